@@ -1,0 +1,223 @@
+//! Everything that can be wrong with the input, with its place and its remedy.
+
+use thiserror::Error;
+
+pub use crate::expression::{FormulaProblem, Obstacle};
+use crate::{Kind, Noise};
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What is wrong with a question. That no recourse exists is an answer and not an error.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named by the message of their variant")]
+pub enum Error {
+    /// A problem over nothing.
+    #[error("there are no features; give at least one")]
+    NoFeatures,
+    /// A blank name.
+    #[error("a feature has no name; give every feature one")]
+    FeatureWithoutName,
+    /// Two features of one name.
+    #[error("feature `{feature}` is given twice; rename or remove one")]
+    DuplicateFeature { feature: String },
+    /// A mean that is no number.
+    #[error("feature `{feature}`: the mean is {mean}; it must be a finite number")]
+    FeatureMean { feature: String, mean: f64 },
+    /// A scale that cannot be divided by.
+    #[error(
+        "feature `{feature}`: the standard deviation is {std}; it must be positive (drop a constant feature, or use 1)"
+    )]
+    FeatureStd { feature: String, std: f64 },
+    /// A cost weight that is not positive.
+    #[error("feature `{feature}`: the cost weight is {weight}; it must be positive and finite")]
+    FeatureWeight { feature: String, weight: f64 },
+    /// Limits the wrong way round, or not numbers.
+    #[error(
+        "feature `{feature}`: the limits [{lower}, {upper}] contain no number; give the lower one first (infinite: none)"
+    )]
+    FeatureLimits { feature: String, lower: f64, upper: f64 },
+    /// An action on something that is not continuous.
+    #[error(
+        "feature `{feature}` is {kind} and actionable, but actions are continuous; make it real, or fixed"
+    )]
+    ActionableKind { feature: String, kind: Kind },
+    /// A name that is not among the features.
+    #[error("`{feature}` is no feature; there are {}", quoted(known))]
+    UnknownFeature { feature: String, known: Vec<String> },
+    /// A position beyond the features.
+    #[error("there is no feature number {index}; there are {features}, counted from 0")]
+    NoSuchFeature { index: usize, features: usize },
+
+    /// Nobody to answer.
+    #[error("there are no people; give at least one")]
+    NoPeople,
+    /// A row that is too short or too long.
+    #[error("person {person} has {found} values; there are {expected} features")]
+    RowLength { person: usize, expected: usize, found: usize },
+    /// A feature that a record leaves out.
+    #[error("person {person} has no value for feature `{feature}`; give one")]
+    MissingValue { person: usize, feature: String },
+    /// A feature that a record gives twice.
+    #[error("person {person} has two values for feature `{feature}`; remove one")]
+    RepeatedValue { person: usize, feature: String },
+    /// NaN or infinity.
+    #[error(
+        "person {person}, feature `{feature}`: the value is {value}; give a finite number or leave this person out"
+    )]
+    NotFinite { person: usize, feature: String, value: f64 },
+    /// A person whom the limits exclude.
+    #[error(
+        "person {person}, feature `{feature}`: {value} is outside [{lower}, {upper}]; correct the value or widen the limits"
+    )]
+    OutsideLimits { person: usize, feature: String, value: f64, lower: f64, upper: f64 },
+    /// A fraction where whole numbers belong.
+    #[error(
+        "person {person}, feature `{feature}`: {value} is not {kind}; correct the value or the feature's kind"
+    )]
+    WrongKind { person: usize, feature: String, value: f64, kind: Kind },
+    /// A vector of the wrong length.
+    #[error("a vector has {found} entries where {expected} are needed")]
+    VectorLength { expected: usize, found: usize },
+    /// A vector with NaN or infinity in it.
+    #[error("feature `{feature}`: the value is {value}; it must be finite")]
+    VectorNotFinite { feature: String, value: f64 },
+
+    /// A second equation for a feature.
+    #[error("feature `{feature}` has two equations; remove one")]
+    DuplicateEquation { feature: String },
+    /// A parent that is not among the features.
+    #[error("equation of `{feature}`: the parent `{parent}` is no feature; there are {}", quoted(known))]
+    UnknownParent { feature: String, parent: String, known: Vec<String> },
+    /// A parent named twice.
+    #[error("equation of `{feature}`: the parent `{parent}` is given twice; remove one")]
+    DuplicateParent { feature: String, parent: String },
+    /// Features that cause themselves.
+    #[error("the causal graph has a cycle: {}; remove one of these arrows", arrows(features))]
+    Cycle { features: Vec<String> },
+    /// Coefficients or a network that do not fit the parents.
+    #[error("equation of `{feature}`: {parents} parents are named, but it takes {inputs} inputs")]
+    EquationInputs { feature: String, parents: usize, inputs: usize },
+    /// A coefficient that is not finite.
+    #[error("equation of `{feature}`: {value} among its numbers; all must be finite")]
+    EquationNumber { feature: String, value: f64 },
+    /// A formula that cannot be read.
+    #[error("formula of `{feature}`, column {column}: {problem}\n  {formula}\n  {:>column$}", "^")]
+    Formula { feature: String, formula: String, column: usize, problem: FormulaProblem },
+    /// An equation whose noise cannot be recovered.
+    #[error(
+        "formula of `{feature}` cannot be solved for its noise: {reason}; change it or give its inverse\n  {formula}"
+    )]
+    NotInvertible { feature: String, formula: String, reason: Obstacle },
+    /// An inverse that does not undo its formula.
+    #[error(
+        "inverse of `{feature}`: for the value {value} it gives u = {noise}, but the formula then gives {back}; correct one of the two"
+    )]
+    WrongInverse { feature: String, value: f64, noise: f64, back: f64 },
+    /// A value that an equation cannot take.
+    #[error(
+        "feature `{feature}`: its equation cannot produce {value}, whatever the noise; correct the value or the equation"
+    )]
+    Unreachable { feature: String, value: f64 },
+    /// An equation that gives NaN or infinity.
+    #[error(
+        "feature `{feature}`: its equation gives {value} here; check the values of its parents, and the equation for logarithms, roots and divisions"
+    )]
+    EquationNotFinite { feature: String, value: f64 },
+    /// A distribution with impossible parameters.
+    #[error("noise of `{feature}`: {noise:?} is no distribution; check its parameters")]
+    NoiseParameters { feature: String, noise: Noise },
+    /// A feature whose noise is unknown.
+    #[error("noise of `{feature}` is not given; sampling needs one for every feature")]
+    MissingNoise { feature: String },
+    /// A feature whose noise is given twice.
+    #[error("noise of `{feature}` is given twice; remove one")]
+    DuplicateNoise { feature: String },
+
+    /// A network of nothing.
+    #[error("a network has no layers; give at least one")]
+    NetworkWithoutLayers,
+    /// A network with several outputs.
+    #[error("a network has {outputs} outputs; it must have one, the logit or the value")]
+    NetworkOutputs { outputs: usize },
+    /// Layers that do not fit together.
+    #[error(
+        "layer {layer} of a network: a weight of {outputs} x {inputs} with {biases} biases, where {expected} inputs come in; check the shapes"
+    )]
+    NetworkShape { layer: usize, outputs: usize, inputs: usize, biases: usize, expected: usize },
+    /// NaN or infinity among weights.
+    #[error("layer {layer} of a network: {value} among its numbers; all must be finite")]
+    NetworkNotFinite { layer: usize, value: f64 },
+    /// A classifier that looks at another number of features.
+    #[error("the classifier takes {inputs} inputs; there are {features} features")]
+    ClassifierInputs { features: usize, inputs: usize },
+    /// A weight that is not finite.
+    #[error("the classifier has {value} among its numbers; all must be finite")]
+    ClassifierNumber { value: f64 },
+    /// A probability that decides nothing.
+    #[error("the threshold is {threshold}; it must lie strictly between 0 and 1")]
+    Threshold { threshold: f64 },
+    /// A method for linear classifiers given another.
+    #[error("this method needs a linear classifier")]
+    ClassifierNotLinear,
+    /// A method for linear causal models given another.
+    #[error("this method needs linear equations, and that of `{feature}` is not; fit a linear one")]
+    EquationNotLinear { feature: String },
+    /// A statement about additive noise where it is not additive.
+    #[error("this needs noise that is simply added, and that of `{feature}` is not")]
+    EquationNotAdditive { feature: String },
+    /// A statement about relative actions where they are absolute.
+    #[error("this holds for relative actions (\"raise by\"), and the problem has absolute ones (\"reach\")")]
+    AbsoluteActions,
+    /// A causal model of other features.
+    #[error("the causal model was built on other features than the problem; build both on the same")]
+    OtherFeatures,
+
+    /// A norm weight that is not positive.
+    #[error("weight {position} of the norm is {weight}; it must be positive and finite")]
+    NormWeight { position: usize, weight: f64 },
+    /// A norm for another number of features.
+    #[error("the norm has {weights} weights; there are {features} features")]
+    NormWeights { features: usize, weights: usize },
+    /// An impossible amount of uncertainty.
+    #[error("epsilon is {epsilon}; it must be finite and not negative")]
+    Epsilon { epsilon: f64 },
+    /// An impossible margin.
+    #[error("the safety margin is {safety}; it must be finite and not negative")]
+    Safety { safety: f64 },
+    /// Every feature is fixed.
+    #[error("every feature is fixed; say of at least one that it may change")]
+    NothingActionable,
+    /// Too many subsets to try.
+    #[error(
+        "{count} features are actionable; with a causal model every set of them is tried, which is done for up to {most}: fix some, or do without the causal model"
+    )]
+    TooManyActionable { count: usize, most: usize },
+
+    /// Labels that do not match the rows.
+    #[error("there are {rows} rows and {labels} labels; give one label for each row")]
+    Labels { rows: usize, labels: usize },
+    /// Training data in which everybody is alike.
+    #[error("every label is the same; training needs both outcomes")]
+    OneClass,
+    /// Columns that determine each other.
+    #[error("`{feature}` follows from the other columns (or is constant); drop it")]
+    Collinear { feature: String },
+}
+
+/// Names for a message: `` `a`, `b` and `c` ``.
+pub(crate) fn quoted(names: &[String]) -> String {
+    match names {
+        [] => "none".into(),
+        [only] => format!("`{only}`"),
+        [first @ .., last] => {
+            let first: Vec<String> = first.iter().map(|name| format!("`{name}`")).collect();
+            format!("{} and `{last}`", first.join(", "))
+        }
+    }
+}
+
+fn arrows(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" -> ")
+}

@@ -1,0 +1,302 @@
+//! Features: names, kinds, scaling, limits, and who may change what.
+//!
+//! People speak in their own units (euros, years). The engine works in standardised
+//! units, `(value - mean) / std`, in which perturbations, actions and costs are measured.
+//! [`Features`] is the one place that converts between the two.
+
+use std::fmt;
+
+use crate::{Error, Result};
+
+/// What values a feature takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// Any real number.
+    #[default]
+    Real,
+    /// Whole numbers in the feature's own units.
+    Integer,
+    /// 0 or 1 in the feature's own units.
+    Binary,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Real => "real",
+            Kind::Integer => "integer",
+            Kind::Binary => "binary",
+        })
+    }
+}
+
+/// Whether an action may change a feature, and in which direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Change {
+    /// No action may touch it.
+    #[default]
+    Fixed,
+    /// Both directions.
+    Any,
+    /// Only upwards.
+    Increase,
+    /// Only downwards.
+    Decrease,
+}
+
+/// One feature of a person.
+///
+/// ```
+/// use surefoot::{Change, Feature, Features};
+///
+/// let features = Features::new(vec![
+///     Feature::new("age").scaling(40.0, 12.0),
+///     Feature::new("income")
+///         .scaling(3000.0, 1500.0)
+///         .limits(0.0, 20_000.0)
+///         .change(Change::Increase),
+/// ])?;
+/// assert_eq!(features.standardise(1, 4500.0), 1.0);
+/// # Ok::<(), surefoot::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Feature {
+    /// Its name, unique among the features of a problem.
+    pub name: String,
+    /// What values it takes.
+    pub kind: Kind,
+    /// The value, in its own units, that counts as zero.
+    pub mean: f64,
+    /// The difference, in its own units, that counts as one.
+    pub std: f64,
+    /// The lowest value an action may reach, in its own units; minus infinity: none.
+    pub lower: f64,
+    /// The highest value an action may reach, in its own units; infinity: none.
+    pub upper: f64,
+    /// Whether an action may change it.
+    pub change: Change,
+    /// How much changing it by one standardised unit costs.
+    pub weight: f64,
+}
+
+impl Feature {
+    /// A real feature with mean 0, std 1, no limits, fixed, weight 1.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            kind: Kind::Real,
+            mean: 0.0,
+            std: 1.0,
+            lower: f64::NEG_INFINITY,
+            upper: f64::INFINITY,
+            change: Change::Fixed,
+            weight: 1.0,
+        }
+    }
+
+    /// Sets the kind of values.
+    pub fn kind(mut self, kind: Kind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// Sets mean and standard deviation, in own units.
+    pub fn scaling(mut self, mean: f64, std: f64) -> Self {
+        (self.mean, self.std) = (mean, std);
+        self
+    }
+
+    /// Sets the limits, in own units.
+    pub fn limits(mut self, lower: f64, upper: f64) -> Self {
+        (self.lower, self.upper) = (lower, upper);
+        self
+    }
+
+    /// Sets who may change it.
+    pub fn change(mut self, change: Change) -> Self {
+        self.change = change;
+        self
+    }
+
+    /// Sets the cost weight.
+    pub fn weight(mut self, weight: f64) -> Self {
+        self.weight = weight;
+        self
+    }
+
+    /// Whether an action may change it at all.
+    pub fn is_actionable(&self) -> bool {
+        self.change != Change::Fixed
+    }
+
+    /// From its own units to standardised units.
+    pub fn standardise(&self, value: f64) -> f64 {
+        (value - self.mean) / self.std
+    }
+
+    /// From standardised units to its own.
+    pub fn own_units(&self, value: f64) -> f64 {
+        self.mean + self.std * value
+    }
+
+    /// The limits in standardised units.
+    pub fn standardised_limits(&self) -> (f64, f64) {
+        (self.standardise(self.lower), self.standardise(self.upper))
+    }
+
+    /// Whether a value in own units is within the limits, give or take rounding.
+    pub fn allows(&self, value: f64) -> bool {
+        let slack = |limit: f64| 1e-9 * (self.std + if limit.is_finite() { limit.abs() } else { 0.0 });
+        value >= self.lower - slack(self.lower) && value <= self.upper + slack(self.upper)
+    }
+
+    fn validate(&self) -> Result<()> {
+        let feature = || self.name.clone();
+        if self.name.trim().is_empty() {
+            return Err(Error::FeatureWithoutName);
+        }
+        if !self.mean.is_finite() {
+            return Err(Error::FeatureMean { feature: feature(), mean: self.mean });
+        }
+        if !(self.std.is_finite() && self.std > 0.0) {
+            return Err(Error::FeatureStd { feature: feature(), std: self.std });
+        }
+        if !(self.weight.is_finite() && self.weight > 0.0) {
+            return Err(Error::FeatureWeight { feature: feature(), weight: self.weight });
+        }
+        let ordered = self.lower <= self.upper;
+        if !ordered || self.lower == f64::INFINITY || self.upper == f64::NEG_INFINITY {
+            let (lower, upper) = (self.lower, self.upper);
+            return Err(Error::FeatureLimits { feature: feature(), lower, upper });
+        }
+        if self.is_actionable() && self.kind != Kind::Real {
+            return Err(Error::ActionableKind { feature: feature(), kind: self.kind });
+        }
+        Ok(())
+    }
+}
+
+/// The features of a problem, in the order of every vector the engine handles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Features(Vec<Feature>);
+
+impl Features {
+    /// Checks each feature and that names are unique.
+    pub fn new(features: Vec<Feature>) -> Result<Self> {
+        if features.is_empty() {
+            return Err(Error::NoFeatures);
+        }
+        for (i, feature) in features.iter().enumerate() {
+            feature.validate()?;
+            if features[..i].iter().any(|other| other.name == feature.name) {
+                return Err(Error::DuplicateFeature { feature: feature.name.clone() });
+            }
+        }
+        Ok(Self(features))
+    }
+
+    /// How many features there are; never zero.
+    #[expect(clippy::len_without_is_empty, reason = "there is always a feature")]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The features in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Feature> {
+        self.0.iter()
+    }
+
+    /// The feature at a position.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn feature(&self, index: usize) -> &Feature {
+        &self.0[index]
+    }
+
+    /// The position of a feature.
+    pub fn index(&self, name: &str) -> Result<usize> {
+        self.0
+            .iter()
+            .position(|feature| feature.name == name)
+            .ok_or_else(|| Error::UnknownFeature { feature: name.into(), known: self.names() })
+    }
+
+    /// All names in order.
+    pub fn names(&self) -> Vec<String> {
+        self.0.iter().map(|feature| feature.name.clone()).collect()
+    }
+
+    /// Positions of the features that an action may change.
+    pub fn actionable(&self) -> Vec<usize> {
+        (0..self.len()).filter(|&i| self.0[i].is_actionable()).collect()
+    }
+
+    /// The cost weights in order.
+    pub fn weights(&self) -> Vec<f64> {
+        self.0.iter().map(|feature| feature.weight).collect()
+    }
+
+    /// A value of the feature at `index` from own to standardised units.
+    pub fn standardise(&self, index: usize, value: f64) -> f64 {
+        self.0[index].standardise(value)
+    }
+
+    /// A whole vector from standardised to own units.
+    pub fn own_units(&self, standardised: &[f64]) -> Vec<f64> {
+        self.0.iter().zip(standardised).map(|(feature, &v)| feature.own_units(v)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(feature: Feature) -> Error {
+        Features::new(vec![Feature::new("age"), feature]).unwrap_err()
+    }
+
+    #[test]
+    fn units_round_trip() {
+        let income = Feature::new("income").scaling(0.49, 2.51).limits(-10.0, 50.0);
+        assert!((income.own_units(income.standardise(7.3)) - 7.3).abs() < 1e-15);
+        let (lower, upper) = income.standardised_limits();
+        assert!((lower + 10.49 / 2.51).abs() < 1e-15 && (upper - 49.51 / 2.51).abs() < 1e-14);
+        assert_eq!(Feature::new("x").standardised_limits(), (f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    #[test]
+    fn limits_forgive_rounding_and_nothing_else() {
+        let feature = Feature::new("x").scaling(0.0, 2.0).limits(0.0, 10.0);
+        assert!(feature.allows(0.0) && feature.allows(10.0 + 1e-12) && feature.allows(-1e-12));
+        assert!(!feature.allows(10.001) && !feature.allows(-0.001) && !feature.allows(f64::NAN));
+    }
+
+    #[test]
+    fn bad_features_are_refused_by_name() {
+        let x = || Feature::new("x");
+        assert!(matches!(Features::new(vec![]), Err(Error::NoFeatures)));
+        assert!(matches!(refused(Feature::new(" ")), Error::FeatureWithoutName));
+        assert!(
+            matches!(refused(Feature::new("age")), Error::DuplicateFeature { feature } if feature == "age")
+        );
+        for std in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let error = refused(x().scaling(0.0, std));
+            assert!(matches!(&error, Error::FeatureStd { feature, .. } if feature == "x"), "{error}");
+        }
+        assert!(matches!(refused(x().scaling(f64::NAN, 1.0)), Error::FeatureMean { .. }));
+        assert!(matches!(refused(x().weight(0.0)), Error::FeatureWeight { .. }));
+        for (lower, upper) in [(1.0, 0.0), (f64::NAN, 1.0), (0.0, f64::NAN), (f64::INFINITY, f64::INFINITY)] {
+            assert!(matches!(refused(x().limits(lower, upper)), Error::FeatureLimits { .. }));
+        }
+        let whole = x().kind(Kind::Integer).change(Change::Any);
+        assert!(matches!(refused(whole), Error::ActionableKind { .. }));
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones() {
+        let features = Features::new(vec![Feature::new("age")]).unwrap();
+        let message = features.index("Age").unwrap_err().to_string();
+        assert!(message.contains("`Age`") && message.contains("`age`"), "{message}");
+    }
+}

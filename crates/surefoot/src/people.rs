@@ -1,0 +1,199 @@
+//! The individuals who seek recourse: checked once, then trusted.
+
+use ndarray::ArrayView2;
+
+use crate::{Error, Features, Kind, Result};
+
+/// One or more individuals, every value finite and within the limits of its feature.
+///
+/// Rows are kept in standardised units. People are numbered from 1 in messages.
+///
+/// ```
+/// use surefoot::{Error, Feature, Features, People};
+///
+/// let features = Features::new(vec![Feature::new("age").scaling(40.0, 10.0).limits(17.0, 90.0)])?;
+/// let people = People::from_own_units(&features, &[[35.0], [62.0]])?;
+/// assert_eq!(people.individual(1), &[2.2]);
+///
+/// let error = People::from_own_units(&features, &[[130.0]]).unwrap_err();
+/// assert!(error.to_string().starts_with("person 1, feature `age`: 130 is outside [17, 90]"));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct People {
+    width: usize,
+    values: Vec<f64>,
+}
+
+impl People {
+    /// From rows in people's own units, in the order of the features.
+    pub fn from_own_units<R: AsRef<[f64]>>(features: &Features, rows: &[R]) -> Result<Self> {
+        Self::collect(features, rows.iter().map(|row| row.as_ref().to_vec()))
+    }
+
+    /// From named values in people's own units, in any order.
+    pub fn from_records(features: &Features, records: &[&[(&str, f64)]]) -> Result<Self> {
+        let mut rows = Vec::with_capacity(records.len());
+        for (number, record) in records.iter().enumerate() {
+            let mut row = vec![None; features.len()];
+            for (name, value) in *record {
+                if row[features.index(name)?].replace(*value).is_some() {
+                    return Err(Error::RepeatedValue { person: number + 1, feature: (*name).into() });
+                }
+            }
+            let complete = row.iter().zip(features.iter()).map(|(value, feature)| {
+                value.ok_or_else(|| Error::MissingValue { person: number + 1, feature: feature.name.clone() })
+            });
+            rows.push(complete.collect::<Result<Vec<f64>>>()?);
+        }
+        Self::from_own_units(features, &rows)
+    }
+
+    /// From rows that are already standardised.
+    pub fn from_standardised(features: &Features, rows: ArrayView2<'_, f64>) -> Result<Self> {
+        // The values are kept as they are: a trip through own units would round them.
+        let own = rows.rows().into_iter().map(|row| {
+            let known = row.iter().zip(features.iter()).map(|(&v, feature)| feature.own_units(v));
+            known.chain(row.iter().skip(features.len()).copied()).collect()
+        });
+        let checked = Self::collect(features, own)?;
+        Ok(Self { values: rows.iter().copied().collect(), ..checked })
+    }
+
+    fn collect(features: &Features, rows: impl Iterator<Item = Vec<f64>>) -> Result<Self> {
+        let width = features.len();
+        let mut values = Vec::with_capacity(rows.size_hint().0 * width);
+        for (number, row) in rows.enumerate() {
+            check(features, number + 1, &row)?;
+            values.extend(row.iter().enumerate().map(|(i, &v)| features.standardise(i, v)));
+        }
+        if values.is_empty() {
+            return Err(Error::NoPeople);
+        }
+        Ok(Self { width, values })
+    }
+
+    /// How many there are; never zero.
+    #[expect(clippy::len_without_is_empty, reason = "there is always a person")]
+    pub fn len(&self) -> usize {
+        self.values.len() / self.width
+    }
+
+    /// How many features each has.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// One individual, in standardised units.
+    ///
+    /// # Panics
+    /// If there is none at this position.
+    pub fn individual(&self, index: usize) -> &[f64] {
+        &self.values[index * self.width..(index + 1) * self.width]
+    }
+
+    /// All individuals in order, in standardised units.
+    pub fn iter(&self) -> std::slice::ChunksExact<'_, f64> {
+        self.values.chunks_exact(self.width)
+    }
+
+    /// All rows in one, in standardised units.
+    pub fn values(&self) -> ArrayView2<'_, f64> {
+        // The shape always fits: rows are whole.
+        ArrayView2::from_shape((self.len(), self.width), &self.values)
+            .unwrap_or_else(|_| unreachable!("rows are whole"))
+    }
+
+    /// The people at these positions, or nobody at all: [`Error::NoPeople`].
+    pub fn select(&self, positions: &[usize]) -> Result<Self> {
+        if positions.is_empty() {
+            return Err(Error::NoPeople);
+        }
+        let values = positions.iter().flat_map(|&i| self.individual(i)).copied().collect();
+        Ok(Self { width: self.width, values })
+    }
+}
+
+/// One row in own units.
+fn check(features: &Features, person: usize, row: &[f64]) -> Result<()> {
+    if row.len() != features.len() {
+        return Err(Error::RowLength { person, expected: features.len(), found: row.len() });
+    }
+    for (&value, feature) in row.iter().zip(features.iter()) {
+        let name = || feature.name.clone();
+        if !value.is_finite() {
+            return Err(Error::NotFinite { person, feature: name(), value });
+        }
+        if !feature.allows(value) {
+            let (lower, upper) = (feature.lower, feature.upper);
+            return Err(Error::OutsideLimits { person, feature: name(), value, lower, upper });
+        }
+        let whole = (value - value.round()).abs() <= 1e-9 * value.abs().max(1.0);
+        let fits = match feature.kind {
+            Kind::Real => true,
+            Kind::Integer => whole,
+            Kind::Binary => whole && (value.round() == 0.0 || value.round() == 1.0),
+        };
+        if !fits {
+            return Err(Error::WrongKind { person, feature: name(), value, kind: feature.kind });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+
+    use super::*;
+    use crate::Feature;
+
+    fn features() -> Features {
+        Features::new(vec![
+            Feature::new("member").kind(Kind::Binary),
+            Feature::new("income").scaling(3.0, 2.0).limits(0.0, 10.0),
+        ])
+        .unwrap()
+    }
+
+    #[test]
+    fn records_find_their_features_in_any_order() {
+        let people = People::from_records(&features(), &[&[("income", 5.0), ("member", 1.0)]]).unwrap();
+        assert_eq!(people.individual(0), &[1.0, 1.0]);
+    }
+
+    #[test]
+    fn standardised_rows_are_kept_to_the_bit() {
+        let rows = array![[0.0, 0.1], [1.0, -0.7]];
+        let people = People::from_standardised(&features(), rows.view()).unwrap();
+        assert_eq!(people.values(), rows);
+        assert_eq!(people.select(&[1]).unwrap().values(), array![[1.0, -0.7]]);
+    }
+
+    #[test]
+    fn bad_people_are_refused_with_number_and_feature() {
+        let of = |row: &[f64]| People::from_own_units(&features(), &[&[0.0, 1.0], row]).unwrap_err();
+        assert!(
+            matches!(of(&[0.0, f64::NAN]), Error::NotFinite { person: 2, feature, .. } if feature == "income")
+        );
+        assert!(matches!(of(&[0.0, f64::INFINITY]), Error::NotFinite { .. }));
+        assert!(matches!(of(&[0.0, -1.0]), Error::OutsideLimits { person: 2, .. }));
+        assert!(matches!(of(&[0.5, 1.0]), Error::WrongKind { person: 2, .. }));
+        assert!(matches!(of(&[2.0, 1.0]), Error::WrongKind { .. }));
+        assert!(matches!(of(&[0.0]), Error::RowLength { person: 2, expected: 2, found: 1 }));
+        let nobody: [[f64; 2]; 0] = [];
+        assert!(matches!(People::from_own_units(&features(), &nobody), Err(Error::NoPeople)));
+        let short = array![[0.0]];
+        assert!(matches!(People::from_standardised(&features(), short.view()), Err(Error::RowLength { .. })));
+        let long = array![[0.0, 0.0, f64::NAN]];
+        assert!(matches!(People::from_standardised(&features(), long.view()), Err(Error::RowLength { .. })));
+    }
+
+    #[test]
+    fn bad_records_are_refused() {
+        let of = |record: &[(&str, f64)]| People::from_records(&features(), &[record]).unwrap_err();
+        assert!(matches!(of(&[("member", 1.0)]), Error::MissingValue { feature, .. } if feature == "income"));
+        assert!(matches!(of(&[("member", 1.0), ("incme", 1.0)]), Error::UnknownFeature { .. }));
+        assert!(matches!(of(&[("member", 1.0), ("member", 0.0)]), Error::RepeatedValue { .. }));
+    }
+}
