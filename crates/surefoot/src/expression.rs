@@ -1,0 +1,489 @@
+//! Structural equations written as text, for example `-4 + 1.5 * max(income, 0) + u`.
+//!
+//! A formula is parsed into a small tree. One walk over the tree, generic in the kind of
+//! number, gives its value and, with dual numbers, its derivatives; two further walks
+//! find out whether it is linear in an input and whether it is monotone in one, which is
+//! what makes the noise of an equation recoverable.
+
+mod monotone;
+mod parse;
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use thiserror::Error;
+
+pub use monotone::Obstacle;
+pub(crate) use monotone::Trend;
+
+use crate::network::sigmoid;
+
+/// What is wrong with a formula. The column it points at is kept beside it.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum FormulaProblem {
+    /// A character that no formula contains.
+    #[error("unexpected `{0}`{hint}", hint = character_hint(*.0))]
+    Character(char),
+    /// Something stands where something else must.
+    #[error("expected {expected}, found {found}")]
+    Expected {
+        /// What would fit.
+        expected: &'static str,
+        /// What is there.
+        found: String,
+    },
+    /// A number that is malformed or too large for a double.
+    #[error("`{0}` is not a finite number")]
+    Number(String),
+    /// A back-quoted name without its end.
+    #[error("the name is not closed; add a back quote after it")]
+    OpenQuote,
+    /// A function that does not exist.
+    #[error("unknown function `{0}`; there are exp, log, sqrt, tanh, sigmoid, abs, min and max")]
+    Function(String),
+    /// Too few or too many arguments.
+    #[error("`{function}` takes {takes}, not {given}")]
+    Arguments {
+        /// Its name.
+        function: &'static str,
+        /// What it takes, in words.
+        takes: &'static str,
+        /// How many were given.
+        given: usize,
+    },
+    /// A name that is no feature.
+    #[error("`{name}` is no feature; there are {}", crate::error::quoted(known))]
+    Name {
+        /// The name as written.
+        name: String,
+        /// The names of the features.
+        known: Vec<String>,
+    },
+    /// A name in an inverse that is neither the feature nor one of its parents.
+    #[error(
+        "`{name}` is neither the feature nor one of its parents; there are {}",
+        crate::error::quoted(known)
+    )]
+    InverseName {
+        /// The name as written.
+        name: String,
+        /// The names that would fit.
+        known: Vec<String>,
+    },
+    /// The noise in an inverse, which is there to compute it.
+    #[error("an inverse computes `u` and cannot use it; use the feature's own name and its parents")]
+    NoiseInInverse,
+    /// Parentheses or operators nested beyond reason.
+    #[error("nested too deeply; split the formula over several features")]
+    TooDeep,
+}
+
+fn character_hint(c: char) -> &'static str {
+    match c {
+        '=' => "; write only the right-hand side",
+        '"' | '\'' => "; put names that are not words between back quotes, `like-this`",
+        _ => "",
+    }
+}
+
+/// A parsed formula over named inputs.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Expression {
+    root: Node,
+    inputs: Vec<Input>,
+}
+
+/// A name that occurs in a formula; its position among the inputs is its slot.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Input {
+    pub name: String,
+    /// Between back quotes: always a feature, even if it is called `u`.
+    pub quoted: bool,
+    /// Where it first occurs.
+    pub column: usize,
+}
+
+impl Input {
+    pub fn is_noise(&self) -> bool {
+        self.name == "u" && !self.quoted
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Function {
+    Exp,
+    Log,
+    Sqrt,
+    Tanh,
+    Sigmoid,
+    Abs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Power,
+    Min,
+    Max,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Node {
+    Number(f64),
+    Input(usize),
+    Negate(Box<Node>),
+    Apply { function: Function, argument: Box<Node>, column: usize },
+    Combine { operator: Operator, left: Box<Node>, right: Box<Node>, column: usize },
+}
+
+impl Expression {
+    /// The names it uses; slots are positions in this list.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// Its value, given the value of each slot.
+    pub fn evaluate<T: Scalar>(&self, input: &impl Fn(usize) -> T) -> T {
+        self.root.evaluate(input)
+    }
+
+    /// Its derivative in one slot.
+    pub fn derivative(&self, slot: usize, input: &impl Fn(usize) -> f64) -> f64 {
+        let dual = |i| Dual { value: input(i), slope: f64::from(u8::from(i == slot)) };
+        self.root.evaluate(&dual).slope
+    }
+
+    /// The constant `c` if the formula is `c * slot + (terms without slot)`; 0 if the slot
+    /// does not occur, nothing if it occurs in any other way.
+    pub fn coefficient(&self, slot: usize) -> Option<f64> {
+        self.root.coefficient(slot)
+    }
+}
+
+impl Node {
+    fn evaluate<T: Scalar>(&self, input: &impl Fn(usize) -> T) -> T {
+        match self {
+            Node::Number(value) => T::constant(*value),
+            Node::Input(slot) => input(*slot),
+            Node::Negate(node) => -node.evaluate(input),
+            Node::Apply { function, argument, .. } => {
+                let x = argument.evaluate(input);
+                match function {
+                    Function::Exp => x.exp(),
+                    Function::Log => x.log(),
+                    Function::Sqrt => x.sqrt(),
+                    Function::Tanh => x.tanh(),
+                    Function::Sigmoid => x.sigmoid(),
+                    Function::Abs => x.abs(),
+                }
+            }
+            Node::Combine { operator, left, right, .. } => {
+                let (a, b) = (left.evaluate(input), right.evaluate(input));
+                match operator {
+                    Operator::Add => a + b,
+                    Operator::Subtract => a - b,
+                    Operator::Multiply => a * b,
+                    Operator::Divide => a / b,
+                    Operator::Power => a.power(b),
+                    Operator::Min => a.min(b),
+                    Operator::Max => a.max(b),
+                }
+            }
+        }
+    }
+
+    fn mentions(&self, slot: usize) -> bool {
+        match self {
+            Node::Number(_) => false,
+            Node::Input(i) => *i == slot,
+            Node::Negate(node) => node.mentions(slot),
+            Node::Apply { argument, .. } => argument.mentions(slot),
+            Node::Combine { left, right, .. } => left.mentions(slot) || right.mentions(slot),
+        }
+    }
+
+    /// Its value, if no input occurs in it.
+    fn constant(&self) -> Option<f64> {
+        let fixed = match self {
+            Node::Number(_) => true,
+            Node::Input(_) => false,
+            Node::Negate(node) => node.constant().is_some(),
+            Node::Apply { argument, .. } => argument.constant().is_some(),
+            Node::Combine { left, right, .. } => left.constant().is_some() && right.constant().is_some(),
+        };
+        fixed.then(|| self.evaluate(&|_| f64::NAN))
+    }
+
+    fn coefficient(&self, slot: usize) -> Option<f64> {
+        if !self.mentions(slot) {
+            return Some(0.0);
+        }
+        match self {
+            Node::Number(_) => None,
+            Node::Input(_) => Some(1.0),
+            Node::Negate(node) => node.coefficient(slot).map(|c| -c),
+            Node::Apply { .. } => None,
+            Node::Combine { operator, left, right, .. } => {
+                let (a, b) = (left.coefficient(slot), right.coefficient(slot));
+                match operator {
+                    Operator::Add => Some(a? + b?),
+                    Operator::Subtract => Some(a? - b?),
+                    Operator::Multiply => match (left.constant(), right.constant()) {
+                        (Some(k), _) => Some(k * b?),
+                        (_, Some(k)) => Some(a? * k),
+                        _ => None,
+                    },
+                    Operator::Divide => Some(a? / right.constant()?),
+                    Operator::Power | Operator::Min | Operator::Max => None,
+                }
+            }
+        }
+    }
+}
+
+/// A kind of number that a formula can be evaluated with.
+pub(crate) trait Scalar:
+    Copy + Neg<Output = Self> + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
+{
+    fn constant(value: f64) -> Self;
+    fn exp(self) -> Self;
+    fn log(self) -> Self;
+    fn sqrt(self) -> Self;
+    fn tanh(self) -> Self;
+    fn sigmoid(self) -> Self;
+    fn abs(self) -> Self;
+    fn power(self, exponent: Self) -> Self;
+    fn min(self, other: Self) -> Self;
+    fn max(self, other: Self) -> Self;
+}
+
+impl Scalar for f64 {
+    fn constant(value: f64) -> f64 {
+        value
+    }
+    fn exp(self) -> f64 {
+        f64::exp(self)
+    }
+    fn log(self) -> f64 {
+        self.ln()
+    }
+    fn sqrt(self) -> f64 {
+        f64::sqrt(self)
+    }
+    fn tanh(self) -> f64 {
+        f64::tanh(self)
+    }
+    fn sigmoid(self) -> f64 {
+        sigmoid(self)
+    }
+    fn abs(self) -> f64 {
+        f64::abs(self)
+    }
+    fn power(self, exponent: f64) -> f64 {
+        self.powf(exponent)
+    }
+    // Unlike the standard library's, these pass NaN on.
+    fn min(self, other: f64) -> f64 {
+        if self <= other || self.is_nan() { self } else { other }
+    }
+    fn max(self, other: f64) -> f64 {
+        if self >= other || self.is_nan() { self } else { other }
+    }
+}
+
+/// A value and its derivative in one direction.
+#[derive(Clone, Copy, Debug)]
+struct Dual {
+    value: f64,
+    slope: f64,
+}
+
+impl Dual {
+    /// `f(self)` by the chain rule. Where nothing varies an infinite derivative does not
+    /// matter.
+    fn chain(self, value: f64, derivative: f64) -> Dual {
+        Dual { value, slope: if self.slope == 0.0 { 0.0 } else { derivative * self.slope } }
+    }
+}
+
+impl Neg for Dual {
+    type Output = Dual;
+    fn neg(self) -> Dual {
+        Dual { value: -self.value, slope: -self.slope }
+    }
+}
+
+impl Add for Dual {
+    type Output = Dual;
+    fn add(self, other: Dual) -> Dual {
+        Dual { value: self.value + other.value, slope: self.slope + other.slope }
+    }
+}
+
+impl Sub for Dual {
+    type Output = Dual;
+    fn sub(self, other: Dual) -> Dual {
+        self + -other
+    }
+}
+
+impl Mul for Dual {
+    type Output = Dual;
+    fn mul(self, other: Dual) -> Dual {
+        let slope = self.chain(0.0, other.value).slope + other.chain(0.0, self.value).slope;
+        Dual { value: self.value * other.value, slope }
+    }
+}
+
+impl Div for Dual {
+    type Output = Dual;
+    fn div(self, other: Dual) -> Dual {
+        let value = self.value / other.value;
+        let slope = self.chain(0.0, 1.0 / other.value).slope + other.chain(0.0, -value / other.value).slope;
+        Dual { value, slope }
+    }
+}
+
+impl Scalar for Dual {
+    fn constant(value: f64) -> Dual {
+        Dual { value, slope: 0.0 }
+    }
+    fn exp(self) -> Dual {
+        let e = self.value.exp();
+        self.chain(e, e)
+    }
+    fn log(self) -> Dual {
+        self.chain(self.value.ln(), 1.0 / self.value)
+    }
+    fn sqrt(self) -> Dual {
+        let root = self.value.sqrt();
+        self.chain(root, 0.5 / root)
+    }
+    fn tanh(self) -> Dual {
+        let t = self.value.tanh();
+        self.chain(t, 1.0 - t * t)
+    }
+    fn sigmoid(self) -> Dual {
+        let s = sigmoid(self.value);
+        self.chain(s, s * (1.0 - s))
+    }
+    fn abs(self) -> Dual {
+        let sign = if self.value == 0.0 { 0.0 } else { self.value.signum() };
+        self.chain(self.value.abs(), sign)
+    }
+    fn power(self, exponent: Dual) -> Dual {
+        let value = self.value.powf(exponent.value);
+        let base = self.chain(value, exponent.value * self.value.powf(exponent.value - 1.0)).slope;
+        let power = exponent.chain(value, value * self.value.ln()).slope;
+        Dual { value, slope: base + power }
+    }
+    fn min(self, other: Dual) -> Dual {
+        if self.value <= other.value || self.value.is_nan() { self } else { other }
+    }
+    fn max(self, other: Dual) -> Dual {
+        if self.value >= other.value || self.value.is_nan() { self } else { other }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Slots in the order x, y, u whatever the formula mentions first.
+    fn at(formula: &str, x: f64, y: f64, u: f64) -> f64 {
+        let expression = Expression::parse(formula).unwrap();
+        expression.evaluate(&|slot| value_of(&expression, slot, [x, y, u]))
+    }
+
+    fn value_of(expression: &Expression, slot: usize, [x, y, u]: [f64; 3]) -> f64 {
+        match expression.inputs()[slot].name.as_str() {
+            "x" => x,
+            "y" => y,
+            _ => u,
+        }
+    }
+
+    #[test]
+    fn precedence_and_associativity() {
+        for (formula, expected) in [
+            ("1 + 2 * 3", 7.0),
+            ("(1 + 2) * 3", 9.0),
+            ("8 / 4 / 2", 1.0),
+            ("5 - 3 - 1", 1.0),
+            ("2 ^ 3 ^ 2", 512.0),
+            ("-2 ^ 2", -4.0),
+            ("2 ^ -1", 0.5),
+            ("--3", 3.0),
+            ("+3", 3.0),
+            ("2 * -3", -6.0),
+            (".5e1", 5.0),
+            ("1e-2", 0.01),
+        ] {
+            assert_eq!(at(formula, 0.0, 0.0, 0.0), expected, "{formula}");
+        }
+    }
+
+    #[test]
+    fn functions_and_names() {
+        assert_eq!(at("-4 + 1.5 * max(x, 0) + u", 2.0, 0.0, 0.5), -0.5);
+        assert_eq!(at("min(x, y, u)", 3.0, 1.0, 2.0), 1.0);
+        assert_eq!(at("abs(x) + sqrt(y)", -2.0, 9.0, 0.0), 5.0);
+        assert_eq!(at("log(exp(x))", 1.0, 0.0, 0.0), 1.0);
+        assert_eq!(at("tanh(x) - sigmoid(y)", 0.0, 0.0, 0.0), -0.5);
+        assert!(at("max(x, 0)", f64::NAN, 0.0, 0.0).is_nan());
+        assert!(at("max(0, x)", f64::NAN, 0.0, 0.0).is_nan());
+    }
+
+    #[test]
+    fn coefficients_are_found_through_arithmetic_only() {
+        let of = |formula: &str| {
+            let expression = Expression::parse(formula).unwrap();
+            let slot = expression.inputs().iter().position(|input| input.is_noise());
+            slot.map_or(Some(0.0), |slot| expression.coefficient(slot))
+        };
+        assert_eq!(of("x + u"), Some(1.0));
+        assert_eq!(of("2 * (x - u) / 4 - exp(1) * 0"), Some(-0.5));
+        assert_eq!(of("u - u"), Some(0.0));
+        assert_eq!(of("x * y"), Some(0.0));
+        assert_eq!(of("sqrt(4) * u + x ^ 2"), Some(2.0));
+        assert_eq!(of("x * u"), None);
+        assert_eq!(of("exp(u)"), None);
+        assert_eq!(of("1 / u"), None);
+        assert_eq!(of("u ^ 1"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn derivatives_agree_with_finite_differences(x in -2.0..2.0f64, y in 0.2..2.0f64, u in -2.0..2.0f64) {
+            for formula in [
+                "x * y - u / y",
+                "x ^ 2 + y ^ x - u ^ 3",
+                "exp(x) * log(y) + sqrt(y) * tanh(u)",
+                "sigmoid(x - y) * max(x, 3) + min(y, -1) * u",
+                "abs(x - 5) / (1 + x ^ 2) - 2 ^ u",
+            ] {
+                let expression = Expression::parse(formula).unwrap();
+                for slot in 0..expression.inputs().len() {
+                    let value = |i: usize| value_of(&expression, i, [x, y, u]);
+                    let shifted = |h: f64| expression.evaluate(&|i| value(i) + if i == slot { h } else { 0.0 });
+                    let difference = (shifted(1e-6) - shifted(-1e-6)) / 2e-6;
+                    let exact = expression.derivative(slot, &value);
+                    prop_assert!((exact - difference).abs() < 1e-6 * (1.0 + exact.abs()), "{formula} in {slot}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn derivatives_where_nothing_varies_are_zero() {
+        let expression = Expression::parse("sqrt(x) + x ^ 0.5 + u").unwrap();
+        assert_eq!(expression.derivative(1, &|_| 0.0), 1.0);
+        let square = Expression::parse("x ^ 2").unwrap();
+        assert_eq!(square.derivative(0, &|_| 0.0), 0.0);
+        assert_eq!(square.derivative(0, &|_| -3.0), -6.0);
+    }
+}
