@@ -1,0 +1,360 @@
+//! Structural causal models: how features cause each other.
+//!
+//! Every feature is `X_i := f_i(parents, U_i)`, the graph has no cycle, and each equation
+//! can be solved for its noise. Three steps then answer what would have been:
+//!
+//! 1. *abduct*: recover the noise of an individual from the features;
+//! 2. *act*: replace the equations of the features that are intervened upon;
+//! 3. *predict*: evaluate the equations in causal order with that noise.
+//!
+//! All vectors are in standardised units and in the order of the features.
+
+mod equation;
+mod formula;
+mod linear;
+mod network;
+mod sample;
+
+use std::sync::Arc;
+
+use ndarray::Array2;
+
+pub use equation::Equation;
+pub use sample::Noise;
+
+use crate::{Error, Features, Result};
+use equation::Mechanism;
+
+/// A change to the equations of a model.
+#[derive(Clone, Copy, Debug)]
+pub enum Intervention<'a> {
+    /// `X_i := f_i(parents, U_i) + D_i` for every feature: a perturbation, which spreads to
+    /// everything downstream.
+    Additive(&'a [f64]),
+    /// `X_i := x_i + change` for these features, where `x` is the individual; their own
+    /// equations are cut. The hard, *relative* intervention of the paper.
+    Shift {
+        /// The features intervened upon.
+        features: &'a [usize],
+        /// How far each moves.
+        change: &'a [f64],
+    },
+    /// `X_i := value` for these features; their own equations are cut. The hard,
+    /// *absolute* intervention.
+    Set {
+        /// The features intervened upon.
+        features: &'a [usize],
+        /// What each becomes.
+        value: &'a [f64],
+    },
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    parents: Vec<usize>,
+    mechanism: Arc<dyn Mechanism>,
+}
+
+/// A structural causal model over the features of a problem.
+///
+/// ```
+/// use surefoot::{Equation, Feature, Features, Intervention, Scm};
+///
+/// let features = Features::new(vec![Feature::new("income"), Feature::new("savings")])?;
+/// let scm = Scm::new(&features, vec![("savings", Equation::formula("0.5 * income + u"))])?;
+///
+/// // Raising income by 2 raises savings by 1.
+/// let raise = Intervention::Shift { features: &[0], change: &[2.0] };
+/// assert_eq!(scm.counterfactual(&[1.0, 3.0], raise)?, vec![3.0, 4.0]);
+/// # Ok::<(), surefoot::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scm {
+    features: Features,
+    nodes: Vec<Node>,
+    /// Parents before children.
+    order: Vec<usize>,
+}
+
+impl Scm {
+    /// A model from the equations of some features; those without one are roots, `X := u`
+    /// in their own units.
+    ///
+    /// Refused with the names involved: an equation for an unknown feature or a second one
+    /// for the same, an unknown parent, a cycle, and an equation whose noise cannot be
+    /// recovered.
+    pub fn new(features: &Features, equations: Vec<(&str, Equation)>) -> Result<Self> {
+        let mut declared: Vec<Option<Equation>> = vec![None; features.len()];
+        for (name, equation) in equations {
+            if declared[features.index(name)?].replace(equation).is_some() {
+                return Err(Error::DuplicateEquation { feature: name.into() });
+            }
+        }
+        let compile = |(i, equation): (usize, Option<Equation>)| {
+            let (parents, mechanism) = equation.unwrap_or_else(Equation::root).compile(features, i)?;
+            Ok(Node { parents, mechanism })
+        };
+        let nodes: Vec<Node> = declared.into_iter().enumerate().map(compile).collect::<Result<_>>()?;
+        let order = causal_order(features, &nodes)?;
+        Ok(Self { features: features.clone(), nodes, order })
+    }
+
+    /// The features this model is about.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// Direct causes of a feature.
+    ///
+    /// # Panics
+    /// If there is no such feature.
+    pub fn parents(&self, feature: usize) -> &[usize] {
+        &self.nodes[feature].parents
+    }
+
+    /// Whether every equation is a function of the parents plus noise; otherwise an error
+    /// that names the first feature whose equation is not.
+    pub fn require_additive(&self) -> Result<()> {
+        match self.nodes.iter().position(|node| !node.mechanism.is_additive()) {
+            Some(i) => Err(Error::EquationNotAdditive { feature: self.name(i) }),
+            None => Ok(()),
+        }
+    }
+
+    /// The matrix `A` with `X = A X + (terms of the noise)`, if every equation is linear;
+    /// otherwise an error that names the first feature whose equation is not.
+    pub fn coefficients(&self) -> Result<Array2<f64>> {
+        let mut matrix = Array2::zeros((self.nodes.len(), self.nodes.len()));
+        for (i, node) in self.nodes.iter().enumerate() {
+            let not_linear = || Error::EquationNotLinear { feature: self.name(i) };
+            let coefficients = node.mechanism.coefficients().ok_or_else(not_linear)?;
+            for (&parent, coefficient) in node.parents.iter().zip(coefficients) {
+                matrix[[i, parent]] += coefficient;
+            }
+        }
+        Ok(matrix)
+    }
+
+    fn name(&self, i: usize) -> String {
+        self.features.feature(i).name.clone()
+    }
+
+    /// The noise of an individual: the inverse of [`Scm::predict`]. The noise of an
+    /// equation is in the units of that equation.
+    pub fn abduct(&self, individual: &[f64]) -> Result<Vec<f64>> {
+        self.check_length(individual)?;
+        let mut parents = Vec::new();
+        (0..self.nodes.len())
+            .map(|i| self.nodes[i].mechanism.noise(self.gather(i, individual, &mut parents), individual[i]))
+            .collect()
+    }
+
+    /// The individual with this noise.
+    pub fn predict(&self, noise: &[f64]) -> Result<Vec<f64>> {
+        self.check_length(noise)?;
+        let mut individual = vec![0.0; noise.len()];
+        let mut parents = Vec::new();
+        for &i in &self.order {
+            let value = self.nodes[i].mechanism.value(self.gather(i, &individual, &mut parents), noise[i]);
+            individual[i] = self.finite(i, value)?;
+        }
+        Ok(individual)
+    }
+
+    /// What the individual would have been under the intervention, all else being equal.
+    ///
+    /// Features whose causes stay as they were are copied rather than computed again, so an
+    /// intervention that changes nothing gives the individual back to the bit.
+    pub fn counterfactual(&self, individual: &[f64], intervention: Intervention<'_>) -> Result<Vec<f64>> {
+        self.check_length(individual)?;
+        let mut result = individual.to_vec();
+        let mut parents = Vec::new();
+        let forced = self.forced(individual, intervention)?;
+        for &i in &self.order {
+            if let Some(value) = forced[i] {
+                result[i] = value;
+                continue;
+            }
+            if self.nodes[i].parents.iter().any(|&p| result[p] != individual[p]) {
+                let mechanism = &self.nodes[i].mechanism;
+                let noise = mechanism.noise(self.gather(i, individual, &mut parents), individual[i])?;
+                let value = mechanism.value(self.gather(i, &result, &mut parents), noise);
+                result[i] = self.finite(i, value)?;
+            }
+            if let Intervention::Additive(perturbation) = intervention {
+                result[i] = self.finite(i, result[i] + perturbation[i])?;
+            }
+        }
+        Ok(result)
+    }
+
+    /// The values that the intervention imposes.
+    fn forced(&self, individual: &[f64], intervention: Intervention<'_>) -> Result<Vec<Option<f64>>> {
+        let mut forced = vec![None; self.nodes.len()];
+        let (features, amounts) = match intervention {
+            Intervention::Additive(perturbation) => {
+                self.check_length(perturbation)?;
+                return Ok(forced);
+            }
+            Intervention::Shift { features, change } => (features, change),
+            Intervention::Set { features, value } => (features, value),
+        };
+        if features.len() != amounts.len() {
+            return Err(Error::VectorLength { expected: features.len(), found: amounts.len() });
+        }
+        for (&i, &amount) in features.iter().zip(amounts) {
+            self.check_feature(i)?;
+            let value = match intervention {
+                Intervention::Set { .. } => amount,
+                _ => individual[i] + amount,
+            };
+            forced[i] = Some(self.finite(i, value)?);
+        }
+        Ok(forced)
+    }
+
+    /// The perturbation `D` with `CF(from, D) = to`: how two individuals differ once the
+    /// consequences of each difference are taken out.
+    pub fn perturbation_between(&self, from: &[f64], to: &[f64]) -> Result<Vec<f64>> {
+        self.check_length(to)?;
+        let noise = self.abduct(from)?;
+        let mut parents = Vec::new();
+        let difference = |i: usize| {
+            let expected = self.nodes[i].mechanism.value(self.gather(i, to, &mut parents), noise[i]);
+            self.finite(i, to[i] - expected)
+        };
+        (0..self.nodes.len()).map(difference).collect()
+    }
+
+    /// The Jacobian `d X / d D` of the features in an additive perturbation, at an
+    /// individual, with the equations of the features in `cut` cut.
+    ///
+    /// With nothing cut it belongs to the observational map; with the features of an action
+    /// cut, to the interventional map at the counterfactual of that action, and the columns
+    /// of `cut` then say what the action's own change does.
+    pub fn jacobian(&self, individual: &[f64], cut: &[usize]) -> Result<Array2<f64>> {
+        let partials = self.partials(individual, cut)?;
+        let mut jacobian = Array2::eye(self.nodes.len());
+        for &i in &self.order {
+            for (&parent, &partial) in self.nodes[i].parents.iter().zip(&partials[i]) {
+                let cause = jacobian.row(parent).to_owned();
+                jacobian.row_mut(i).scaled_add(partial, &cause);
+            }
+        }
+        Ok(jacobian)
+    }
+
+    /// The Jacobian `d X / d U` of the observational map in the noise, at an individual; the
+    /// same as [`Scm::jacobian`] where every noise is simply added in standardised units.
+    pub fn noise_jacobian(&self, individual: &[f64]) -> Result<Array2<f64>> {
+        let mut jacobian = self.jacobian(individual, &[])?;
+        let noise = self.abduct(individual)?;
+        let mut parents = Vec::new();
+        for (i, mut column) in jacobian.columns_mut().into_iter().enumerate() {
+            let slope = self.nodes[i].mechanism.slope(self.gather(i, individual, &mut parents), noise[i]);
+            column *= self.finite(i, slope)?;
+        }
+        Ok(jacobian)
+    }
+
+    /// The product of the transposed [`Scm::jacobian`] with a vector, without forming it: how
+    /// a function of the features with this gradient responds to perturbations.
+    pub fn pullback(&self, individual: &[f64], cut: &[usize], gradient: &[f64]) -> Result<Vec<f64>> {
+        self.check_length(gradient)?;
+        let partials = self.partials(individual, cut)?;
+        let mut response = gradient.to_vec();
+        for &i in self.order.iter().rev() {
+            for (&parent, partial) in self.nodes[i].parents.iter().zip(&partials[i]) {
+                response[parent] += partial * response[i];
+            }
+        }
+        Ok(response)
+    }
+
+    /// Derivatives of each equation in its parents at an individual; empty where cut.
+    fn partials(&self, individual: &[f64], cut: &[usize]) -> Result<Vec<Vec<f64>>> {
+        self.check_length(individual)?;
+        cut.iter().try_for_each(|&i| self.check_feature(i))?;
+        let mut values = Vec::new();
+        let of = |i: usize| {
+            let Node { parents, mechanism } = &self.nodes[i];
+            if cut.contains(&i) || parents.is_empty() {
+                return Ok(Vec::new());
+            }
+            let values = self.gather(i, individual, &mut values);
+            // The noise of an additive equation does not enter its derivatives.
+            let noise = if mechanism.is_additive() { 0.0 } else { mechanism.noise(values, individual[i])? };
+            let gradient = mechanism.gradient(values, noise);
+            gradient.iter().try_for_each(|&g| self.finite(i, g).map(|_| ()))?;
+            Ok(gradient)
+        };
+        (0..self.nodes.len()).map(of).collect()
+    }
+
+    /// The values of a feature's parents.
+    fn gather<'a>(&self, i: usize, individual: &[f64], buffer: &'a mut Vec<f64>) -> &'a [f64] {
+        buffer.clear();
+        buffer.extend(self.nodes[i].parents.iter().map(|&p| individual[p]));
+        buffer
+    }
+
+    fn finite(&self, i: usize, value: f64) -> Result<f64> {
+        if value.is_finite() {
+            return Ok(value);
+        }
+        Err(Error::EquationNotFinite { feature: self.name(i), value })
+    }
+
+    fn check_length(&self, vector: &[f64]) -> Result<()> {
+        if vector.len() != self.nodes.len() {
+            return Err(Error::VectorLength { expected: self.nodes.len(), found: vector.len() });
+        }
+        match vector.iter().position(|v| !v.is_finite()) {
+            Some(i) => Err(Error::VectorNotFinite { feature: self.name(i), value: vector[i] }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_feature(&self, index: usize) -> Result<()> {
+        if index < self.nodes.len() {
+            return Ok(());
+        }
+        Err(Error::NoSuchFeature { index, features: self.nodes.len() })
+    }
+}
+
+/// Parents before children, the lower position first among equals; or the cycle.
+fn causal_order(features: &Features, nodes: &[Node]) -> Result<Vec<usize>> {
+    let mut order = Vec::with_capacity(nodes.len());
+    let mut placed = vec![false; nodes.len()];
+    while order.len() < nodes.len() {
+        let ready = |i: &usize| !placed[*i] && nodes[*i].parents.iter().all(|&p| placed[p]);
+        match (0..nodes.len()).find(ready) {
+            Some(i) => {
+                placed[i] = true;
+                order.push(i);
+            }
+            None => return Err(Error::Cycle { features: cycle(features, nodes, &placed) }),
+        }
+    }
+    Ok(order)
+}
+
+/// Among the features that could not be placed, one cycle, its first feature repeated.
+fn cycle(features: &Features, nodes: &[Node], placed: &[bool]) -> Vec<String> {
+    // Every feature left has a parent that is left: walking from child to parent must
+    // come back to a feature already seen.
+    let mut walk: Vec<usize> = Vec::new();
+    let mut next = placed.iter().position(|placed| !placed);
+    while let Some(i) = next {
+        if let Some(start) = walk.iter().position(|&seen| seen == i) {
+            walk.drain(..start);
+            walk.push(i);
+            break;
+        }
+        walk.push(i);
+        next = nodes[i].parents.iter().copied().find(|&p| !placed[p]);
+    }
+    // The walk went from effect to cause; tell it from cause to effect.
+    walk.iter().rev().map(|&i| features.feature(i).name.clone()).collect()
+}

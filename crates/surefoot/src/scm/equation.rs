@@ -1,0 +1,120 @@
+//! The kinds of equation, and what each must be able to do.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use super::{formula, linear, network};
+use crate::network::Network;
+use crate::{Error, Features, Result};
+
+/// `X := f(parents, U)` with its inverse: value from parents and noise, noise from parents
+/// and value.
+///
+/// Parents, value and derivatives are in standardised units; the noise is in whatever units
+/// the equation has. To add a kind: a file of its own like `linear.rs`, and one variant of
+/// [`Equation`].
+pub(super) trait Mechanism: Debug + Send + Sync {
+    /// The value, possibly not finite where the equation is undefined.
+    fn value(&self, parents: &[f64], noise: f64) -> f64;
+
+    /// The noise that gives this value; an error where there is none.
+    fn noise(&self, parents: &[f64], value: f64) -> Result<f64>;
+
+    /// Derivatives in each parent.
+    fn gradient(&self, parents: &[f64], noise: f64) -> Vec<f64>;
+
+    /// Derivative in the noise.
+    fn slope(&self, parents: &[f64], noise: f64) -> f64;
+
+    /// Whether it is a function of the parents plus a multiple of the noise.
+    fn is_additive(&self) -> bool;
+
+    /// The coefficients of the parents, if it is linear with additive noise.
+    fn coefficients(&self) -> Option<Vec<f64>>;
+}
+
+/// How a feature follows from its causes; see [`Scm::new`](crate::Scm::new).
+#[derive(Clone, Debug)]
+pub struct Equation(Declaration);
+
+#[derive(Clone, Debug)]
+enum Declaration {
+    Linear { parents: Vec<String>, coefficients: Vec<f64>, intercept: f64 },
+    Network { parents: Vec<String>, network: Network },
+    Formula { formula: String, inverse: Option<String> },
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.into()).collect()
+}
+
+impl Equation {
+    /// `X := coefficients . parents + intercept + u`, all in standardised units.
+    pub fn linear(parents: &[&str], coefficients: Vec<f64>, intercept: f64) -> Self {
+        Self(Declaration::Linear { parents: owned(parents), coefficients, intercept })
+    }
+
+    /// `X := network(parents) + u`, all in standardised units.
+    pub fn network(parents: &[&str], network: Network) -> Self {
+        Self(Declaration::Network { parents: owned(parents), network })
+    }
+
+    /// A formula over parents by name and the noise `u`, all in people's own units:
+    /// `-4 + 1.5 * max(income, 0) + u`.
+    ///
+    /// Operators `+ - * / ^` and parentheses, functions exp, log, sqrt, tanh, sigmoid, abs,
+    /// min, max. Names that are not words go between back quotes. Where the noise is not
+    /// simply added it is recovered by root search, which needs a formula that is strictly
+    /// monotone in `u` (or give the [inverse](Self::formula_with_inverse)).
+    pub fn formula(formula: impl Into<String>) -> Self {
+        Self(Declaration::Formula { formula: formula.into(), inverse: None })
+    }
+
+    /// A formula with a second one that solves it for `u`, over the feature's own name and
+    /// its parents. Each use checks that the two agree.
+    pub fn formula_with_inverse(formula: impl Into<String>, inverse: impl Into<String>) -> Self {
+        Self(Declaration::Formula { formula: formula.into(), inverse: Some(inverse.into()) })
+    }
+
+    /// `X := u`, in own units: a feature without causes.
+    pub(super) fn root() -> Self {
+        Self::formula("u")
+    }
+
+    /// Resolves names and checks numbers; `i` is the feature that the equation is for.
+    pub(super) fn compile(self, features: &Features, i: usize) -> Result<(Vec<usize>, Arc<dyn Mechanism>)> {
+        match self.0 {
+            Declaration::Linear { parents, coefficients, intercept } => {
+                let parents = resolve(features, i, &parents)?;
+                let mechanism = linear::Linear::new(features.feature(i), &parents, coefficients, intercept)?;
+                Ok((parents, Arc::new(mechanism)))
+            }
+            Declaration::Network { parents, network } => {
+                let parents = resolve(features, i, &parents)?;
+                let mechanism = network::NetworkEquation::new(features.feature(i), &parents, network)?;
+                Ok((parents, Arc::new(mechanism)))
+            }
+            Declaration::Formula { formula, inverse } => {
+                let (parents, mechanism) = formula::Formula::new(features, i, &formula, inverse.as_deref())?;
+                Ok((parents, Arc::new(mechanism)))
+            }
+        }
+    }
+}
+
+fn resolve(features: &Features, i: usize, parents: &[String]) -> Result<Vec<usize>> {
+    let feature = || features.feature(i).name.clone();
+    let mut resolved = Vec::with_capacity(parents.len());
+    for parent in parents {
+        let index = features.index(parent).map_err(|_| Error::UnknownParent {
+            feature: feature(),
+            parent: parent.clone(),
+            known: features.names(),
+        })?;
+        if resolved.contains(&index) {
+            return Err(Error::DuplicateParent { feature: feature(), parent: parent.clone() });
+        }
+        resolved.push(index);
+    }
+    Ok(resolved)
+}

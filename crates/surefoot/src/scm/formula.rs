@@ -1,0 +1,305 @@
+//! `X := formula(parents, u)`, in people's own units.
+
+use super::equation::Mechanism;
+use crate::expression::{Expression, FormulaProblem, Input, Obstacle, Trend};
+use crate::{Error, Feature, Features, Result};
+
+/// The largest difference, in standardised units and relative to values beyond 1, between a
+/// value and the same value after a trip through its noise.
+const TOLERANCE: f64 = 1e-6;
+
+#[derive(Debug)]
+pub(super) struct Formula {
+    feature: Feature,
+    parents: Vec<Feature>,
+    expression: Expression,
+    /// What each slot of the expression stands for.
+    slots: Vec<Slot>,
+    inversion: Inversion,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Slot {
+    Parent(usize),
+    Noise,
+    Value,
+}
+
+/// How the noise is recovered.
+#[derive(Debug)]
+enum Inversion {
+    /// The formula is `g(parents) + coefficient * u`.
+    Additive { coefficient: f64 },
+    /// A second formula says so.
+    Given { expression: Expression, slots: Vec<Slot> },
+    /// By root search on a formula strictly monotone in the noise.
+    Search { increasing: bool },
+}
+
+impl Formula {
+    /// Parses, finds the parents and makes sure that the noise can be recovered.
+    pub fn new(
+        features: &Features,
+        i: usize,
+        formula: &str,
+        inverse: Option<&str>,
+    ) -> Result<(Vec<usize>, Self)> {
+        let feature = features.feature(i).clone();
+        let fault = |text: &str, (column, problem): (usize, FormulaProblem)| Error::Formula {
+            feature: feature.name.clone(),
+            formula: text.into(),
+            column,
+            problem,
+        };
+        let expression = Expression::parse(formula).map_err(|f| fault(formula, f))?;
+        let mut indices = Vec::new();
+        let mut slots = Vec::new();
+        for input in expression.inputs() {
+            slots.push(if input.is_noise() {
+                Slot::Noise
+            } else {
+                let index = features.index(&input.name).map_err(|_| {
+                    let problem = FormulaProblem::Name { name: input.name.clone(), known: features.names() };
+                    fault(formula, (input.column, problem))
+                })?;
+                indices.push(index);
+                Slot::Parent(indices.len() - 1)
+            });
+        }
+        let noise = slots.iter().position(|&slot| slot == Slot::Noise);
+        let not_invertible =
+            |reason| Error::NotInvertible { feature: feature.name.clone(), formula: formula.into(), reason };
+        let noise = noise.ok_or_else(|| not_invertible(Obstacle::Absent))?;
+        let inversion = match (expression.coefficient(noise), inverse) {
+            (Some(0.0), _) => return Err(not_invertible(Obstacle::Absent)),
+            (Some(coefficient), _) if coefficient.is_finite() => Inversion::Additive { coefficient },
+            (_, Some(text)) => {
+                let parse = Expression::parse(text).and_then(|inverse| {
+                    let slots = inverse_slots(features, i, &indices, inverse.inputs())?;
+                    Ok(Inversion::Given { expression: inverse, slots })
+                });
+                parse.map_err(|f| fault(text, f))?
+            }
+            (_, None) => match expression.trend(noise).map_err(not_invertible)? {
+                Trend::Constant => return Err(not_invertible(Obstacle::Absent)),
+                trend => Inversion::Search { increasing: trend == Trend::Increasing },
+            },
+        };
+        let parents = indices.iter().map(|&p| features.feature(p).clone()).collect();
+        Ok((indices, Self { feature, parents, expression, slots, inversion }))
+    }
+
+    fn parent(&self, j: usize, parents: &[f64]) -> f64 {
+        self.parents[j].own_units(parents[j])
+    }
+
+    /// The value of a slot, given the noise or the value (whichever the formula uses), all
+    /// in own units.
+    fn input(&self, slot: Slot, parents: &[f64], other: f64) -> f64 {
+        match slot {
+            Slot::Parent(j) => self.parent(j, parents),
+            Slot::Noise | Slot::Value => other,
+        }
+    }
+
+    fn own_value(&self, parents: &[f64], noise: f64) -> f64 {
+        self.expression.evaluate(&|slot| self.input(self.slots[slot], parents, noise))
+    }
+
+    fn derivative(&self, of: Slot, parents: &[f64], noise: f64) -> f64 {
+        let slot = self.slots.iter().position(|&slot| slot == of);
+        slot.map_or(0.0, |slot| {
+            self.expression.derivative(slot, &|slot| self.input(self.slots[slot], parents, noise))
+        })
+    }
+}
+
+/// An inverse may name the feature itself and its parents, and nothing else.
+fn inverse_slots(
+    features: &Features,
+    i: usize,
+    parents: &[usize],
+    inputs: &[Input],
+) -> Result<Vec<Slot>, (usize, FormulaProblem)> {
+    let name = |i: usize| features.feature(i).name.as_str();
+    let slot = |input: &Input| {
+        if input.is_noise() {
+            return Err((input.column, FormulaProblem::NoiseInInverse));
+        }
+        if input.name == name(i) {
+            return Ok(Slot::Value);
+        }
+        let parent = parents.iter().position(|&p| input.name == name(p));
+        parent.map(Slot::Parent).ok_or_else(|| {
+            let known = [i].iter().chain(parents).map(|&p| name(p).into()).collect();
+            (input.column, FormulaProblem::InverseName { name: input.name.clone(), known })
+        })
+    };
+    inputs.iter().map(slot).collect()
+}
+
+impl Mechanism for Formula {
+    fn value(&self, parents: &[f64], noise: f64) -> f64 {
+        self.feature.standardise(self.own_value(parents, noise))
+    }
+
+    fn noise(&self, parents: &[f64], value: f64) -> Result<f64> {
+        let own = self.feature.own_units(value);
+        let unreachable = || Error::Unreachable { feature: self.feature.name.clone(), value: own };
+        let noise = match &self.inversion {
+            Inversion::Additive { coefficient } => {
+                return match (own - self.own_value(parents, 0.0)) / coefficient {
+                    noise if noise.is_finite() => Ok(noise),
+                    _ => Err(unreachable()),
+                };
+            }
+            Inversion::Given { expression, slots } => {
+                expression.evaluate(&|slot| self.input(slots[slot], parents, own))
+            }
+            Inversion::Search { increasing } => {
+                let sign = if *increasing { 1.0 } else { -1.0 };
+                root(|noise| sign * (self.own_value(parents, noise) - own)).unwrap_or(f64::NAN)
+            }
+        };
+        let back = self.own_value(parents, noise);
+        if noise.is_finite() && ((back - own) / self.feature.std).abs() <= TOLERANCE * value.abs().max(1.0) {
+            return Ok(noise);
+        }
+        match self.inversion {
+            Inversion::Given { .. } if noise.is_finite() => {
+                Err(Error::WrongInverse { feature: self.feature.name.clone(), value: own, noise, back })
+            }
+            _ => Err(unreachable()),
+        }
+    }
+
+    fn gradient(&self, parents: &[f64], noise: f64) -> Vec<f64> {
+        let in_parent = |(j, parent): (usize, &Feature)| {
+            self.derivative(Slot::Parent(j), parents, noise) * parent.std / self.feature.std
+        };
+        self.parents.iter().enumerate().map(in_parent).collect()
+    }
+
+    fn slope(&self, parents: &[f64], noise: f64) -> f64 {
+        self.derivative(Slot::Noise, parents, noise) / self.feature.std
+    }
+
+    fn is_additive(&self) -> bool {
+        matches!(self.inversion, Inversion::Additive { .. })
+    }
+
+    fn coefficients(&self) -> Option<Vec<f64>> {
+        if !self.is_additive() {
+            return None;
+        }
+        let mut coefficients = vec![0.0; self.parents.len()];
+        for (slot, meaning) in self.slots.iter().enumerate() {
+            let coefficient = self.expression.coefficient(slot).filter(|c| c.is_finite())?;
+            if let Slot::Parent(j) = *meaning {
+                coefficients[j] = coefficient * self.parents[j].std / self.feature.std;
+            }
+        }
+        Some(coefficients)
+    }
+}
+
+/// A root of an increasing function that may be undefined (NaN) beyond some point on either
+/// side; nothing if no point is found where it is defined or no sign change.
+fn root(f: impl Fn(f64) -> f64) -> Option<f64> {
+    let doublings = || (0..1000).map(|k| 2f64.powi(k));
+    let candidates = std::iter::once(0.0).chain(doublings().take(64).flat_map(|x| [x, -x]));
+    let anchor = candidates.into_iter().find(|&x| !f(x).is_nan())?;
+    // Left of the anchor undefined counts as too low, right of it as too high.
+    let low = |x: f64| if x < anchor { !matches!(f(x), y if y > 0.0) } else { f(x) <= 0.0 };
+    let mut lower = if low(anchor) { anchor } else { doublings().map(|d| anchor - d).find(|&x| low(x))? };
+    let mut upper = if low(anchor) { doublings().map(|d| anchor + d).find(|&x| !low(x))? } else { anchor };
+    // Each halving gains a bit; near zero more than 64 are needed to reach full precision.
+    for _ in 0..200 {
+        let middle = 0.5 * (lower + upper);
+        if middle <= lower || middle >= upper {
+            break;
+        }
+        if low(middle) { lower = middle } else { upper = middle }
+    }
+    let error = |x: f64| f(x).abs();
+    Some(if error(upper) < error(lower) { upper } else { lower })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compile(formula: &str, inverse: Option<&str>) -> Result<Formula> {
+        let features =
+            Features::new(vec![Feature::new("x").scaling(1.0, 2.0), Feature::new("y").scaling(-3.0, 0.5)])?;
+        Formula::new(&features, 1, formula, inverse).map(|(_, formula)| formula)
+    }
+
+    #[test]
+    fn additive_noise_is_recognised_and_needs_no_search() {
+        for formula in ["x ^ 2 + u", "u", "3 - (u - x) / 2"] {
+            let formula = compile(formula, None).unwrap();
+            assert!(formula.is_additive());
+            let noise = formula.noise(&[0.7], -1.3).unwrap();
+            assert!((formula.value(&[0.7], noise) + 1.3).abs() < 1e-14);
+        }
+        assert_eq!(compile("4 * x - u", None).unwrap().coefficients(), Some(vec![16.0]));
+        assert_eq!(compile("x ^ 2 + u", None).unwrap().coefficients(), None);
+        assert_eq!(compile("x * 0 + exp(u)", None).unwrap().coefficients(), None);
+    }
+
+    #[test]
+    fn search_and_inverse_find_the_same_noise() {
+        let searched = compile("sigmoid(0.5 * x + u) - 3.5", None).unwrap();
+        let given =
+            compile("sigmoid(0.5 * x + u) - 3.5", Some("log((y + 3.5) / (-2.5 - y)) - 0.5 * x")).unwrap();
+        assert!(!searched.is_additive() && !given.is_additive());
+        for value in [-0.999, -0.5, 0.0, 0.3, 0.999] {
+            let (a, b) = (searched.noise(&[0.4], value).unwrap(), given.noise(&[0.4], value).unwrap());
+            assert!((a - b).abs() < 1e-10, "{a} {b}");
+            assert!((searched.value(&[0.4], a) - value).abs() < 1e-14);
+        }
+        // sigmoid stays between 0 and 1
+        for formula in [&searched, &given] {
+            assert!(matches!(formula.noise(&[0.4], 1.01), Err(Error::Unreachable { .. })));
+        }
+    }
+
+    #[test]
+    fn search_copes_with_domains_and_directions() {
+        for (formula, own) in [
+            ("log(u)", -40.0),
+            ("log(u - 5)", 2.0),
+            ("-exp(u) + x", -1e6),
+            ("sqrt(u + 1000)", 7.5),
+            ("u ^ 3", -1e-12),
+            ("1 / exp(u)", 1e-9),
+            ("exp(u)", 1e30),
+        ] {
+            let formula = compile(formula, None).unwrap();
+            let value = formula.feature.standardise(own);
+            let noise = formula.noise(&[0.0], value).unwrap();
+            assert!((formula.value(&[0.0], noise) - value).abs() <= 1e-12 * value.abs().max(1.0), "{own}");
+        }
+        assert!(matches!(compile("exp(u)", None).unwrap().noise(&[], 5.9), Err(Error::Unreachable { .. })));
+        assert!(matches!(compile("sqrt(u)", None).unwrap().noise(&[], 5.9), Err(Error::Unreachable { .. })));
+    }
+
+    #[test]
+    fn what_cannot_be_inverted_is_refused_with_the_reason() {
+        for formula in ["x", "x + 0 * u", "x + u - u", "u ^ 2", "x * u", "max(x, u)", "abs(u)"] {
+            let error = compile(formula, None).unwrap_err();
+            assert!(matches!(error, Error::NotInvertible { .. }), "{formula}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_inverse_is_found_out() {
+        let formula = compile("exp(u)", Some("y")).unwrap();
+        assert!(matches!(formula.noise(&[], 10.0), Err(Error::WrongInverse { .. })));
+        let names = |inverse| compile("exp(u)", Some(inverse)).unwrap_err().to_string();
+        assert!(names("log(y) + u").contains("column 10"));
+        assert!(names("log(x)").contains("`x`"));
+        assert!(names("log(").contains("column 5"));
+    }
+}

@@ -1,0 +1,57 @@
+//! `X := coefficients . parents + intercept + u`.
+
+use super::equation::Mechanism;
+use crate::{Error, Feature, Result};
+
+#[derive(Debug)]
+pub(super) struct Linear {
+    coefficients: Vec<f64>,
+    intercept: f64,
+}
+
+impl Linear {
+    pub fn new(feature: &Feature, parents: &[usize], coefficients: Vec<f64>, intercept: f64) -> Result<Self> {
+        let name = || feature.name.clone();
+        if coefficients.len() != parents.len() {
+            return Err(Error::EquationInputs {
+                feature: name(),
+                parents: parents.len(),
+                inputs: coefficients.len(),
+            });
+        }
+        if let Some(&value) = coefficients.iter().chain([&intercept]).find(|v| !v.is_finite()) {
+            return Err(Error::EquationNumber { feature: name(), value });
+        }
+        Ok(Self { coefficients, intercept })
+    }
+
+    fn mean(&self, parents: &[f64]) -> f64 {
+        self.intercept + self.coefficients.iter().zip(parents).map(|(c, p)| c * p).sum::<f64>()
+    }
+}
+
+impl Mechanism for Linear {
+    fn value(&self, parents: &[f64], noise: f64) -> f64 {
+        self.mean(parents) + noise
+    }
+
+    fn noise(&self, parents: &[f64], value: f64) -> Result<f64> {
+        Ok(value - self.mean(parents))
+    }
+
+    fn gradient(&self, _: &[f64], _: f64) -> Vec<f64> {
+        self.coefficients.clone()
+    }
+
+    fn slope(&self, _: &[f64], _: f64) -> f64 {
+        1.0
+    }
+
+    fn is_additive(&self) -> bool {
+        true
+    }
+
+    fn coefficients(&self) -> Option<Vec<f64>> {
+        Some(self.coefficients.clone())
+    }
+}

@@ -1,0 +1,49 @@
+//! `X := network(parents) + u`.
+
+use super::equation::Mechanism;
+use crate::network::Network;
+use crate::{Error, Feature, Result};
+
+#[derive(Debug)]
+pub(super) struct NetworkEquation(Network);
+
+impl NetworkEquation {
+    pub fn new(feature: &Feature, parents: &[usize], network: Network) -> Result<Self> {
+        if network.inputs() != parents.len() {
+            return Err(Error::EquationInputs {
+                feature: feature.name.clone(),
+                parents: parents.len(),
+                inputs: network.inputs(),
+            });
+        }
+        Ok(Self(network))
+    }
+}
+
+impl Mechanism for NetworkEquation {
+    fn value(&self, parents: &[f64], noise: f64) -> f64 {
+        self.0.value(parents) + noise
+    }
+
+    fn noise(&self, parents: &[f64], value: f64) -> Result<f64> {
+        Ok(value - self.0.value(parents))
+    }
+
+    fn gradient(&self, parents: &[f64], _: f64) -> Vec<f64> {
+        self.0.gradient(parents)
+    }
+
+    fn slope(&self, _: &[f64], _: f64) -> f64 {
+        1.0
+    }
+
+    fn is_additive(&self) -> bool {
+        true
+    }
+
+    fn coefficients(&self) -> Option<Vec<f64>> {
+        // A single layer is linear, however it is written.
+        let only_layer = self.0.layers().len() == 1;
+        only_layer.then(|| self.0.layers()[0].weight.row(0).to_vec())
+    }
+}
