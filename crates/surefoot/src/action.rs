@@ -1,0 +1,154 @@
+//! What people can do: intervention sets, actions, the feasible box and costs.
+
+use crate::{Change, Error, Features, NormKind, Result};
+
+/// The most actionable features for which every intervention set is tried.
+pub const MOST_ACTIONABLE: usize = 12;
+
+/// Whether an action is a change or a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Form {
+    /// *Raise your income by 500*: `X_i := x'_i + change`, whoever `x'` turns out to be. The
+    /// paper's form.
+    #[default]
+    Relative,
+    /// *Reach an income of 3500*: `X_i := x_i + change`, fixed when the action is given.
+    Absolute,
+}
+
+/// An action: what becomes of the features it intervenes upon.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Action {
+    /// The features intervened upon, in ascending order. One whose change is zero is held
+    /// where it is, whatever its causes do.
+    pub features: Vec<usize>,
+    /// The change of each, from the individual as reported, in standardised units.
+    pub change: Vec<f64>,
+}
+
+/// How the effort of an action is measured, with the features' cost weights `w`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Cost {
+    /// `sum_i w_i |change_i|`, the paper's.
+    #[default]
+    L1,
+    /// `sqrt(sum_i (w_i change_i)^2)`.
+    L2,
+}
+
+impl Cost {
+    /// The cost of an action.
+    pub fn of(self, features: &Features, action: &Action) -> f64 {
+        let weighted = action.features.iter().zip(&action.change);
+        let mut weighted = weighted.map(|(&i, change)| features.feature(i).weight * change);
+        match self {
+            Cost::L1 => weighted.map(f64::abs).sum(),
+            Cost::L2 => weighted.by_ref().map(|c| c * c).sum::<f64>().sqrt(),
+        }
+    }
+
+    /// The norm it is.
+    pub fn norm(self) -> NormKind {
+        match self {
+            Cost::L1 => NormKind::L1,
+            Cost::L2 => NormKind::L2,
+        }
+    }
+}
+
+/// The intervention sets to try: with a causal model every non-empty subset of the
+/// actionable features, smaller ones first; without one, all of them together, since cutting
+/// the equation of a feature that has none changes nothing.
+pub fn intervention_sets(features: &Features, causal: bool) -> Result<Vec<Vec<usize>>> {
+    let actionable = features.actionable();
+    if actionable.is_empty() {
+        return Err(Error::NothingActionable);
+    }
+    if !causal {
+        return Ok(vec![actionable]);
+    }
+    let count = actionable.len();
+    if count > MOST_ACTIONABLE {
+        return Err(Error::TooManyActionable { count, most: MOST_ACTIONABLE });
+    }
+    let members = |mask: u32| (0..count).filter(move |&k| mask >> k & 1 == 1);
+    let mut masks: Vec<u32> = (1..1 << count).collect();
+    masks.sort_by(|&a, &b| a.count_ones().cmp(&b.count_ones()).then_with(|| members(a).cmp(members(b))));
+    Ok(masks.into_iter().map(|mask| members(mask).map(|k| actionable[k]).collect()).collect())
+}
+
+/// How far an action may change one feature of an individual, `(lowest, highest)`.
+///
+/// No change is always allowed, also for someone whom rounding has put outside the limits.
+pub fn feasible_change(features: &Features, index: usize, value: f64) -> (f64, f64) {
+    let feature = features.feature(index);
+    let (lower, upper) = feature.standardised_limits();
+    let (down, up) = ((lower - value).min(0.0), (upper - value).max(0.0));
+    match feature.change {
+        Change::Fixed => (0.0, 0.0),
+        Change::Any => (down, up),
+        Change::Increase => (0.0, up),
+        Change::Decrease => (down, 0.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Feature;
+
+    fn features(changes: &[Change]) -> Features {
+        let feature = |(i, &change): (usize, &Change)| Feature::new(format!("x{i}")).change(change);
+        Features::new(changes.iter().enumerate().map(feature).collect()).unwrap()
+    }
+
+    #[test]
+    fn every_subset_smaller_ones_first() {
+        let three = features(&[Change::Any, Change::Fixed, Change::Increase, Change::Decrease]);
+        let sets = intervention_sets(&three, true).unwrap();
+        let expected: [&[usize]; 7] = [&[0], &[2], &[3], &[0, 2], &[0, 3], &[2, 3], &[0, 2, 3]];
+        assert_eq!(sets, expected);
+        assert_eq!(intervention_sets(&three, false).unwrap(), [[0, 2, 3]]);
+    }
+
+    #[test]
+    fn too_many_or_no_actionable_features_are_an_error() {
+        assert_eq!(intervention_sets(&features(&[Change::Any; 12]), true).unwrap().len(), 4095);
+        let many = features(&[Change::Any; 13]);
+        assert!(matches!(
+            intervention_sets(&many, true),
+            Err(Error::TooManyActionable { count: 13, most: 12 })
+        ));
+        assert_eq!(intervention_sets(&many, false).unwrap().len(), 1);
+        assert!(matches!(
+            intervention_sets(&features(&[Change::Fixed]), true),
+            Err(Error::NothingActionable)
+        ));
+    }
+
+    #[test]
+    fn costs_by_hand() {
+        let features = Features::new(vec![
+            Feature::new("a").weight(2.0).change(Change::Any),
+            Feature::new("b"),
+            Feature::new("c").weight(0.5).change(Change::Any),
+        ])
+        .unwrap();
+        let action = Action { features: vec![0, 2], change: vec![-1.5, 8.0] };
+        assert_eq!(Cost::L1.of(&features, &action), 7.0);
+        assert_eq!(Cost::L2.of(&features, &action), 5.0);
+    }
+
+    #[test]
+    fn the_box_respects_limits_and_direction() {
+        let of = |change: Change, value: f64| {
+            let feature = Feature::new("x").scaling(10.0, 2.0).limits(8.0, 14.0).change(change);
+            feasible_change(&Features::new(vec![feature]).unwrap(), 0, value)
+        };
+        assert_eq!(of(Change::Any, 0.5), (-1.5, 1.5));
+        assert_eq!(of(Change::Increase, 0.5), (0.0, 1.5));
+        assert_eq!(of(Change::Decrease, 0.5), (-1.5, 0.0));
+        assert_eq!(of(Change::Fixed, 0.5), (0.0, 0.0));
+        assert_eq!(of(Change::Any, 2.0 + 1e-12).1, 0.0);
+    }
+}

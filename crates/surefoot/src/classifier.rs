@@ -1,0 +1,155 @@
+//! Classifiers: who is turned down.
+//!
+//! A classifier gives a logit; a person is treated favourably iff
+//! `sigmoid(logit) >= threshold`. The engine works with the *score*, logit minus the logit
+//! of the threshold, so that favourable means a score of at least 0. Inputs are
+//! standardised.
+
+use crate::network::{Network, logit};
+use crate::{Error, Features, Result};
+
+/// A model that decides on people.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Classifier {
+    model: Model,
+    threshold: f64,
+    offset: f64,
+}
+
+/// The kinds of model a [`Classifier`] can hold.
+#[derive(Clone, Debug, PartialEq)]
+enum Model {
+    Linear { weights: Vec<f64>, intercept: f64 },
+    Network(Network),
+}
+
+impl Classifier {
+    /// `logit = weights . x + intercept` over standardised features, for example a logistic
+    /// regression. Favourable iff `sigmoid(logit) >= threshold`.
+    pub fn linear(weights: Vec<f64>, intercept: f64, threshold: f64) -> Result<Self> {
+        if let Some(&value) = weights.iter().chain([&intercept]).find(|v| !v.is_finite()) {
+            return Err(Error::ClassifierNumber { value });
+        }
+        Self::new(Model::Linear { weights, intercept }, threshold)
+    }
+
+    /// The same over features in people's own units.
+    pub fn linear_in_own_units(
+        features: &Features,
+        weights: &[f64],
+        intercept: f64,
+        threshold: f64,
+    ) -> Result<Self> {
+        if weights.len() != features.len() {
+            return Err(Error::ClassifierInputs { features: features.len(), inputs: weights.len() });
+        }
+        let scaled = || features.iter().zip(weights);
+        let shift: f64 = scaled().map(|(feature, w)| w * feature.mean).sum();
+        let weights = scaled().map(|(feature, w)| w * feature.std).collect();
+        Self::linear(weights, intercept + shift, threshold)
+    }
+
+    /// A dense network over standardised features whose output is the logit.
+    pub fn network(network: Network, threshold: f64) -> Result<Self> {
+        Self::new(Model::Network(network), threshold)
+    }
+
+    fn new(model: Model, threshold: f64) -> Result<Self> {
+        let offset = logit(threshold);
+        if !(threshold > 0.0 && threshold < 1.0 && offset.is_finite()) {
+            return Err(Error::Threshold { threshold });
+        }
+        Ok(Self { model, threshold, offset })
+    }
+
+    /// How many features it looks at.
+    pub fn inputs(&self) -> usize {
+        match &self.model {
+            Model::Linear { weights, .. } => weights.len(),
+            Model::Network(network) => network.inputs(),
+        }
+    }
+
+    /// The probability from which on it is favourable.
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// `logit(x) - logit(threshold)`: favourable iff not negative.
+    ///
+    /// # Panics
+    /// Here and below, if `x` is shorter than [`Classifier::inputs`].
+    pub fn score(&self, x: &[f64]) -> f64 {
+        let logit = match &self.model {
+            Model::Linear { weights, intercept } => {
+                intercept + weights.iter().zip(x).map(|(w, x)| w * x).sum::<f64>()
+            }
+            Model::Network(network) => network.value(x),
+        };
+        logit - self.offset
+    }
+
+    /// The gradient of the score.
+    pub fn gradient(&self, x: &[f64]) -> Vec<f64> {
+        match &self.model {
+            Model::Linear { weights, .. } => weights.clone(),
+            Model::Network(network) => network.gradient(x),
+        }
+    }
+
+    /// Weights and intercept of the score, if it is linear.
+    pub fn coefficients(&self) -> Result<(&[f64], f64)> {
+        match &self.model {
+            Model::Linear { weights, intercept } => Ok((weights, intercept - self.offset)),
+            Model::Network(_) => Err(Error::ClassifierNotLinear),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+
+    use super::*;
+    use crate::{Activation, Feature, Layer};
+
+    #[test]
+    fn favourable_means_probability_at_least_the_threshold() {
+        let classifier = Classifier::linear(vec![1.0], 0.0, 0.75).unwrap();
+        let boundary = 3f64.ln();
+        assert!(classifier.score(&[boundary]).abs() < 1e-15);
+        assert!(classifier.score(&[boundary + 0.1]) > 0.0);
+        assert!(classifier.score(&[boundary - 0.1]) < 0.0);
+    }
+
+    #[test]
+    fn own_units_and_standardised_units_agree() {
+        let features = Features::new(vec![Feature::new("a").scaling(3.0, 2.0), Feature::new("b")]).unwrap();
+        let classifier = Classifier::linear_in_own_units(&features, &[0.5, -1.0], 0.2, 0.5).unwrap();
+        let own = [7.0, 1.5];
+        let standardised = [2.0, 1.5];
+        assert_eq!(features.own_units(&standardised), own);
+        assert!((classifier.score(&standardised) - (0.5 * 7.0 - 1.5 + 0.2)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_network_scores_but_is_not_linear() {
+        let layer = Layer { weight: array![[2.0, -1.0]], bias: array![0.5] };
+        let network = Network::new(vec![layer], Activation::Tanh).unwrap();
+        let classifier = Classifier::network(network, 0.5).unwrap();
+        assert_eq!(classifier.score(&[1.0, 3.0]), -0.5);
+        assert_eq!(classifier.gradient(&[1.0, 3.0]), [2.0, -1.0]);
+        assert!(matches!(classifier.coefficients(), Err(Error::ClassifierNotLinear)));
+    }
+
+    #[test]
+    fn bad_numbers_are_refused() {
+        for threshold in [0.0, 1.0, -0.5, f64::NAN, 1e-320 * 1e-10] {
+            assert!(matches!(Classifier::linear(vec![1.0], 0.0, threshold), Err(Error::Threshold { .. })));
+        }
+        assert!(matches!(Classifier::linear(vec![f64::NAN], 0.0, 0.5), Err(Error::ClassifierNumber { .. })));
+        let features = Features::new(vec![Feature::new("a")]).unwrap();
+        let wide = Classifier::linear_in_own_units(&features, &[1.0, 2.0], 0.0, 0.5);
+        assert!(matches!(wide, Err(Error::ClassifierInputs { features: 1, inputs: 2 })));
+    }
+}

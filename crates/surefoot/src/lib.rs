@@ -1,0 +1,74 @@
+//! Robust causal recourse, with proof.
+//!
+//! For an individual x whom a classifier has turned down, find the cheapest action that still
+//! works if circumstances shift a little:
+//!
+//! ```text
+//! minimise cost(theta)   over feasible theta on some set I of actionable features
+//! such that              margin(theta, D) >= 0  for every ||D|| <= epsilon,
+//!
+//! margin(theta, D) = score(CF(CF(x, D), theta))
+//! ```
+//!
+//! `CF(x, D)` is the counterfactual of x under a perturbation of its features that spreads
+//! through a structural causal model; `CF(x', theta)` is what becomes of x' who acts. The
+//! answer is an [`Outcome`]: an action with proof, or a proof that there is none.
+//!
+//! ```
+//! use surefoot::{
+//!     Change, Classifier, Equation, Feature, Features, Norm, People, Problem, Scm, recourse,
+//! };
+//!
+//! // Income causes savings; both may be raised.
+//! let features = Features::new(vec![
+//!     Feature::new("income").scaling(3000.0, 1500.0).change(Change::Increase),
+//!     Feature::new("savings").scaling(8000.0, 4000.0).change(Change::Increase),
+//! ])?;
+//! let scm = Scm::new(&features, vec![("savings", Equation::formula("2 * income + u"))])?;
+//! let classifier = Classifier::linear(vec![0.8, 0.6], -0.5, 0.5)?;
+//! let problem = Problem::new(features.clone(), classifier)?
+//!     .with_causal_model(scm)?
+//!     .with_uncertainty(Norm::L2, 0.1)?;
+//!
+//! let people = People::from_own_units(&features, &[[2400.0, 6000.0]])?;
+//! let answer = &recourse(&problem, &people)?[0];
+//! let found = answer.recourse().expect("this person has recourse");
+//! assert_eq!(found.action.features, [0]); // raise income alone: savings follow
+//! assert!(found.margin >= 0.0);
+//! # Ok::<(), surefoot::Error>(())
+//! ```
+//!
+//! Modules are listed in the order in which they build on each other.
+
+pub mod error;
+pub mod norm;
+pub mod feature;
+pub mod people;
+pub mod network;
+mod expression;
+pub mod scm;
+pub mod classifier;
+pub mod action;
+pub mod problem;
+pub mod margin;
+pub mod recourse;
+pub mod theory;
+pub mod train;
+mod describe;
+
+pub use action::{Action, Cost, Form};
+pub use classifier::Classifier;
+pub use describe::describe;
+pub use error::{Error, Result};
+pub use feature::{Change, Feature, Features, Kind};
+pub use network::{Activation, Layer, Network};
+pub use norm::{Norm, NormKind};
+pub use people::People;
+pub use problem::Problem;
+pub use recourse::{Exact, Outcome, Recourse, recourse};
+pub use scm::{Equation, Intervention, Noise, Scm};
+
+/// The README's code, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

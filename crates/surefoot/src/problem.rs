@@ -1,0 +1,136 @@
+//! The question: who decides, what causes what, and how much uncertainty to guard against.
+
+use crate::{Classifier, Cost, Error, Features, Form, Norm, Result, Scm};
+
+/// The margin, in units of the logit, that every answer keeps from the decision boundary
+/// beyond what the uncertainty demands, so that a different order of summation elsewhere
+/// does not turn a promise into a refusal.
+pub const DEFAULT_SAFETY: f64 = 1e-9;
+
+/// Everything but the people.
+///
+/// Without further word there is no causal model, no uncertainty, and actions are relative
+/// with l1 cost.
+///
+/// ```
+/// use surefoot::{Change, Classifier, Feature, Features, Norm, Problem};
+///
+/// let features = Features::new(vec![Feature::new("income").change(Change::Increase)])?;
+/// let classifier = Classifier::linear(vec![1.0], -2.0, 0.5)?;
+/// let problem = Problem::new(features, classifier)?.with_uncertainty(Norm::L2, 0.1)?;
+/// assert_eq!(problem.epsilon(), 0.1);
+/// # Ok::<(), surefoot::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Problem {
+    features: Features,
+    classifier: Classifier,
+    scm: Option<Scm>,
+    norm: Norm,
+    epsilon: f64,
+    cost: Cost,
+    form: Form,
+    safety: f64,
+}
+
+impl Problem {
+    /// A problem over these features; the classifier must look at all of them.
+    pub fn new(features: Features, classifier: Classifier) -> Result<Self> {
+        if classifier.inputs() != features.len() {
+            return Err(Error::ClassifierInputs { features: features.len(), inputs: classifier.inputs() });
+        }
+        Ok(Self {
+            features,
+            classifier,
+            scm: None,
+            norm: Norm::L2,
+            epsilon: 0.0,
+            cost: Cost::default(),
+            form: Form::default(),
+            safety: DEFAULT_SAFETY,
+        })
+    }
+
+    /// Sets how features cause each other; the model must be built on the same features.
+    pub fn with_causal_model(mut self, scm: Scm) -> Result<Self> {
+        if *scm.features() != self.features {
+            return Err(Error::OtherFeatures);
+        }
+        self.scm = Some(scm);
+        Ok(self)
+    }
+
+    /// Guards against every perturbation with `norm <= epsilon`, in standardised units.
+    pub fn with_uncertainty(mut self, norm: Norm, epsilon: f64) -> Result<Self> {
+        if !(epsilon.is_finite() && epsilon >= 0.0) {
+            return Err(Error::Epsilon { epsilon });
+        }
+        if let Some(weights) = norm.weights().filter(|w| w.len() != self.features.len()) {
+            return Err(Error::NormWeights { features: self.features.len(), weights: weights.len() });
+        }
+        (self.norm, self.epsilon) = (norm, epsilon);
+        Ok(self)
+    }
+
+    /// Sets how effort is measured.
+    pub fn with_cost(mut self, cost: Cost) -> Self {
+        self.cost = cost;
+        self
+    }
+
+    /// Sets whether actions are changes or levels.
+    pub fn with_form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
+
+    /// Sets the margin to keep beyond what the uncertainty demands, instead of
+    /// [`DEFAULT_SAFETY`].
+    pub fn with_safety(mut self, safety: f64) -> Result<Self> {
+        if !(safety.is_finite() && safety >= 0.0) {
+            return Err(Error::Safety { safety });
+        }
+        self.safety = safety;
+        Ok(self)
+    }
+
+    /// The features.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// The classifier.
+    pub fn classifier(&self) -> &Classifier {
+        &self.classifier
+    }
+
+    /// The causal model, if there is one.
+    pub fn scm(&self) -> Option<&Scm> {
+        self.scm.as_ref()
+    }
+
+    /// The norm that measures perturbations.
+    pub fn norm(&self) -> &Norm {
+        &self.norm
+    }
+
+    /// The size of perturbations to guard against.
+    pub fn epsilon(&self) -> f64 {
+        self.epsilon
+    }
+
+    /// How effort is measured.
+    pub fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    /// Whether actions are changes or levels.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The margin to keep beyond what the uncertainty demands.
+    pub fn safety(&self) -> f64 {
+        self.safety
+    }
+}

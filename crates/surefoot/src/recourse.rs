@@ -1,0 +1,103 @@
+//! Recourse: the cheapest action that holds, or why there is none.
+
+mod exact;
+
+use std::fmt;
+
+use rayon::prelude::*;
+
+pub use exact::{Exact, WorstCase};
+
+use crate::{Action, Error, People, Problem, Result};
+
+/// The answer for one individual.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The classifier is favourable already.
+    AlreadyFavourable,
+    /// An action that holds, with what is proven of it.
+    Found(Recourse),
+    /// Proven: no feasible action holds.
+    Impossible(Shortfall),
+    /// Neither an action nor its impossibility could be proven.
+    Undecided(Undecided),
+}
+
+/// An action that is proven to hold for every perturbation guarded against.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recourse {
+    /// What to do.
+    pub action: Action,
+    /// What becomes of the individual, unperturbed, in standardised units.
+    pub counterfactual: Vec<f64>,
+    /// The effort.
+    pub cost: f64,
+    /// No action that holds costs less than this.
+    pub cost_bound: f64,
+    /// The margin that is left in the worst case; never negative.
+    pub margin: f64,
+}
+
+/// How far the best feasible action falls short.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shortfall {
+    /// The feasible action with the best worst case.
+    pub best: Action,
+    /// By how much, in units of the logit, its worst case stays below the boundary.
+    pub missing: f64,
+}
+
+impl fmt::Display for Shortfall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "in its worst case the best feasible action stays {:.3e} below the decision boundary",
+            self.missing
+        )
+    }
+}
+
+/// What is known where nothing could be proven.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Undecided {
+    /// The feasible action with the best worst case.
+    pub best: Action,
+    /// Its worst-case margin as evaluated.
+    pub margin: f64,
+    /// The margin that was asked for, safety and rounding included.
+    pub required: f64,
+}
+
+impl fmt::Display for Undecided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the best feasible action is left with a margin of {:.3e} in its worst case, too little to tell from rounding or less than the safety asked for ({:.3e})",
+            self.margin, self.required
+        )
+    }
+}
+
+impl Outcome {
+    /// The action found, if any.
+    pub fn recourse(&self) -> Option<&Recourse> {
+        match self {
+            Outcome::Found(recourse) => Some(recourse),
+            _ => None,
+        }
+    }
+}
+
+/// Answers everyone, in order, on all cores.
+///
+/// Linear problems are solved exactly ([`Exact`]); others are refused with the part that
+/// is not linear.
+pub fn recourse(problem: &Problem, people: &People) -> Result<Vec<Outcome>> {
+    if people.width() != problem.features().len() {
+        let (expected, found) = (problem.features().len(), people.width());
+        return Err(Error::VectorLength { expected, found });
+    }
+    let exact = Exact::new(problem)?;
+    let individuals: Vec<&[f64]> = people.iter().collect();
+    individuals.into_par_iter().with_min_len(64).map(|individual| exact.solve(individual)).collect()
+}
