@@ -159,7 +159,7 @@ impl<'p> Exact<'p> {
                 let cost_bound = bound.min(cost);
                 return Ok(Outcome::Found(Recourse { action, counterfactual, cost, cost_bound, margin }));
             }
-            asked += 2.0 * (required - margin);
+            asked += (required - margin) + required;
             left = (margin, required);
         }
         let (margin, required) = left;

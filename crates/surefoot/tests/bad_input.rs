@@ -1,0 +1,198 @@
+//! Bad input: a typed error that names the place and the remedy, never a panic.
+
+use surefoot::margin::margin;
+use surefoot::{
+    Action, Activation, Change, Classifier, Equation, Error, Exact, Feature, Features, Intervention, Layer,
+    Network, Noise, Norm, NormKind, People, Problem, Scm, recourse,
+};
+
+fn features() -> Features {
+    Features::new(vec![
+        Feature::new("income").change(Change::Increase),
+        Feature::new("savings").change(Change::Increase),
+        Feature::new("age"),
+    ])
+    .unwrap()
+}
+
+fn model(equations: Vec<(&str, Equation)>) -> Error {
+    Scm::new(&features(), equations).unwrap_err()
+}
+
+/// The message contains each of these.
+fn says(error: &Error, words: &[&str]) {
+    let message = error.to_string();
+    for word in words {
+        assert!(message.contains(word), "{word:?} not in {message:?}");
+    }
+}
+
+#[test]
+fn a_cycle_is_told_arrow_by_arrow() {
+    let error = model(vec![
+        ("income", Equation::linear(&["savings"], vec![1.0], 0.0)),
+        ("savings", Equation::formula("age + income + u")),
+    ]);
+    assert!(matches!(&error, Error::Cycle { features } if features.len() == 3));
+    says(&error, &["`income` -> `savings` -> `income`", "remove"]);
+    let itself = model(vec![("age", Equation::formula("age * 0.5 + u"))]);
+    says(&itself, &["`age` -> `age`"]);
+}
+
+#[test]
+fn unknown_and_repeated_names_in_equations() {
+    let linear = |parents: &[&str], n: usize| Equation::linear(parents, vec![1.0; n], 0.0);
+    let error = model(vec![("savings", linear(&["incme"], 1))]);
+    assert!(matches!(&error, Error::UnknownParent { .. }));
+    says(&error, &["`savings`", "`incme`", "`income`"]);
+    assert!(
+        matches!(model(vec![("debt", linear(&[], 0))]), Error::UnknownFeature { feature, .. } if feature == "debt")
+    );
+    let twice = model(vec![("age", linear(&[], 0)), ("age", Equation::formula("u"))]);
+    assert!(matches!(twice, Error::DuplicateEquation { feature } if feature == "age"));
+    assert!(matches!(model(vec![("age", linear(&["income", "income"], 2))]), Error::DuplicateParent { .. }));
+    let short = model(vec![("age", linear(&["income", "savings"], 1))]);
+    assert!(matches!(short, Error::EquationInputs { parents: 2, inputs: 1, .. }));
+    let nan = model(vec![("age", Equation::linear(&["income"], vec![f64::NAN], 0.0))]);
+    assert!(matches!(nan, Error::EquationNumber { .. }));
+    let layer = Layer { weight: ndarray::array![[1.0, 2.0]], bias: ndarray::array![0.0] };
+    let network = Network::new(vec![layer], Activation::Tanh).unwrap();
+    let narrow = model(vec![("age", Equation::network(&["income"], network))]);
+    assert!(matches!(narrow, Error::EquationInputs { parents: 1, inputs: 2, .. }));
+}
+
+#[test]
+fn faults_in_formulas_point_at_the_column() {
+    let of = |formula: &str| model(vec![("savings", Equation::formula(formula))]);
+    let error = of("-4 + 1.5 * maxx(income, 0) + u");
+    says(&error, &["`savings`", "column 12", "unknown function `maxx`", "exp, log"]);
+    // A caret stands under the column.
+    let message = error.to_string();
+    let lines: Vec<&str> = message.lines().collect();
+    assert_eq!(lines[1].find("maxx"), lines[2].find('^'));
+    says(&of("2 * wealth + u"), &["column 5", "`wealth`", "`income`"]);
+    says(&of("income + (u"), &["column 12", "expected `)`", "the end"]);
+    says(&of("age ^ 2"), &["cannot be solved for its noise", "+ u"]);
+    says(&of("income * u"), &["column 8", "sign", "inverse"]);
+    says(&of(""), &["column 1", "a number, a name"]);
+}
+
+#[test]
+fn values_that_equations_cannot_take_or_give() {
+    let scm = |formula: &str| Scm::new(&features(), vec![("savings", Equation::formula(formula))]).unwrap();
+    let unreachable = scm("exp(u)").abduct(&[0.0, -1.0, 0.0]).unwrap_err();
+    says(&unreachable, &["`savings`", "-1"]);
+    let undefined = scm("log(income) + u").predict(&[-1.0, 0.0, 0.0]).unwrap_err();
+    assert!(matches!(&undefined, Error::EquationNotFinite { feature, .. } if feature == "savings"));
+    let huge = scm("exp(income) + u").predict(&[1e4, 0.0, 0.0]).unwrap_err();
+    assert!(matches!(huge, Error::EquationNotFinite { .. }));
+}
+
+#[test]
+fn vectors_of_the_wrong_length_or_content() {
+    let scm = Scm::new(&features(), vec![("savings", Equation::formula("income + u"))]).unwrap();
+    let x = [0.0; 3];
+    assert!(matches!(scm.abduct(&[0.0]), Err(Error::VectorLength { expected: 3, found: 1 })));
+    assert!(
+        matches!(scm.predict(&[0.0, 0.0, f64::NAN]), Err(Error::VectorNotFinite { feature, .. }) if feature == "age")
+    );
+    assert!(scm.counterfactual(&x, Intervention::Additive(&[0.0])).is_err());
+    let beyond = Intervention::Shift { features: &[3], change: &[1.0] };
+    assert!(matches!(scm.counterfactual(&x, beyond), Err(Error::NoSuchFeature { index: 3, features: 3 })));
+    let uneven = Intervention::Set { features: &[0, 1], value: &[1.0] };
+    assert!(matches!(scm.counterfactual(&x, uneven), Err(Error::VectorLength { .. })));
+    let infinite = Intervention::Set { features: &[0], value: &[f64::INFINITY] };
+    assert!(scm.counterfactual(&x, infinite).is_err());
+    assert!(scm.jacobian(&x, &[7]).is_err());
+    assert!(scm.pullback(&x, &[], &[1.0]).is_err());
+    assert!(scm.perturbation_between(&x, &[0.0]).is_err());
+}
+
+#[test]
+fn noise_that_is_missing_doubled_or_impossible() {
+    let scm = Scm::new(&features(), vec![]).unwrap();
+    let normal = Noise::Normal { mean: 0.0, std: 1.0 };
+    let all = [("income", normal), ("savings", normal), ("age", normal)];
+    assert!(matches!(scm.sample(&all[..2], 1, 0), Err(Error::MissingNoise { feature }) if feature == "age"));
+    let twice = [all[0], all[1], all[2], all[2]];
+    assert!(matches!(scm.sample(&twice, 1, 0), Err(Error::DuplicateNoise { .. })));
+    for noise in [
+        Noise::Normal { mean: 0.0, std: -1.0 },
+        Noise::Normal { mean: f64::NAN, std: 1.0 },
+        Noise::Bernoulli { probability: 1.5 },
+        Noise::Gamma { shape: 0.0, scale: 1.0 },
+        Noise::Gamma { shape: f64::INFINITY, scale: 1.0 },
+        Noise::Uniform { low: 1.0, high: 0.0 },
+        Noise::Uniform { low: f64::NAN, high: 0.0 },
+    ] {
+        let error = scm.sample(&[all[0], all[1], ("age", noise)], 1, 0).unwrap_err();
+        assert!(matches!(&error, Error::NoiseParameters { feature, .. } if feature == "age"), "{error}");
+    }
+}
+
+fn problem() -> Problem {
+    Problem::new(features(), Classifier::linear(vec![1.0, 1.0, 0.5], -1.0, 0.5).unwrap()).unwrap()
+}
+
+#[test]
+fn problems_whose_parts_do_not_fit() {
+    let narrow = Classifier::linear(vec![1.0], 0.0, 0.5).unwrap();
+    assert!(matches!(
+        Problem::new(features(), narrow),
+        Err(Error::ClassifierInputs { features: 3, inputs: 1 })
+    ));
+    let other = Features::new(vec![Feature::new("x")]).unwrap();
+    let foreign = problem().with_causal_model(Scm::new(&other, vec![]).unwrap());
+    assert!(matches!(foreign, Err(Error::OtherFeatures)));
+    for epsilon in [-0.1, f64::NAN, f64::INFINITY] {
+        assert!(matches!(problem().with_uncertainty(Norm::L2, epsilon), Err(Error::Epsilon { .. })));
+        assert!(matches!(problem().with_safety(epsilon), Err(Error::Safety { .. })));
+    }
+    let short = Norm::weighted(NormKind::L1, vec![1.0]).unwrap();
+    assert!(matches!(
+        problem().with_uncertainty(short, 0.1),
+        Err(Error::NormWeights { features: 3, weights: 1 })
+    ));
+}
+
+#[test]
+fn people_and_actions_that_do_not_fit_the_problem() {
+    let other = Features::new(vec![Feature::new("x")]).unwrap();
+    let people = People::from_own_units(&other, &[[0.0]]).unwrap();
+    assert!(matches!(recourse(&problem(), &people), Err(Error::VectorLength { expected: 3, found: 1 })));
+    let problem = problem();
+    let exact = Exact::new(&problem).unwrap();
+    assert!(exact.solve(&[0.0]).is_err() && exact.solve(&[0.0, f64::NAN, 0.0]).is_err());
+    let beyond = Action { features: vec![9], change: vec![1.0] };
+    let uneven = Action { features: vec![0, 1], change: vec![1.0] };
+    for action in [beyond, uneven] {
+        assert!(exact.worst_case(&[0.0; 3], &action).is_err());
+        assert!(exact.smallest_break(&[0.0; 3], &action).is_err());
+        assert!(margin(&problem, &[0.0; 3], &action, &[0.0; 3]).is_err());
+    }
+    let fine = Action { features: vec![0], change: vec![1.0] };
+    assert!(margin(&problem, &[0.0; 3], &fine, &[0.0]).is_err());
+}
+
+#[test]
+fn methods_refuse_what_they_cannot_solve() {
+    let scm = Scm::new(&features(), vec![("savings", Equation::formula("max(income, 0) + u"))]).unwrap();
+    let bent = problem().with_causal_model(scm).unwrap();
+    let error = Exact::new(&bent).unwrap_err();
+    says(&error, &["`savings`", "linear"]);
+    let layer = Layer { weight: ndarray::array![[1.0, 2.0, 3.0]], bias: ndarray::array![0.0] };
+    let network = Network::new(vec![layer], Activation::Tanh).unwrap();
+    let curved = Problem::new(features(), Classifier::network(network, 0.5).unwrap()).unwrap();
+    assert!(matches!(Exact::new(&curved), Err(Error::ClassifierNotLinear)));
+
+    let many = |n: usize, change| {
+        let features = (0..n).map(|i| Feature::new(format!("x{i}")).change(change)).collect();
+        let features = Features::new(features).unwrap();
+        let classifier = Classifier::linear(vec![1.0; n], 0.0, 0.5).unwrap();
+        let scm = Scm::new(&features, vec![]).unwrap();
+        Problem::new(features, classifier).unwrap().with_causal_model(scm).unwrap()
+    };
+    let error = Exact::new(&many(13, Change::Any)).unwrap_err();
+    says(&error, &["13", "12", "fix some"]);
+    assert!(matches!(Exact::new(&many(3, Change::Fixed)), Err(Error::NothingActionable)));
+}

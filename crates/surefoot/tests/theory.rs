@@ -1,0 +1,221 @@
+//! The theory's statements, held against the exact solver.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use surefoot::margin::margin;
+use surefoot::theory::{cost_stability, existence, extra_cost, fragility};
+use surefoot::{
+    Action, Change, Classifier, Cost, Equation, Error, Exact, Feature, Features, Form, Intervention, Norm,
+    Outcome, Problem, Scm,
+};
+
+/// Three features in a chain with random numbers; `limited` puts limits on the actionable two.
+fn random_problem(seed: u64, limited: bool, causal: bool) -> (Problem, Vec<f64>) {
+    let random = &mut ChaCha8Rng::seed_from_u64(seed);
+    let limit = if limited { 2.0 } else { f64::INFINITY };
+    let features = Features::new(vec![
+        Feature::new("a"),
+        Feature::new("b").change(Change::Any).limits(-limit, limit).weight(random.random_range(0.5..2.0)),
+        Feature::new("c").change(Change::Increase).limits(-limit, limit),
+    ])
+    .unwrap();
+    let mut number = || random.random_range(-1.5..1.5);
+    let weights = vec![number(), number(), number()];
+    let individual = vec![number(), number(), number()];
+    let coefficients = [number(), number(), number()];
+    let score: f64 = weights.iter().zip(&individual).map(|(w, x)| w * x).sum();
+    let classifier = Classifier::linear(weights, -score - 0.1 - number().abs(), 0.5).unwrap();
+    let mut problem = Problem::new(features.clone(), classifier)
+        .unwrap()
+        .with_uncertainty(Norm::L2, 0.2)
+        .unwrap()
+        .with_cost(if seed % 2 == 0 { Cost::L1 } else { Cost::L2 });
+    if causal {
+        let equations = vec![
+            ("b", Equation::linear(&["a"], vec![coefficients[0]], 0.3)),
+            ("c", Equation::linear(&["a", "b"], coefficients[1..].to_vec(), -0.2)),
+        ];
+        problem = problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap();
+    }
+    (problem, individual)
+}
+
+fn solve(problem: &Problem, individual: &[f64]) -> Outcome {
+    Exact::new(problem).unwrap().solve(individual).unwrap()
+}
+
+fn standard(problem: &Problem) -> Problem {
+    problem.clone().with_uncertainty(Norm::L2, 0.0).unwrap()
+}
+
+#[test]
+fn where_existence_is_guaranteed_everybody_has_robust_recourse() {
+    let (mut guaranteed, mut open) = (0, 0);
+    for seed in 0..200 {
+        let (problem, individual) = random_problem(seed, seed % 3 == 0, seed % 2 == 0);
+        let exact = Exact::new(&problem).unwrap();
+        let existence = existence(&exact).unwrap();
+        if existence.is_guaranteed() {
+            guaranteed += 1;
+            assert!(matches!(exact.solve(&individual).unwrap(), Outcome::Found(_)), "{seed}");
+        } else {
+            open += 1;
+        }
+    }
+    assert!(guaranteed > 50 && open > 20, "{guaranteed} {open}");
+}
+
+#[test]
+fn conditions_of_the_propositions_by_hand() {
+    let problem = |change: [Change; 2], limit: f64, epsilon: f64| {
+        let feature = |name: &str, change| Feature::new(name).change(change).limits(-limit, limit);
+        let features = Features::new(vec![feature("a", change[0]), feature("b", change[1])]).unwrap();
+        let classifier = Classifier::linear(vec![3.0, -4.0], -10.0, 0.5).unwrap();
+        Problem::new(features, classifier).unwrap().with_uncertainty(Norm::L2, epsilon).unwrap()
+    };
+    let of = |problem: &Problem| existence(&Exact::new(problem).unwrap()).unwrap();
+
+    // Proposition 1: at best 3 * 2 + 4 * 2 - 10 - 5 epsilon, so standard recourse for all who
+    // can reach the corner, and robust recourse for none once epsilon exceeds 0.8.
+    let everything = [Change::Any, Change::Any];
+    let fragile = of(&problem(everything, 2.0, 1.0));
+    assert!((fragile.most_robust_margin + 1.0).abs() < 1e-12);
+    assert!(!fragile.is_guaranteed());
+    let outcome = solve(&problem(everything, 2.0, 1.0), &[0.0, 0.0]);
+    assert!(matches!(outcome, Outcome::Impossible(s) if (s.missing - 1.0).abs() < 1e-12));
+    assert!(matches!(solve(&problem(everything, 2.0, 0.0), &[0.0, 0.0]), Outcome::Found(_)));
+
+    // Proposition 2: somebody is robustly classified and everything may change.
+    let robust = of(&problem(everything, 2.0, 0.5));
+    assert!(robust.is_guaranteed() && robust.restricted.is_empty() && robust.unbounded.is_empty());
+
+    // Proposition 3: b is unbounded, and lowering it helps; raising it would not.
+    let down = of(&problem([Change::Fixed, Change::Decrease], f64::INFINITY, 5.0));
+    assert_eq!((down.unbounded, down.restricted), (vec![1], vec![0, 1]));
+    assert!(!of(&problem([Change::Fixed, Change::Increase], f64::INFINITY, 5.0)).is_guaranteed());
+}
+
+#[test]
+fn robustness_costs_at_most_what_proposition_6_says() {
+    let mut checked = 0;
+    for seed in 0..200 {
+        let causal = seed % 2 == 0;
+        let form = if seed % 5 == 0 { Form::Absolute } else { Form::Relative };
+        let (problem, individual) = random_problem(seed, false, causal);
+        let problem = problem.with_form(form);
+        let before = solve(&standard(&problem), &individual);
+        let Some(before) = before.recourse() else { continue };
+        let exact = Exact::new(&problem).unwrap();
+        let bound = extra_cost(&exact, &individual, &before.action).unwrap().unwrap();
+        assert!(bound.is_feasible);
+        assert_eq!(bound.separated.is_some(), !causal);
+        assert!(bound.separated.is_none_or(|separated| separated >= bound.beta));
+        // The scaled action is robust, so the cheapest robust one costs no more.
+        assert!(exact.worst_case(&individual, &bound.action).unwrap().margin >= -1e-12, "{seed}");
+        let after = exact.solve(&individual).unwrap();
+        let after = after.recourse().unwrap();
+        let extra = after.cost / before.cost - 1.0;
+        assert!(extra <= bound.beta + 1e-6, "{seed}: {extra} {}", bound.beta);
+        checked += 1;
+    }
+    assert!(checked > 100, "{checked}");
+}
+
+#[test]
+fn an_action_that_does_not_work_has_no_extra_cost() {
+    let (problem, individual) = random_problem(4, false, true);
+    let nothing = Action { features: vec![1], change: vec![0.0] };
+    assert_eq!(extra_cost(&Exact::new(&problem).unwrap(), &individual, &nothing).unwrap(), None);
+}
+
+#[test]
+fn the_stability_of_cost_is_that_of_sampled_neighbours() {
+    let (mut finite, mut infinite) = (0, 0);
+    for seed in 0..120 {
+        let (problem, individual) = random_problem(seed, seed % 2 == 0, seed % 4 < 2);
+        let exact = Exact::new(&problem).unwrap();
+        let Some(stability) = cost_stability(&exact, &individual).unwrap() else { continue };
+        let robust = exact.solve(&individual).unwrap();
+        match robust.recourse() {
+            // Appendix D: at most the cost of a robust action ...
+            Some(robust) => assert!(stability.delta() <= robust.cost + 1e-9, "{seed}"),
+            // ... and infinite where there is none.
+            None => assert_eq!(stability.delta(), f64::INFINITY, "{seed}"),
+        }
+        if stability.delta().is_finite() {
+            finite += 1
+        } else {
+            infinite += 1
+        }
+        // Individuals of the uncertainty set, with the feasible changes of the individual:
+        // what differs is how far the score has to be raised.
+        let random = &mut ChaCha8Rng::seed_from_u64(seed);
+        let (mut least, mut greatest) = (f64::INFINITY, 0f64);
+        for k in 0..400 {
+            let mut d: Vec<f64> = (0..3).map(|_| random.random_range(-1.0..1.0)).collect();
+            if k < 2 {
+                let worst =
+                    exact.worst_case(&individual, &Action { features: vec![], change: vec![] }).unwrap();
+                d = worst.perturbation.iter().map(|w| if k == 0 { *w } else { -w }).collect();
+            }
+            problem.norm().project(&mut d, problem.epsilon());
+            let similar = match problem.scm() {
+                Some(scm) => scm.counterfactual(&individual, Intervention::Additive(&d)).unwrap(),
+                None => individual.iter().zip(&d).map(|(x, d)| x + d).collect(),
+            };
+            let lowered = problem.classifier().score(&similar) - problem.classifier().score(&individual);
+            let (weights, intercept) = problem.classifier().coefficients().unwrap();
+            let shifted = Classifier::linear(weights.to_vec(), intercept + lowered, 0.5).unwrap();
+            let mut neighbour =
+                Problem::new(problem.features().clone(), shifted).unwrap().with_cost(problem.cost());
+            if let Some(scm) = problem.scm() {
+                neighbour = neighbour.with_causal_model(scm.clone()).unwrap();
+            }
+            let cost = match solve(&neighbour, &individual) {
+                Outcome::AlreadyFavourable => 0.0,
+                Outcome::Found(found) => found.cost,
+                _ => f64::INFINITY,
+            };
+            (least, greatest) = (least.min(cost), greatest.max(cost));
+        }
+        assert!((least - stability.least).abs() < 1e-6, "{seed}: {least} {}", stability.least);
+        assert!(greatest == stability.greatest || (greatest - stability.greatest).abs() < 1e-6, "{seed}");
+    }
+    assert!(finite > 10 && infinite > 5, "{finite} {infinite}");
+}
+
+#[test]
+fn minimum_cost_actions_are_fragile_however_small_the_perturbation() {
+    let mut checked = 0;
+    for seed in 0..100 {
+        let (problem, individual) = random_problem(seed, seed % 2 == 0, seed % 3 > 0);
+        let before = solve(&standard(&problem), &individual);
+        let Some(before) = before.recourse() else { continue };
+        for radius in [1e-1, 1e-3, 1e-5, 1e-7] {
+            let shown = fragility(&problem, &individual, &before.action, radius).unwrap().unwrap();
+            assert!(problem.norm().value(&shown.perturbation) <= radius);
+            assert!(shown.margin < 0.0, "{seed}: {shown:?}");
+            assert!(problem.cost().of(problem.features(), &shown.cheaper) < before.cost);
+            // Acting under the perturbation leads to where the cheaper action leads.
+            let zero = vec![0.0; 3];
+            let cheaper = margin(&problem, &individual, &shown.cheaper, &zero).unwrap();
+            assert!((cheaper - shown.margin).abs() < 1e-12, "{seed}");
+        }
+        // What breaks it soonest is as small as the safety that was left.
+        let smallest = Exact::new(&problem).unwrap().smallest_break(&individual, &before.action).unwrap();
+        assert!(smallest < 1e-8, "{seed}: {smallest}");
+        checked += 1;
+    }
+    assert!(checked > 50, "{checked}");
+}
+
+#[test]
+fn fragility_needs_relative_actions_and_additive_noise() {
+    let (problem, individual) = random_problem(0, false, false);
+    let action = Action { features: vec![1], change: vec![1.0] };
+    let absolute = problem.clone().with_form(Form::Absolute);
+    assert!(matches!(fragility(&absolute, &individual, &action, 0.1), Err(Error::AbsoluteActions)));
+    let scm = Scm::new(problem.features(), vec![("c", Equation::formula("exp(a + u)"))]).unwrap();
+    let problem = problem.with_causal_model(scm).unwrap();
+    assert!(matches!(fragility(&problem, &individual, &action, 0.1), Err(Error::EquationNotAdditive { .. })));
+}
