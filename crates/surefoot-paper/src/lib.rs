@@ -1,0 +1,9 @@
+//! The paper's data sets and its published answers.
+//!
+//! The paper is "On the Adversarial Robustness of Causal Algorithmic Recourse" by
+//! Dominguez-Olmedo, Karimi and Schölkopf (2022).
+
+pub mod loan;
+pub mod reference;
+
+pub use reference::Reference;

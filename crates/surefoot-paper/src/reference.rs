@@ -1,0 +1,269 @@
+//! The published answers: classifiers, causal models, the individuals they were asked about,
+//! and what was found for each of them.
+//!
+//! The files are not part of this project. They are looked for in the folder that the
+//! variable `SUREFOOT_REFERENCE` names, otherwise in `shared/reference` beside the checkout.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use ndarray::Array2;
+use safetensors::tensor::{Dtype, SafeTensors};
+use surefoot::{Activation, Change, Classifier, Equation, Feature, Features, Layer, Network, People, Scm};
+use thiserror::Error;
+
+/// What can be wrong with the published files.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named by the message of their variant")]
+pub enum ReferenceError {
+    /// A file that is not there or cannot be read.
+    #[error("{path}: {source}")]
+    Read { path: PathBuf, source: std::io::Error },
+    /// A file that is no safetensors file.
+    #[error("{path}: {source}")]
+    Tensors { path: PathBuf, source: safetensors::SafeTensorError },
+    /// A file without something that belongs in it.
+    #[error("{path}: `{what}` is missing or malformed")]
+    Content { path: PathBuf, what: String },
+    /// Content that the engine refuses.
+    #[error("{path}: {source}")]
+    Refused { path: PathBuf, source: surefoot::Error },
+}
+
+type Result<T> = std::result::Result<T, ReferenceError>;
+
+/// The folder with the published files.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    folder: PathBuf,
+}
+
+/// Which kind of causal model the published equations are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Equations {
+    /// `scms/<data set>_linear`.
+    Linear,
+    /// `scms/<data set>_mlp`.
+    Network,
+}
+
+/// One published classifier with the people it turned down.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The file's name without its ending, for example `adult_linear_ERM_s0`.
+    pub name: String,
+    /// The data set, for example `adult`.
+    pub dataset: String,
+    /// The features of the data set, standardised.
+    pub features: Features,
+    /// The classifier.
+    pub classifier: Classifier,
+    /// The people it turned down.
+    pub people: People,
+    /// What was found, for each size of the uncertainty.
+    pub answers: Vec<Answers>,
+}
+
+/// The published answers for one size of the uncertainty.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// The size.
+    pub epsilon: f64,
+    /// Cost of the action of each person who was found one.
+    pub cost: Vec<Option<f64>>,
+}
+
+impl Reference {
+    /// The published files, if they can be found.
+    pub fn locate() -> Option<Self> {
+        if let Some(folder) = std::env::var_os("SUREFOOT_REFERENCE") {
+            return Some(Self { folder: folder.into() });
+        }
+        let here = std::env::current_dir().ok()?;
+        let beside = here.ancestors().map(|folder| folder.join("shared/reference"));
+        beside.into_iter().find(|folder| folder.is_dir()).map(|folder| Self { folder })
+    }
+
+    /// The names of all cases of a model, `linear` or `mlp`, in order.
+    pub fn names(&self, model: &str) -> Result<Vec<String>> {
+        let path = self.folder.join("cases");
+        let read = |source| ReferenceError::Read { path: path.clone(), source };
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&path).map_err(read)? {
+            let file = entry.map_err(read)?.file_name();
+            let Some(name) = file.to_str().and_then(|file| file.strip_suffix(".safetensors")) else {
+                continue;
+            };
+            if name.split('_').nth(1) == Some(model) {
+                names.push(name.to_owned());
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// One case.
+    pub fn case(&self, name: &str) -> Result<Case> {
+        let file = File::open(self.folder.join(format!("cases/{name}.safetensors")))?;
+        let dataset = file.text("dataset")?.to_owned();
+        let features = self.features(&dataset)?;
+        let threshold = file.json::<f64>("threshold")?;
+        let layers = file.layers("")?;
+        let classifier = match &layers[..] {
+            [layer] => Classifier::linear(layer.weight.row(0).to_vec(), layer.bias[0], threshold),
+            _ => Network::new(layers, Activation::Tanh)
+                .and_then(|network| Classifier::network(network, threshold)),
+        };
+        let individuals = file.matrix("individuals")?;
+        let people = People::from_standardised(&features, individuals.view());
+        let answers = file.json::<Vec<serde_json::Number>>("epsilons")?.into_iter().map(|epsilon| {
+            let found = file.vector(&format!("eps{epsilon}.found"))?;
+            let cost = file.vector(&format!("eps{epsilon}.cost"))?;
+            let cost = found.iter().zip(cost).map(|(&found, cost)| (found != 0.0).then_some(cost)).collect();
+            Ok(Answers { epsilon: epsilon.as_f64().unwrap_or(f64::NAN), cost })
+        });
+        let answers = answers.collect::<Result<_>>()?;
+        Ok(Case {
+            name: name.to_owned(),
+            dataset,
+            features,
+            classifier: file.accept(classifier)?,
+            people: file.accept(people)?,
+            answers,
+        })
+    }
+
+    /// The features of a data set, in standardised units throughout.
+    pub fn features(&self, dataset: &str) -> Result<Features> {
+        let file = File::open(self.folder.join(format!("processed/{dataset}.safetensors")))?;
+        let names = file.json::<Vec<String>>("features")?;
+        let actionable = file.json::<Vec<usize>>("actionable")?;
+        let increasing = file.json::<Vec<usize>>("increasing")?;
+        let decreasing = file.json::<Vec<usize>>("decreasing")?;
+        let limits = file.matrix("limits")?;
+        if limits.dim() != (names.len(), 2) {
+            return Err(file.lacks("limits"));
+        }
+        let feature = |(i, name): (usize, String)| {
+            let change = match i {
+                i if !actionable.contains(&i) => Change::Fixed,
+                i if increasing.contains(&i) => Change::Increase,
+                i if decreasing.contains(&i) => Change::Decrease,
+                _ => Change::Any,
+            };
+            // 1e10 stands for no limit.
+            let limit = |value: f64| if value.abs() >= 1e10 { value * f64::INFINITY } else { value };
+            Feature::new(name).limits(limit(limits[[i, 0]]), limit(limits[[i, 1]])).change(change)
+        };
+        file.accept(Features::new(names.into_iter().enumerate().map(feature).collect()))
+    }
+
+    /// The fitted causal model of a data set, if it has one.
+    pub fn scm(&self, dataset: &str, features: &Features, kind: Equations) -> Result<Option<Scm>> {
+        let kind = match kind {
+            Equations::Linear => "linear",
+            Equations::Network => "mlp",
+        };
+        let path = self.folder.join(format!("scms/{dataset}_{kind}.safetensors"));
+        if !path.exists() {
+            return Ok(None);
+        }
+        let file = File::open(path)?;
+        let names = file.json::<Vec<String>>("features")?;
+        let parents = file.json::<HashMap<usize, Vec<usize>>>("parents")?;
+        let name = |i: &usize| names.get(*i).map(String::as_str).ok_or_else(|| file.lacks("parents"));
+        let mut equations = Vec::new();
+        for (node, parents) in &parents {
+            let layers = file.layers(&format!("node{node}."))?;
+            let parents = parents.iter().map(name).collect::<Result<Vec<_>>>()?;
+            let network = file.accept(Network::new(layers, Activation::Tanh))?;
+            equations.push((name(node)?, Equation::network(&parents, network)));
+        }
+        file.accept(Scm::new(features, equations)).map(Some)
+    }
+}
+
+/// A safetensors file and its metadata.
+struct File {
+    path: PathBuf,
+    bytes: Vec<u8>,
+    metadata: HashMap<String, String>,
+}
+
+impl File {
+    fn open(path: PathBuf) -> Result<Self> {
+        let bytes =
+            std::fs::read(&path).map_err(|source| ReferenceError::Read { path: path.clone(), source })?;
+        let (_, header) = SafeTensors::read_metadata(&bytes)
+            .map_err(|source| ReferenceError::Tensors { path: path.clone(), source })?;
+        let metadata = header.metadata().clone().unwrap_or_default();
+        Ok(Self { path, bytes, metadata })
+    }
+
+    fn lacks(&self, what: &str) -> ReferenceError {
+        ReferenceError::Content { path: self.path.clone(), what: what.into() }
+    }
+
+    fn accept<T>(&self, result: surefoot::Result<T>) -> Result<T> {
+        result.map_err(|source| ReferenceError::Refused { path: self.path.clone(), source })
+    }
+
+    fn text(&self, key: &str) -> Result<&str> {
+        self.metadata.get(key).map(String::as_str).ok_or_else(|| self.lacks(key))
+    }
+
+    fn json<T: serde::de::DeserializeOwned>(&self, key: &str) -> Result<T> {
+        serde_json::from_str(self.text(key)?).map_err(|_| self.lacks(key))
+    }
+
+    fn tensor(&self, name: &str) -> Result<(Vec<usize>, Vec<f64>)> {
+        let error = |source| ReferenceError::Tensors { path: self.path.clone(), source };
+        let tensors = SafeTensors::deserialize(&self.bytes).map_err(error)?;
+        let tensor = tensors.tensor(name).map_err(error)?;
+        let data = tensor.data();
+        let values = match tensor.dtype() {
+            Dtype::F64 => numbers(data, f64::from_le_bytes),
+            Dtype::F32 => numbers(data, |bytes| f64::from(f32::from_le_bytes(bytes))),
+            Dtype::U8 => data.iter().map(|&byte| f64::from(byte)).collect(),
+            _ => return Err(self.lacks(name)),
+        };
+        Ok((tensor.shape().to_vec(), values))
+    }
+
+    fn vector(&self, name: &str) -> Result<Vec<f64>> {
+        self.tensor(name).map(|(_, values)| values)
+    }
+
+    fn matrix(&self, name: &str) -> Result<Array2<f64>> {
+        match self.tensor(name)? {
+            (shape, values) if shape.len() == 2 => {
+                Array2::from_shape_vec((shape[0], shape[1]), values).map_err(|_| self.lacks(name))
+            }
+            _ => Err(self.lacks(name)),
+        }
+    }
+
+    /// `<prefix>layer0`, `<prefix>layer1`, ... as far as there are.
+    fn layers(&self, prefix: &str) -> Result<Vec<Layer>> {
+        let mut layers = Vec::new();
+        while let Ok(weight) = self.matrix(&format!("{prefix}layer{}.weight", layers.len())) {
+            let bias = self.vector(&format!("{prefix}layer{}.bias", layers.len()))?;
+            layers.push(Layer { weight, bias: bias.into() });
+        }
+        if layers.is_empty() {
+            return Err(self.lacks(&format!("{prefix}layer0.weight")));
+        }
+        Ok(layers)
+    }
+}
+
+fn numbers<const N: usize>(data: &[u8], convert: impl Fn([u8; N]) -> f64) -> Vec<f64> {
+    data.as_chunks().0.iter().map(|&bytes| convert(bytes)).collect()
+}
+
+impl AsRef<Path> for Reference {
+    fn as_ref(&self) -> &Path {
+        &self.folder
+    }
+}
