@@ -28,7 +28,7 @@ pub enum ReferenceError {
     Content { path: PathBuf, what: String },
     /// Content that the engine refuses.
     #[error("{path}: {source}")]
-    Refused { path: PathBuf, source: surefoot::Error },
+    Refused { path: PathBuf, source: Box<surefoot::Error> },
 }
 
 type Result<T> = std::result::Result<T, ReferenceError>;
@@ -206,7 +206,7 @@ impl File {
     }
 
     fn accept<T>(&self, result: surefoot::Result<T>) -> Result<T> {
-        result.map_err(|source| ReferenceError::Refused { path: self.path.clone(), source })
+        result.map_err(|source| ReferenceError::Refused { path: self.path.clone(), source: source.into() })
     }
 
     fn text(&self, key: &str) -> Result<&str> {

@@ -3,6 +3,8 @@
 //! Needs the published files; see [`surefoot_paper::reference`] for where they are looked
 //! for. Any further cases in that folder are checked as well.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
 use std::collections::BTreeMap;
 
 use surefoot::{Norm, Outcome, Problem, recourse};

@@ -26,6 +26,29 @@ pub struct Action {
     pub change: Vec<f64>,
 }
 
+impl Action {
+    /// Refuses an action that does not fit the features: a position beyond them or named
+    /// twice, or another number of changes.
+    pub fn check(&self, features: &Features) -> Result<()> {
+        if self.features.len() != self.change.len() {
+            return Err(Error::VectorLength { expected: self.features.len(), found: self.change.len() });
+        }
+        for (k, &i) in self.features.iter().enumerate() {
+            if i >= features.len() {
+                return Err(Error::NoSuchFeature { index: i, features: features.len() });
+            }
+            let feature = || features.feature(i).name.clone();
+            if self.features[..k].contains(&i) {
+                return Err(Error::RepeatedIntervention { feature: feature() });
+            }
+            if !self.change[k].is_finite() {
+                return Err(Error::VectorNotFinite { feature: feature(), value: self.change[k] });
+            }
+        }
+        Ok(())
+    }
+}
+
 /// How the effort of an action is measured, with the features' cost weights `w`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Cost {
@@ -38,6 +61,9 @@ pub enum Cost {
 
 impl Cost {
     /// The cost of an action.
+    ///
+    /// # Panics
+    /// If the action names a feature that is not there; see [`Action::check`].
     pub fn of(self, features: &Features, action: &Action) -> f64 {
         let weighted = action.features.iter().zip(&action.change);
         let mut weighted = weighted.map(|(&i, change)| features.feature(i).weight * change);

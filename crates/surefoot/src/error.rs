@@ -120,6 +120,9 @@ pub enum Error {
         "feature `{feature}`: its equation cannot produce {value}, whatever the noise; correct the value or the equation"
     )]
     Unreachable { feature: String, value: f64 },
+    /// An intervention with two values for a feature.
+    #[error("the intervention names feature `{feature}` twice; remove one")]
+    RepeatedIntervention { feature: String },
     /// An equation that gives NaN or infinity.
     #[error(
         "feature `{feature}`: its equation gives {value} here; check the values of its parents, and the equation for logarithms, roots and divisions"

@@ -58,7 +58,7 @@ mod describe;
 
 pub use action::{Action, Cost, Form};
 pub use classifier::Classifier;
-pub use describe::describe;
+pub use describe::{describe, describe_shift};
 pub use error::{Error, Result};
 pub use feature::{Change, Feature, Features, Kind};
 pub use network::{Activation, Layer, Network};

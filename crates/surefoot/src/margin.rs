@@ -23,12 +23,7 @@ pub fn counterfactual(
             return Err(Error::VectorLength { expected: width, found: vector.len() });
         }
     }
-    if let Some(&index) = action.features.iter().find(|&&i| i >= width) {
-        return Err(Error::NoSuchFeature { index, features: width });
-    }
-    if action.features.len() != action.change.len() {
-        return Err(Error::VectorLength { expected: action.features.len(), found: action.change.len() });
-    }
+    action.check(problem.features())?;
     let level = || action.features.iter().zip(&action.change).map(|(&i, change)| individual[i] + change);
     let Some(scm) = problem.scm() else {
         let mut result: Vec<f64> = individual.iter().zip(perturbation).map(|(x, d)| x + d).collect();

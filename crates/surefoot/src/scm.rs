@@ -208,7 +208,9 @@ impl Scm {
                 Intervention::Set { .. } => amount,
                 _ => individual[i] + amount,
             };
-            forced[i] = Some(self.finite(i, value)?);
+            if forced[i].replace(self.finite(i, value)?).is_some() {
+                return Err(Error::RepeatedIntervention { feature: self.name(i) });
+            }
         }
         Ok(forced)
     }

@@ -175,6 +175,11 @@ pub fn fragility(
     if problem.form() == Form::Absolute {
         return Err(Error::AbsoluteActions);
     }
+    if !(radius.is_finite() && radius >= 0.0) {
+        return Err(Error::Epsilon { epsilon: radius });
+    }
+    // Refuses an individual or an action that does not fit the problem.
+    margin(problem, individual, action, &vec![0.0; individual.len()])?;
     let weight = |k: usize| problem.features().feature(action.features[k]).weight;
     let effort = |k: usize| (weight(k) * action.change[k]).abs();
     let largest = (0..action.change.len()).reduce(|a, b| if effort(b) > effort(a) { b } else { a });
@@ -182,7 +187,7 @@ pub fn fragility(
 
     let mut step = action.change[k].abs().min(radius);
     // Holding the other features of the action in place may take a perturbation of its own:
-    // halve the step until the whole fits.
+    // shorten the step until the whole fits.
     loop {
         let back = -step.copysign(action.change[k]);
         let mut change = vec![0.0; action.change.len()];
@@ -200,13 +205,14 @@ pub fn fragility(
                 scm.perturbation_between(individual, &moved)?
             }
         };
-        if problem.norm().value(&perturbation) <= radius {
+        let size = problem.norm().value(&perturbation);
+        if size <= radius {
             let mut cheaper = action.clone();
             cheaper.change[k] += back;
             let margin = margin(problem, individual, action, &perturbation)?;
             return Ok(Some(Fragility { perturbation, cheaper, margin }));
         }
-        step *= 0.5;
+        step *= (radius / size).min(1.0 - 1e-9);
         if step == 0.0 {
             return Ok(None);
         }

@@ -1,6 +1,9 @@
 //! Bad input: a typed error that names the place and the remedy, never a panic.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
 use surefoot::margin::margin;
+use surefoot::theory::{cost_stability, extra_cost, fragility};
 use surefoot::{
     Action, Activation, Change, Classifier, Equation, Error, Exact, Feature, Features, Intervention, Layer,
     Network, Noise, Norm, NormKind, People, Problem, Scm, recourse,
@@ -103,6 +106,8 @@ fn vectors_of_the_wrong_length_or_content() {
     assert!(matches!(scm.counterfactual(&x, uneven), Err(Error::VectorLength { .. })));
     let infinite = Intervention::Set { features: &[0], value: &[f64::INFINITY] };
     assert!(scm.counterfactual(&x, infinite).is_err());
+    let twice = Intervention::Shift { features: &[0, 0], change: &[1.0, 2.0] };
+    assert!(matches!(scm.counterfactual(&x, twice), Err(Error::RepeatedIntervention { .. })));
     assert!(scm.jacobian(&x, &[7]).is_err());
     assert!(scm.pullback(&x, &[], &[1.0]).is_err());
     assert!(scm.perturbation_between(&x, &[0.0]).is_err());
@@ -165,13 +170,22 @@ fn people_and_actions_that_do_not_fit_the_problem() {
     assert!(exact.solve(&[0.0]).is_err() && exact.solve(&[0.0, f64::NAN, 0.0]).is_err());
     let beyond = Action { features: vec![9], change: vec![1.0] };
     let uneven = Action { features: vec![0, 1], change: vec![1.0] };
-    for action in [beyond, uneven] {
+    let twice = Action { features: vec![0, 0], change: vec![1.0, 2.0] };
+    let infinite = Action { features: vec![0], change: vec![f64::INFINITY] };
+    for action in [beyond, uneven, twice, infinite] {
         assert!(exact.worst_case(&[0.0; 3], &action).is_err());
         assert!(exact.smallest_break(&[0.0; 3], &action).is_err());
         assert!(margin(&problem, &[0.0; 3], &action, &[0.0; 3]).is_err());
+        assert!(fragility(&problem, &[0.0; 3], &action, 0.1).is_err());
+        assert!(extra_cost(&exact, &[0.0; 3], &action).is_err());
     }
     let fine = Action { features: vec![0], change: vec![1.0] };
     assert!(margin(&problem, &[0.0; 3], &fine, &[0.0]).is_err());
+    assert!(fragility(&problem, &[0.0], &fine, 0.1).is_err());
+    assert!(cost_stability(&exact, &[0.0]).is_err());
+    for radius in [-1.0, f64::NAN, f64::INFINITY] {
+        assert!(matches!(fragility(&problem, &[0.0; 3], &fine, radius), Err(Error::Epsilon { .. })));
+    }
 }
 
 #[test]

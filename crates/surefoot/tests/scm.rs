@@ -1,5 +1,7 @@
 //! Causal models: what must always hold, for every kind of equation.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
 use ndarray::{Array2, array};
 use proptest::prelude::*;
 use surefoot::{Activation, Equation, Error, Feature, Features, Intervention, Layer, Network, Noise, Scm};

@@ -1,0 +1,243 @@
+//! `surefoot demo`: the whole story on built-in data.
+
+use std::fmt;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
+use indicatif::{ParallelProgressIterator, ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+use surefoot::recourse::WorstCase;
+use surefoot::{
+    Equation, Exact, Features, Norm, Outcome, People, Problem, Scm, describe, describe_shift, train,
+};
+use surefoot_paper::loan;
+
+/// What the demo can be asked.
+#[derive(Args)]
+pub struct Options {
+    /// How many loan applicants to draw.
+    #[arg(long, default_value_t = 1000)]
+    people: usize,
+    /// How far circumstances may shift, in standard deviations (l2 norm).
+    #[arg(long, default_value_t = 0.1, allow_negative_numbers = true)]
+    epsilon: f64,
+    /// The seed of the draw; the same seed gives the same output.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// Columns of text.
+const WIDTH: usize = 80;
+
+/// The causes of each feature in the Loan model.
+const CAUSES: [(&str, &[&str]); 5] = [
+    ("education", &["gender", "age"]),
+    ("loan_amount", &["gender", "age"]),
+    ("loan_duration", &["gender", "age", "loan_amount"]),
+    ("income", &["gender", "age", "education"]),
+    ("savings", &["income"]),
+];
+
+/// What was found.
+pub struct Report {
+    people: usize,
+    epsilon: f64,
+    accuracy: f64,
+    standard: Group,
+    robust: Group,
+    /// One applicant's story: what they are, what the standard action asks, which shift
+    /// breaks that, and what the robust action asks.
+    story: Option<[String; 4]>,
+}
+
+/// The answers of one method to all who were turned down.
+struct Group {
+    asked: usize,
+    found: usize,
+    impossible: usize,
+    /// Of the actions found, those that hold in the worst case.
+    holding: usize,
+    /// Over the people for whom both methods found an action.
+    mean_cost: f64,
+}
+
+/// Draws applicants, fits a classifier and a causal model, and answers those turned down.
+pub fn run(options: &Options) -> Result<Report> {
+    ensure!(
+        options.people >= 20,
+        "--people is {}: give at least 20, so that there is something to fit",
+        options.people
+    );
+    let bar = ProgressBar::new_spinner().with_message("drawing applicants and fitting the models");
+    bar.enable_steady_tick(Duration::from_millis(100));
+    let sample = loan::sample(options.people, options.seed)?;
+    let features = limited_features(&sample)?;
+    let rows = sample.rows.view();
+    let classifier = train::logistic_regression(&features, rows, &sample.repaid, 0.5)
+        .context("fitting the classifier to so few people; give more with --people")?;
+    let fit = |(feature, causes): (&'static str, &[&str])| -> Result<(&'static str, Equation)> {
+        Ok((feature, train::linear_equation(&features, rows, feature, causes)?))
+    };
+    let equations = CAUSES.into_iter().map(fit).collect::<Result<Vec<_>>>()?;
+    let scm = Scm::new(&features, equations)?;
+    let standard = Problem::new(features.clone(), classifier)?.with_causal_model(scm)?;
+    let robust = standard.clone().with_uncertainty(Norm::L2, options.epsilon).context("--epsilon")?;
+    bar.finish_and_clear();
+
+    let everybody = People::from_standardised(&features, rows)?;
+    let favourable = |x: &[f64]| standard.classifier().score(x) >= 0.0;
+    let right = everybody.iter().zip(&sample.repaid).filter(|(x, repaid)| favourable(x) == **repaid);
+    let accuracy = right.count() as f64 / everybody.len() as f64;
+    let turned_down: Vec<usize> =
+        (0..everybody.len()).filter(|&i| !favourable(everybody.individual(i))).collect();
+    let people = everybody.select(&turned_down).context("nobody is turned down; try another --seed")?;
+
+    let (before, after) = (Exact::new(&standard)?, Exact::new(&robust)?);
+    let without = answer(&before, &people, "standard recourse")?;
+    let with = answer(&after, &people, "robust recourse")?;
+    let worst = worst_cases(&after, &people, [&without, &with])?;
+    let both = |i: &usize| without[*i].recourse().is_some() && with[*i].recourse().is_some();
+    let compared: Vec<usize> = (0..people.len()).filter(both).collect();
+    let story = typical(&compared, &with).and_then(|i| {
+        let x = people.individual(i);
+        let WorstCase { perturbation, .. } = worst[0][i].as_ref()?;
+        let shift = describe_shift(&robust, perturbation);
+        Some([
+            format!("One of them: {}.", profile(&features, x)),
+            format!("Standard recourse: {}", describe(&standard, x, &without[i])),
+            format!("It breaks with {shift}."),
+            format!("Robust recourse: {}", describe(&robust, x, &with[i])),
+        ])
+    });
+    Ok(Report {
+        people: everybody.len(),
+        epsilon: options.epsilon,
+        accuracy,
+        standard: Group::new(&without, &worst[0], &compared),
+        robust: Group::new(&with, &worst[1], &compared),
+        story,
+    })
+}
+
+/// The Loan features; nobody is asked for more than anybody in the sample has.
+fn limited_features(sample: &loan::Sample) -> Result<Features> {
+    let features = loan::features(sample.most_education)?;
+    let limited = features.iter().enumerate().map(|(i, feature)| {
+        if !feature.is_actionable() {
+            return feature.clone();
+        }
+        let highest = sample.rows.column(i).iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        feature.clone().limits(feature.lower, feature.own_units(highest))
+    });
+    Ok(Features::new(limited.collect())?)
+}
+
+fn answer(exact: &Exact<'_>, people: &People, what: &'static str) -> Result<Vec<Outcome>> {
+    let individuals: Vec<&[f64]> = people.iter().collect();
+    let outcomes = individuals.into_par_iter().progress_with(bar(people.len(), what)).map(|x| exact.solve(x));
+    Ok(outcomes.collect::<surefoot::Result<_>>()?)
+}
+
+/// The worst case of each action found, under the uncertainty of `exact`.
+fn worst_cases(
+    exact: &Exact<'_>,
+    people: &People,
+    outcomes: [&[Outcome]; 2],
+) -> Result<[Vec<Option<WorstCase>>; 2]> {
+    let of = |outcomes: &[Outcome]| {
+        let pairs: Vec<_> = people.iter().zip(outcomes).collect();
+        let worst = |(x, outcome): (&[f64], &Outcome)| {
+            outcome.recourse().map(|found| exact.worst_case(x, &found.action)).transpose()
+        };
+        let tried =
+            pairs.into_par_iter().progress_with(bar(people.len(), "trying to break the actions")).map(worst);
+        tried.collect::<surefoot::Result<_>>()
+    };
+    Ok([of(outcomes[0])?, of(outcomes[1])?])
+}
+
+/// On standard error, and only if that is a terminal.
+fn bar(length: usize, what: &'static str) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg:<28} [{bar:30}] {pos}/{len} {eta}");
+    let bar = ProgressBar::new(length as u64).with_message(what);
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        .with_finish(indicatif::ProgressFinish::AndClear)
+}
+
+/// Among the answers with the most steps, the one of median cost: an answer worth reading
+/// that is neither the easiest nor the hardest.
+fn typical(compared: &[usize], outcomes: &[Outcome]) -> Option<usize> {
+    let found = |i: usize| outcomes[i].recourse();
+    let steps = |i: usize| found(i).map_or(0, |found| found.action.features.len());
+    let most = compared.iter().map(|&i| steps(i)).max()?;
+    let mut candidates: Vec<usize> = compared.iter().copied().filter(|&i| steps(i) == most).collect();
+    let cost = |i: usize| found(i).map_or(0.0, |found| found.cost);
+    candidates.sort_by(|&a, &b| cost(a).total_cmp(&cost(b)));
+    candidates.get(candidates.len() / 2).copied()
+}
+
+/// The features of somebody, in own units.
+fn profile(features: &Features, individual: &[f64]) -> String {
+    let own = features.own_units(individual);
+    let items: Vec<String> =
+        features.iter().zip(own).map(|(f, value)| format!("{} {value:.2}", f.name)).collect();
+    items.join(", ")
+}
+
+impl Group {
+    fn new(outcomes: &[Outcome], worst: &[Option<WorstCase>], compared: &[usize]) -> Self {
+        let count = |of: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| of(outcome)).count();
+        let cost: f64 = compared.iter().filter_map(|&i| outcomes[i].recourse()).map(|found| found.cost).sum();
+        Self {
+            asked: outcomes.len(),
+            found: count(|outcome| matches!(outcome, Outcome::Found(_))),
+            impossible: count(|outcome| matches!(outcome, Outcome::Impossible(_))),
+            holding: worst.iter().flatten().filter(|worst| worst.margin >= 0.0).count(),
+            mean_cost: cost / compared.len() as f64,
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { people, epsilon, accuracy, standard, robust, .. } = self;
+        writeln!(
+            f,
+            "{people} loan applicants; a logistic regression fitted to them (accuracy {accuracy:.2})"
+        )?;
+        writeln!(f, "turns down {}. What can these do, and does it still work if their", standard.asked)?;
+        writeln!(f, "circumstances shift by up to {epsilon} standard deviations?\n")?;
+
+        let mut table = Table::new();
+        table.load_style(UTF8_FULL_CONDENSED).set_header([
+            "recourse",
+            "got an action",
+            "proven impossible",
+            "mean cost",
+            "actions that hold",
+        ]);
+        for (name, group) in [("standard", standard), ("robust", robust)] {
+            let cost = if group.mean_cost.is_nan() { "-".into() } else { format!("{:.3}", group.mean_cost) };
+            table.add_row([
+                name.to_owned(),
+                format!("{} of {}", group.found, group.asked),
+                group.impossible.to_string(),
+                cost,
+                format!("{} of {}", group.holding, group.found),
+            ]);
+        }
+        table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+        writeln!(f, "{table}")?;
+        let notes = "Every action was tried against the exact worst shift. Causes are linear equations \
+                     fitted to the applicants. Cost is the sum of all changes in standard deviations, its \
+                     mean over those who got both answers.";
+        writeln!(f, "{}", textwrap::fill(notes, WIDTH))?;
+
+        for paragraph in self.story.iter().flatten() {
+            writeln!(f, "\n{}", textwrap::fill(paragraph, WIDTH))?;
+        }
+        Ok(())
+    }
+}

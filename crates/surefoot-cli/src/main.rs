@@ -1,0 +1,45 @@
+//! The command `surefoot`: robust causal recourse, with proof.
+
+mod demo;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Recourse that still works if circumstances shift a little, with proof.
+#[derive(Parser)]
+#[command(name = "surefoot", version, about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the whole story on built-in data: loan applicants, a classifier, what those it
+    /// turns down can do, and whether that holds.
+    Demo(demo::Options),
+}
+
+/// Exit codes: 0 done, 2 bad input.
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Demo(options) => demo::run(&options).map(|report| report.to_string()),
+    };
+    let written = result.and_then(|text| Ok(io::stdout().write_all(text.as_bytes())?));
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads our output may stop early: `surefoot demo | head`.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nothing is left to be done if even this cannot be written.
+            let _ = writeln!(io::stderr(), "surefoot: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

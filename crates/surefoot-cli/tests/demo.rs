@@ -1,0 +1,76 @@
+//! The demo, run as a newcomer would.
+
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+fn surefoot(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_surefoot")).args(arguments).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The numbers in the row of the table that starts with this name.
+fn row(text: &str, name: &str) -> Vec<f64> {
+    let line = text.lines().find(|line| line.contains(&format!("│ {name} "))).unwrap();
+    line.split(|c: char| !(c.is_ascii_digit() || c == '.')).filter_map(|word| word.parse().ok()).collect()
+}
+
+#[test]
+fn standard_actions_break_and_robust_ones_hold() {
+    let start = Instant::now();
+    let output = surefoot(&["demo"]);
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert!(output.status.success());
+    assert!(output.stderr.is_empty(), "progress is for terminals");
+    let text = stdout(&output);
+    let [found, asked, _, cost, holding, of] = row(&text, "standard")[..] else { panic!("{text}") };
+    let [robust_found, robust_asked, impossible, robust_cost, robust_holding, robust_of] =
+        row(&text, "robust")[..]
+    else {
+        panic!("{text}")
+    };
+    assert!(asked > 300.0 && asked == robust_asked && found > 0.9 * asked);
+    // By Theorem 1 not one standard action holds; by proof every robust one does.
+    assert_eq!((holding, of), (0.0, found));
+    assert_eq!((robust_holding, robust_of), (robust_found, robust_found));
+    assert_eq!(robust_found + impossible, robust_asked);
+    assert!(robust_cost > cost);
+    for words in ["One of them: gender", "Standard recourse: Raise", "It breaks with", "This still works if"]
+    {
+        assert!(text.replace('\n', " ").contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_output() {
+    let of = |seed: &str| stdout(&surefoot(&["demo", "--seed", seed, "--people", "200"]));
+    assert_eq!(of("5"), of("5"));
+    assert_ne!(of("5"), of("6"));
+}
+
+#[test]
+fn without_uncertainty_everything_holds_and_costs_the_same() {
+    let text = stdout(&surefoot(&["demo", "--epsilon", "0"]));
+    assert_eq!(row(&text, "standard"), row(&text, "robust"));
+    let numbers = row(&text, "standard");
+    assert_eq!(numbers[4], numbers[5]);
+}
+
+#[test]
+fn bad_options_are_refused_with_exit_code_2() {
+    for (arguments, word) in [
+        (["demo", "--epsilon", "-1"], "epsilon"),
+        (["demo", "--epsilon", "nan"], "epsilon"),
+        (["demo", "--people", "3"], "--people"),
+        (["demo", "--people", "many"], "--people"),
+    ] {
+        let output = surefoot(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains(word) && output.stdout.is_empty(), "{message}");
+    }
+}

@@ -1,0 +1,17 @@
+//! The examples run, and what they assert holds.
+
+#[path = "../examples/ana.rs"]
+mod ana;
+#[path = "../examples/causal_model.rs"]
+mod causal_model;
+
+#[test]
+fn every_example_runs() {
+    let examples = [("ana.rs", ana::main()), ("causal_model.rs", causal_model::main())];
+    for (name, result) in &examples {
+        assert_eq!(*result, Ok(()), "{name}");
+    }
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
+    let files = std::fs::read_dir(folder).expect("the folder of examples");
+    assert_eq!(files.count(), examples.len(), "an example is missing here");
+}
