@@ -1,5 +1,7 @@
 //! Everything that can be wrong with the input, with its place and its remedy.
 
+use std::path::PathBuf;
+
 use thiserror::Error;
 
 pub use crate::expression::{FormulaProblem, Obstacle};
@@ -152,6 +154,9 @@ pub enum Error {
     /// NaN or infinity among weights.
     #[error("layer {layer} of a network: {value} among its numbers; all must be finite")]
     NetworkNotFinite { layer: usize, value: f64 },
+    /// A model file that cannot be used.
+    #[error("{path}: {problem}", path = path.display())]
+    File { path: PathBuf, problem: FileProblem },
     /// A classifier that looks at another number of features.
     #[error("the classifier takes {inputs} inputs; there are {features} features")]
     ClassifierInputs { features: usize, inputs: usize },
@@ -207,6 +212,30 @@ pub enum Error {
     /// Columns that determine each other.
     #[error("`{feature}` follows from the other columns (or is constant); drop it")]
     Collinear { feature: String },
+}
+
+/// What is wrong with a model file.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum FileProblem {
+    /// It cannot be read.
+    #[error("cannot be read: {0}")]
+    Read(std::io::ErrorKind),
+    /// It cannot be written.
+    #[error("cannot be written: {0}")]
+    Write(std::io::ErrorKind),
+    /// It is no safetensors file.
+    #[error("is no whole safetensors file: {0}")]
+    Format(String),
+    /// A tensor is not there.
+    #[error("has no tensor `{0}`; name layers `layer0.weight`, `layer0.bias`, `layer1.weight`, ...")]
+    Missing(String),
+    /// A tensor is no matrix.
+    #[error("`{0}` is no matrix")]
+    Shape(String),
+    /// A tensor is of whole numbers or the like.
+    #[error("holds numbers of type {0}; save weights as F64 or F32")]
+    Numbers(String),
 }
 
 /// Names for a message: `` `a`, `b` and `c` ``.

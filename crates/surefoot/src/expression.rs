@@ -7,15 +7,15 @@
 
 mod monotone;
 mod parse;
-
-use std::ops::{Add, Div, Mul, Neg, Sub};
+mod scalar;
 
 use thiserror::Error;
 
 pub use monotone::Obstacle;
 pub(crate) use monotone::Trend;
+pub(crate) use scalar::Scalar;
 
-use crate::network::sigmoid;
+use scalar::Dual;
 
 /// What is wrong with a formula. The column it points at is kept beside it.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -151,9 +151,9 @@ impl Expression {
     }
 
     /// Its derivative in one slot.
-    pub fn derivative(&self, slot: usize, input: &impl Fn(usize) -> f64) -> f64 {
-        let dual = |i| Dual { value: input(i), slope: f64::from(u8::from(i == slot)) };
-        self.root.evaluate(&dual).slope
+    pub fn derivative<T: Scalar>(&self, slot: usize, input: &impl Fn(usize) -> T) -> T {
+        let slope = |i| T::constant(if i == slot { 1.0 } else { 0.0 });
+        self.root.evaluate(&|i| Dual { value: input(i), slope: slope(i) }).slope
     }
 
     /// The constant `c` if the formula is `c * slot + (terms without slot)`; 0 if the slot
@@ -241,150 +241,6 @@ impl Node {
                 }
             }
         }
-    }
-}
-
-/// A kind of number that a formula can be evaluated with.
-pub(crate) trait Scalar:
-    Copy + Neg<Output = Self> + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
-{
-    fn constant(value: f64) -> Self;
-    fn exp(self) -> Self;
-    fn log(self) -> Self;
-    fn sqrt(self) -> Self;
-    fn tanh(self) -> Self;
-    fn sigmoid(self) -> Self;
-    fn abs(self) -> Self;
-    fn power(self, exponent: Self) -> Self;
-    fn min(self, other: Self) -> Self;
-    fn max(self, other: Self) -> Self;
-}
-
-impl Scalar for f64 {
-    fn constant(value: f64) -> f64 {
-        value
-    }
-    fn exp(self) -> f64 {
-        f64::exp(self)
-    }
-    fn log(self) -> f64 {
-        self.ln()
-    }
-    fn sqrt(self) -> f64 {
-        f64::sqrt(self)
-    }
-    fn tanh(self) -> f64 {
-        f64::tanh(self)
-    }
-    fn sigmoid(self) -> f64 {
-        sigmoid(self)
-    }
-    fn abs(self) -> f64 {
-        f64::abs(self)
-    }
-    fn power(self, exponent: f64) -> f64 {
-        self.powf(exponent)
-    }
-    // Unlike the standard library's, these pass NaN on.
-    fn min(self, other: f64) -> f64 {
-        if self <= other || self.is_nan() { self } else { other }
-    }
-    fn max(self, other: f64) -> f64 {
-        if self >= other || self.is_nan() { self } else { other }
-    }
-}
-
-/// A value and its derivative in one direction.
-#[derive(Clone, Copy, Debug)]
-struct Dual {
-    value: f64,
-    slope: f64,
-}
-
-impl Dual {
-    /// `f(self)` by the chain rule. Where nothing varies an infinite derivative does not
-    /// matter.
-    fn chain(self, value: f64, derivative: f64) -> Dual {
-        Dual { value, slope: if self.slope == 0.0 { 0.0 } else { derivative * self.slope } }
-    }
-}
-
-impl Neg for Dual {
-    type Output = Dual;
-    fn neg(self) -> Dual {
-        Dual { value: -self.value, slope: -self.slope }
-    }
-}
-
-impl Add for Dual {
-    type Output = Dual;
-    fn add(self, other: Dual) -> Dual {
-        Dual { value: self.value + other.value, slope: self.slope + other.slope }
-    }
-}
-
-impl Sub for Dual {
-    type Output = Dual;
-    fn sub(self, other: Dual) -> Dual {
-        self + -other
-    }
-}
-
-impl Mul for Dual {
-    type Output = Dual;
-    fn mul(self, other: Dual) -> Dual {
-        let slope = self.chain(0.0, other.value).slope + other.chain(0.0, self.value).slope;
-        Dual { value: self.value * other.value, slope }
-    }
-}
-
-impl Div for Dual {
-    type Output = Dual;
-    fn div(self, other: Dual) -> Dual {
-        let value = self.value / other.value;
-        let slope = self.chain(0.0, 1.0 / other.value).slope + other.chain(0.0, -value / other.value).slope;
-        Dual { value, slope }
-    }
-}
-
-impl Scalar for Dual {
-    fn constant(value: f64) -> Dual {
-        Dual { value, slope: 0.0 }
-    }
-    fn exp(self) -> Dual {
-        let e = self.value.exp();
-        self.chain(e, e)
-    }
-    fn log(self) -> Dual {
-        self.chain(self.value.ln(), 1.0 / self.value)
-    }
-    fn sqrt(self) -> Dual {
-        let root = self.value.sqrt();
-        self.chain(root, 0.5 / root)
-    }
-    fn tanh(self) -> Dual {
-        let t = self.value.tanh();
-        self.chain(t, 1.0 - t * t)
-    }
-    fn sigmoid(self) -> Dual {
-        let s = sigmoid(self.value);
-        self.chain(s, s * (1.0 - s))
-    }
-    fn abs(self) -> Dual {
-        let sign = if self.value == 0.0 { 0.0 } else { self.value.signum() };
-        self.chain(self.value.abs(), sign)
-    }
-    fn power(self, exponent: Dual) -> Dual {
-        let value = self.value.powf(exponent.value);
-        let base = self.chain(value, exponent.value * self.value.powf(exponent.value - 1.0)).slope;
-        let power = exponent.chain(value, value * self.value.ln()).slope;
-        Dual { value, slope: base + power }
-    }
-    fn min(self, other: Dual) -> Dual {
-        if self.value <= other.value || self.value.is_nan() { self } else { other }
-    }
-    fn max(self, other: Dual) -> Dual {
-        if self.value >= other.value || self.value.is_nan() { self } else { other }
     }
 }
 

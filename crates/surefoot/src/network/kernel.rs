@@ -1,0 +1,338 @@
+//! The inner loops: matrix times a block of vectors, and activations.
+//!
+//! A block is sixteen vectors side by side, one on each SIMD lane, so that every operation
+//! is the same for all of them. Weights are packed in panels of four outputs: for each
+//! input one small row of weights, which four times sixteen sums in registers take up.
+//!
+//! The loops are written once in plain Rust and compiled three times, for AVX-512, for AVX2
+//! with fused multiply-add, and for whatever the compiler takes for granted. Which one runs
+//! is decided when the program starts.
+
+#![expect(unsafe_code, reason = "a function compiled for a CPU feature may only be called where it exists")]
+
+use std::sync::OnceLock;
+
+use super::Activation;
+use super::lanes::{LANES, Lanes};
+
+/// Outputs in a panel.
+const PANEL: usize = 4;
+
+/// What the CPU can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Level {
+    /// Everything that this CPU can run, the best last.
+    pub fn available() -> Vec<Level> {
+        #[allow(unused_mut, reason = "on other processors there is nothing to add")]
+        let mut levels = vec![Level::Portable];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                levels.push(Level::Avx2);
+                if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
+                    levels.push(Level::Avx512);
+                }
+            }
+        }
+        levels
+    }
+
+    fn best() -> Level {
+        static BEST: OnceLock<Level> = OnceLock::new();
+        *BEST.get_or_init(|| Self::available().pop().unwrap_or(Level::Portable))
+    }
+}
+
+/// A matrix with a constant term, packed for [`Packed::apply`].
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Packed {
+    panels: Vec<[f64; PANEL]>,
+    constant: Vec<[f64; PANEL]>,
+    outputs: usize,
+    inputs: usize,
+}
+
+impl Packed {
+    pub fn new(
+        (outputs, inputs): (usize, usize),
+        weight: impl Fn(usize, usize) -> f64,
+        constant: impl Fn(usize) -> f64,
+    ) -> Self {
+        let rows = |panel: usize, f: &dyn Fn(usize) -> f64| {
+            std::array::from_fn(|r| Some(panel * PANEL + r).filter(|&i| i < outputs).map_or(0.0, f))
+        };
+        let count = outputs.div_ceil(PANEL);
+        let panels = (0..count).flat_map(|p| (0..inputs).map(move |j| (p, j)));
+        Self {
+            panels: panels.map(|(p, j)| rows(p, &|i| weight(i, j))).collect(),
+            constant: (0..count).map(|p| rows(p, &constant)).collect(),
+            outputs,
+            inputs,
+        }
+    }
+
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// `output = matrix * input + constant`, for every lane.
+    pub fn apply(&self, input: &[Lanes], output: &mut [Lanes]) {
+        self.apply_at(Level::best(), 1.0, input, output);
+    }
+
+    /// `output = matrix * input`, without the constant.
+    pub fn apply_linear(&self, input: &[Lanes], output: &mut [Lanes]) {
+        self.apply_at(Level::best(), 0.0, input, output);
+    }
+
+    /// `output = matrix * input + share * constant`.
+    fn apply_at(&self, level: Level, share: f64, input: &[Lanes], output: &mut [Lanes]) {
+        assert!(input.len() == self.inputs && output.len() == self.outputs, "a block of another shape");
+        match level {
+            Level::Portable => self.tiles::<4, 4, false>(share, input, output),
+            // SAFETY: these levels exist only where the CPU has the features.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => unsafe { self.tiles_avx2(share, input, output) },
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { self.tiles_avx512(share, input, output) },
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    fn tiles_avx2(&self, share: f64, input: &[Lanes], output: &mut [Lanes]) {
+        self.tiles::<2, 16, true>(share, input, output);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512dq,fma")]
+    fn tiles_avx512(&self, share: f64, input: &[Lanes], output: &mut [Lanes]) {
+        self.tiles::<4, 16, true>(share, input, output);
+    }
+
+    /// Tiles of `ROWS` outputs and `WIDTH` lanes, whose sums stay in registers.
+    #[inline(always)]
+    fn tiles<const ROWS: usize, const WIDTH: usize, const FUSED: bool>(
+        &self,
+        share: f64,
+        input: &[Lanes],
+        output: &mut [Lanes],
+    ) {
+        for (panel, output) in output.chunks_mut(PANEL).enumerate() {
+            let weights = &self.panels[panel * self.inputs..(panel + 1) * self.inputs];
+            for row in (0..PANEL).step_by(ROWS) {
+                for lane in (0..LANES).step_by(WIDTH) {
+                    let mut sums = [[0.0; WIDTH]; ROWS];
+                    for (r, sum) in sums.iter_mut().enumerate() {
+                        *sum = [share * self.constant[panel][row + r]; WIDTH];
+                    }
+                    for (weights, input) in weights.iter().zip(input) {
+                        for (r, sum) in sums.iter_mut().enumerate() {
+                            for (l, sum) in sum.iter_mut().enumerate() {
+                                *sum = fused::<FUSED>(weights[row + r], input.0[lane + l], *sum);
+                            }
+                        }
+                    }
+                    for (output, sum) in output.iter_mut().skip(row).zip(&sums) {
+                        output.0[lane..lane + WIDTH].copy_from_slice(sum);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Applies an activation to every number.
+pub(super) fn activate(activation: Activation, values: &mut [Lanes]) {
+    activate_at(Level::best(), activation, values);
+}
+
+pub(super) fn activate_at(level: Level, activation: Activation, values: &mut [Lanes]) {
+    match level {
+        Level::Portable => activate_all::<false>(activation, values),
+        // SAFETY: these levels exist only where the CPU has the features.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { activate_avx2(activation, values) },
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { activate_avx512(activation, values) },
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn activate_avx2(activation: Activation, values: &mut [Lanes]) {
+    activate_all::<true>(activation, values);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,fma")]
+fn activate_avx512(activation: Activation, values: &mut [Lanes]) {
+    activate_all::<true>(activation, values);
+}
+
+#[inline(always)]
+fn activate_all<const FUSED: bool>(activation: Activation, values: &mut [Lanes]) {
+    match activation {
+        Activation::Relu => each(values, |x| if x > 0.0 || x.is_nan() { x } else { 0.0 }),
+        // tanh |x| = (1 - e) / (1 + e) with e = exp(-2 |x|), by e - 1 which keeps its digits
+        // where x is tiny.
+        Activation::Tanh => each(values, |x| {
+            let (power, series) = decay::<FUSED>(2.0 * x.abs());
+            let e = fused::<FUSED>(power, series, power - 1.0);
+            (-e / (2.0 + e)).copysign(x)
+        }),
+        // For x < 0 by e / (1 + e) with e = exp(x), which keeps its digits where it is tiny.
+        Activation::Sigmoid => each(values, |x| {
+            let (power, series) = decay::<FUSED>(x.abs());
+            let e = fused::<FUSED>(power, series, power);
+            (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
+        }),
+    }
+}
+
+#[inline(always)]
+fn each(values: &mut [Lanes], f: impl Fn(f64) -> f64) {
+    for value in values {
+        for x in &mut value.0 {
+            *x = f(*x);
+        }
+    }
+}
+
+#[inline(always)]
+fn fused<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
+    if FUSED { a.mul_add(b, c) } else { a * b + c }
+}
+
+/// `2^k` and `exp(r) - 1` with `exp(-x) = 2^k exp(r)`, for `x >= 0`, without branches and to
+/// the last digit or two. Beyond 708, where the exponential is no longer a normal number, that
+/// of 708 is taken.
+#[inline(always)]
+fn decay<const FUSED: bool>(x: f64) -> (f64, f64) {
+    /// 1.5 * 2^52: adding it leaves the nearest whole number in the last bits.
+    const WHOLE: f64 = 6755399441055744.0;
+    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
+    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    /// 1/13!, 1/12!, ..., 1/2!.
+    const INVERSE_FACTORIALS: [f64; 12] = [
+        1.0 / 6227020800.0,
+        1.0 / 479001600.0,
+        1.0 / 39916800.0,
+        1.0 / 3628800.0,
+        1.0 / 362880.0,
+        1.0 / 40320.0,
+        1.0 / 5040.0,
+        1.0 / 720.0,
+        1.0 / 120.0,
+        1.0 / 24.0,
+        1.0 / 6.0,
+        0.5,
+    ];
+    // NaN stays NaN.
+    let y = -(if x > 708.0 { 708.0 } else { x });
+    // y = k ln 2 + r, |r| <= ln 2 / 2
+    let shifted = fused::<FUSED>(y, std::f64::consts::LOG2_E, WHOLE);
+    let k = shifted - WHOLE;
+    let r = fused::<FUSED>(k, -LN2_LOW, fused::<FUSED>(k, -LN2_HIGH, y));
+    let mut series = INVERSE_FACTORIALS[0];
+    for coefficient in &INVERSE_FACTORIALS[1..] {
+        series = fused::<FUSED>(series, r, *coefficient);
+    }
+    let power = f64::from_bits((shifted.to_bits() << 52).wrapping_add(1023 << 52));
+    (power, fused::<FUSED>(series * r, r, r))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::sigmoid;
+
+    fn block(values: impl Fn(usize) -> f64) -> Lanes {
+        Lanes::from_fn(values)
+    }
+
+    #[test]
+    fn activations_agree_with_the_standard_library_at_every_level() {
+        for level in Level::available() {
+            for start in -4000..4000 {
+                let x = block(|l| start as f64 * 0.01 + l as f64 * 0.0006);
+                for (activation, exact) in [
+                    (Activation::Tanh, f64::tanh as fn(f64) -> f64),
+                    (Activation::Sigmoid, sigmoid),
+                    (Activation::Relu, |x: f64| x.max(0.0)),
+                ] {
+                    let mut y = x;
+                    activate_at(level, activation, std::slice::from_mut(&mut y));
+                    for l in 0..LANES {
+                        let exact = exact(x.0[l]);
+                        assert!(
+                            (y.0[l] - exact).abs() <= 8e-16 * exact.abs(),
+                            "{level:?} {activation:?} {}",
+                            x.0[l]
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn activations_at_the_extremes() {
+        let x = [
+            0.0,
+            -0.0,
+            1e-300,
+            -1e-20,
+            1e300,
+            -1e300,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            710.0,
+            -710.0,
+        ];
+        for level in Level::available() {
+            let of = |activation| {
+                let mut y = block(|l| x.get(l).copied().unwrap_or(0.0));
+                activate_at(level, activation, std::slice::from_mut(&mut y));
+                y.0
+            };
+            let tanh = of(Activation::Tanh);
+            assert_eq!(tanh[..8], [0.0, -0.0, 1e-300, -1e-20, 1.0, -1.0, 1.0, -1.0]);
+            let s = of(Activation::Sigmoid);
+            assert_eq!((s[4], s[6], s[9]), (1.0, 1.0, 1.0));
+            assert!(s[5] < 1e-300 && s[7] < 1e-300 && s[10] < 1e-300);
+            for activation in [Activation::Tanh, Activation::Sigmoid, Activation::Relu] {
+                assert!(of(activation)[8].is_nan(), "{level:?} {activation:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn products_agree_at_every_level_and_for_every_shape() {
+        for (outputs, inputs) in [(1, 1), (3, 2), (4, 7), (5, 16), (100, 13), (17, 100)] {
+            let weight = |i: usize, j: usize| ((i * 31 + j * 17) as f64).sin();
+            let packed = Packed::new((outputs, inputs), weight, |i| i as f64 * 0.1);
+            let input: Vec<Lanes> = (0..inputs).map(|j| block(|l| ((j * LANES + l) as f64).cos())).collect();
+            for level in Level::available() {
+                let mut output = vec![Lanes::splat(f64::NAN); outputs];
+                packed.apply_at(level, 1.0, &input, &mut output);
+                for (i, output) in output.iter().enumerate() {
+                    for l in 0..LANES {
+                        let exact: f64 =
+                            (0..inputs).map(|j| weight(i, j) * input[j].0[l]).sum::<f64>() + i as f64 * 0.1;
+                        assert!((output.0[l] - exact).abs() < 1e-13, "{level:?} {outputs} x {inputs}");
+                    }
+                }
+            }
+        }
+    }
+}

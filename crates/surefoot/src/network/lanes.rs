@@ -1,0 +1,126 @@
+//! Sixteen numbers at a time: one for each of sixteen individuals.
+//!
+//! Everything that is done for many individuals is done lane by lane, with the same
+//! operations in the same order whoever the neighbours are, so that an answer depends on
+//! neither the batch nor the number of threads.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use super::Activation;
+use super::kernel;
+use crate::expression::Scalar;
+
+/// How many individuals are worked on together: two AVX-512 registers, four of AVX2.
+pub const LANES: usize = 16;
+
+/// One number for each of [`LANES`] individuals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(align(64))]
+pub struct Lanes(pub [f64; LANES]);
+
+impl Lanes {
+    /// Zero everywhere.
+    pub const ZERO: Lanes = Lanes([0.0; LANES]);
+
+    /// The same number everywhere.
+    pub fn splat(value: f64) -> Self {
+        Lanes([value; LANES])
+    }
+
+    /// The number of each lane.
+    pub fn from_fn(f: impl FnMut(usize) -> f64) -> Self {
+        Lanes(std::array::from_fn(f))
+    }
+
+    /// A function of each number.
+    pub fn map(self, f: impl Fn(f64) -> f64) -> Self {
+        Lanes(self.0.map(f))
+    }
+
+    /// A function of each number and its counterpart.
+    pub fn zip(self, other: Lanes, f: impl Fn(f64, f64) -> f64) -> Self {
+        Lanes(std::array::from_fn(|l| f(self.0[l], other.0[l])))
+    }
+
+    fn activated(mut self, activation: Activation) -> Self {
+        kernel::activate(activation, std::slice::from_mut(&mut self));
+        self
+    }
+}
+
+impl Neg for Lanes {
+    type Output = Lanes;
+    fn neg(self) -> Lanes {
+        self.map(|x| -x)
+    }
+}
+
+impl Add for Lanes {
+    type Output = Lanes;
+    fn add(self, other: Lanes) -> Lanes {
+        self.zip(other, |a, b| a + b)
+    }
+}
+
+impl Sub for Lanes {
+    type Output = Lanes;
+    fn sub(self, other: Lanes) -> Lanes {
+        self.zip(other, |a, b| a - b)
+    }
+}
+
+impl Mul for Lanes {
+    type Output = Lanes;
+    fn mul(self, other: Lanes) -> Lanes {
+        self.zip(other, |a, b| a * b)
+    }
+}
+
+impl Div for Lanes {
+    type Output = Lanes;
+    fn div(self, other: Lanes) -> Lanes {
+        self.zip(other, |a, b| a / b)
+    }
+}
+
+impl Scalar for Lanes {
+    fn constant(value: f64) -> Lanes {
+        Lanes::splat(value)
+    }
+    fn exp(self) -> Lanes {
+        self.map(f64::exp)
+    }
+    fn log(self) -> Lanes {
+        self.map(f64::ln)
+    }
+    fn sqrt(self) -> Lanes {
+        self.map(f64::sqrt)
+    }
+    fn tanh(self) -> Lanes {
+        self.activated(Activation::Tanh)
+    }
+    fn sigmoid(self) -> Lanes {
+        self.activated(Activation::Sigmoid)
+    }
+    fn abs(self) -> Lanes {
+        self.map(f64::abs)
+    }
+    fn power(self, exponent: Lanes) -> Lanes {
+        if exponent == Lanes::splat(2.0) {
+            return self * self;
+        }
+        self.zip(exponent, f64::powf)
+    }
+    fn sign(self) -> Lanes {
+        self.map(Scalar::sign)
+    }
+    fn at_most(self, other: Lanes) -> Lanes {
+        self.zip(other, Scalar::at_most)
+    }
+    fn blend(self, left: Lanes, right: Lanes) -> Lanes {
+        Lanes::from_fn(|l| self.0[l].blend(left.0[l], right.0[l]))
+    }
+    fn guarded(self, factor: Lanes) -> Lanes {
+        self.zip(factor, Scalar::guarded)
+    }
+}
