@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use indicatif::{ParallelProgressIterator, ProgressBar, ProgressStyle};
@@ -18,8 +18,8 @@ use surefoot_paper::loan;
 #[derive(Args)]
 pub struct Options {
     /// How many loan applicants to draw.
-    #[arg(long, default_value_t = 1000)]
-    people: usize,
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(20..=10_000_000))]
+    people: u32,
     /// How far circumstances may shift, in standard deviations (l2 norm).
     #[arg(long, default_value_t = 0.1, allow_negative_numbers = true)]
     epsilon: f64,
@@ -49,7 +49,7 @@ pub struct Report {
     robust: Group,
     /// One applicant's story: what they are, what the standard action asks, which shift
     /// breaks that, and what the robust action asks.
-    story: Option<[String; 4]>,
+    story: Vec<String>,
 }
 
 /// The answers of one method to all who were turned down.
@@ -65,14 +65,9 @@ struct Group {
 
 /// Draws applicants, fits a classifier and a causal model, and answers those turned down.
 pub fn run(options: &Options) -> Result<Report> {
-    ensure!(
-        options.people >= 20,
-        "--people is {}: give at least 20, so that there is something to fit",
-        options.people
-    );
     let bar = ProgressBar::new_spinner().with_message("drawing applicants and fitting the models");
     bar.enable_steady_tick(Duration::from_millis(100));
-    let sample = loan::sample(options.people, options.seed)?;
+    let sample = loan::sample(options.people as usize, options.seed)?;
     let features = limited_features(&sample)?;
     let rows = sample.rows.view();
     let classifier = train::logistic_regression(&features, rows, &sample.repaid, 0.5)
@@ -100,17 +95,17 @@ pub fn run(options: &Options) -> Result<Report> {
     let worst = worst_cases(&after, &people, [&without, &with])?;
     let both = |i: &usize| without[*i].recourse().is_some() && with[*i].recourse().is_some();
     let compared: Vec<usize> = (0..people.len()).filter(both).collect();
-    let story = typical(&compared, &with).and_then(|i| {
+    let mut story = Vec::new();
+    if let Some(i) = typical(&compared, &with) {
         let x = people.individual(i);
-        let WorstCase { perturbation, .. } = worst[0][i].as_ref()?;
-        let shift = describe_shift(&robust, perturbation);
-        Some([
-            format!("One of them: {}.", profile(&features, x)),
-            format!("Standard recourse: {}", describe(&standard, x, &without[i])),
-            format!("It breaks with {shift}."),
-            format!("Robust recourse: {}", describe(&robust, x, &with[i])),
-        ])
-    });
+        story.push(format!("One of them: {}.", profile(&features, x)));
+        story.push(format!("Standard recourse: {}", describe(&standard, x, &without[i])?));
+        if let Some(WorstCase { perturbation, .. }) = worst[0][i].as_ref().filter(|worst| worst.margin < 0.0)
+        {
+            story.push(format!("It breaks with {}.", describe_shift(&robust, perturbation)?));
+        }
+        story.push(format!("Robust recourse: {}", describe(&robust, x, &with[i])?));
+    }
     Ok(Report {
         people: everybody.len(),
         epsilon: options.epsilon,
@@ -230,12 +225,13 @@ impl fmt::Display for Report {
         }
         table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
         writeln!(f, "{table}")?;
-        let notes = "Every action was tried against the exact worst shift. Causes are linear equations \
+        let notes = "Every action was tried against the exact worst shift. Nobody is asked for more than \
+                     the highest value among the applicants. Causes are linear equations \
                      fitted to the applicants. Cost is the sum of all changes in standard deviations, its \
                      mean over those who got both answers.";
         writeln!(f, "{}", textwrap::fill(notes, WIDTH))?;
 
-        for paragraph in self.story.iter().flatten() {
+        for paragraph in &self.story {
             writeln!(f, "\n{}", textwrap::fill(paragraph, WIDTH))?;
         }
         Ok(())

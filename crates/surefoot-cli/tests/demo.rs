@@ -58,6 +58,7 @@ fn without_uncertainty_everything_holds_and_costs_the_same() {
     assert_eq!(row(&text, "standard"), row(&text, "robust"));
     let numbers = row(&text, "standard");
     assert_eq!(numbers[4], numbers[5]);
+    assert!(!text.contains("breaks"), "{text}");
 }
 
 #[test]
@@ -67,6 +68,7 @@ fn bad_options_are_refused_with_exit_code_2() {
         (["demo", "--epsilon", "nan"], "epsilon"),
         (["demo", "--people", "3"], "--people"),
         (["demo", "--people", "many"], "--people"),
+        (["demo", "--people", "18446744073709551615"], "--people"),
     ] {
         let output = surefoot(&arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

@@ -7,7 +7,6 @@
 use divan::Bencher;
 use surefoot::{Change, Classifier, Equation, Exact, Feature, Features, Norm, Outcome, Problem, Scm};
 use surefoot_paper::Reference;
-use surefoot_paper::reference::Equations;
 
 fn main() {
     divan::main();
@@ -26,11 +25,8 @@ fn adult_1000_people_3_sets(bencher: Bencher, epsilon: f64) {
         return;
     };
     let case = reference.case("adult_linear_ERM_s0").expect("the published case");
-    let scm = reference.scm("adult", &case.features, Equations::Linear).expect("the published equations");
-    let problem = Problem::new(case.features.clone(), case.classifier.clone())
-        .and_then(|problem| problem.with_causal_model(scm.expect("Adult has a causal model")))
-        .and_then(|problem| problem.with_uncertainty(Norm::L2, epsilon))
-        .expect("the published problem");
+    let problem = case.problem(&reference).expect("the published problem");
+    let problem = problem.with_uncertainty(Norm::L2, epsilon).expect("a size of uncertainty");
     assert_eq!(case.people.len(), 1000);
     // Preparing the solver is part of the work.
     bencher.bench_local(|| solve_all(&Exact::new(&problem).expect("a linear problem"), case.people.iter()));

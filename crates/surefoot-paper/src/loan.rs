@@ -19,6 +19,11 @@ const SCALING: [(&str, f64, f64); 7] = [
     ("savings", -2.0761824, 5.564847),
 ];
 
+/// Mean and standard deviation of a feature; of one that is not there, 0 and 1.
+pub(crate) fn scaling(feature: &str) -> (f64, f64) {
+    SCALING.into_iter().find(|(name, ..)| *name == feature).map_or((0.0, 1.0), |(_, mean, std)| (mean, std))
+}
+
 /// The features. Education, income and savings may be raised; education only up to
 /// `most_education`, the paper's choice being the largest value in the sample.
 pub fn features(most_education: f64) -> Result<Features> {

@@ -9,8 +9,16 @@ use std::path::{Path, PathBuf};
 
 use ndarray::Array2;
 use safetensors::tensor::{Dtype, SafeTensors};
-use surefoot::{Activation, Change, Classifier, Equation, Feature, Features, Layer, Network, People, Scm};
+use surefoot::{
+    Activation, Change, Classifier, Equation, Feature, Features, Layer, Network, People, Problem, Scm,
+};
 use thiserror::Error;
+
+use crate::loan;
+
+/// The slack on the threshold, in units of the logit, with which the published linear optima
+/// were found: their costs are those of [`Problem::with_safety`] with this much.
+pub const SLACK: f64 = 1e-6;
 
 /// What can be wrong with the published files.
 #[derive(Debug, Error)]
@@ -32,6 +40,24 @@ pub enum ReferenceError {
 }
 
 type Result<T> = std::result::Result<T, ReferenceError>;
+
+impl Case {
+    /// The question that was asked: classifier, features and the causal model that the
+    /// published answers use.
+    pub fn problem(&self, reference: &Reference) -> Result<Problem> {
+        let refused = |source: surefoot::Error| ReferenceError::Refused {
+            path: self.name.clone().into(),
+            source: source.into(),
+        };
+        let problem = Problem::new(self.features.clone(), self.classifier.clone()).map_err(refused)?;
+        let kind =
+            if self.classifier.coefficients().is_ok() { Equations::Linear } else { Equations::Network };
+        match reference.scm(&self.dataset, &self.features, kind)? {
+            Some(scm) => problem.with_causal_model(scm).map_err(refused),
+            None => Ok(problem),
+        }
+    }
+}
 
 /// The folder with the published files.
 #[derive(Clone, Debug)]
@@ -55,7 +81,9 @@ pub struct Case {
     pub name: String,
     /// The data set, for example `adult`.
     pub dataset: String,
-    /// The features of the data set, standardised.
+    /// How the classifier was trained, for example `ERM`.
+    pub training: String,
+    /// The features of the data set.
     pub features: Features,
     /// The classifier.
     pub classifier: Classifier,
@@ -72,6 +100,9 @@ pub struct Answers {
     pub epsilon: f64,
     /// Cost of the action of each person who was found one.
     pub cost: Vec<Option<f64>>,
+    /// The smallest perturbation that was found to break the action of each person who was
+    /// found one, in their order; nothing if no attack was run.
+    pub smallest_break: Option<Vec<f64>>,
 }
 
 impl Reference {
@@ -121,11 +152,13 @@ impl Reference {
             let found = file.vector(&format!("eps{epsilon}.found"))?;
             let cost = file.vector(&format!("eps{epsilon}.cost"))?;
             let cost = found.iter().zip(cost).map(|(&found, cost)| (found != 0.0).then_some(cost)).collect();
-            Ok(Answers { epsilon: epsilon.as_f64().unwrap_or(f64::NAN), cost })
+            let smallest_break = file.vector(&format!("eps{epsilon}.attack_norm")).ok();
+            Ok(Answers { epsilon: epsilon.as_f64().unwrap_or(f64::NAN), cost, smallest_break })
         });
         let answers = answers.collect::<Result<_>>()?;
         Ok(Case {
             name: name.to_owned(),
+            training: file.text("training")?.to_owned(),
             dataset,
             features,
             classifier: file.accept(classifier)?,
@@ -134,7 +167,7 @@ impl Reference {
         })
     }
 
-    /// The features of a data set, in standardised units throughout.
+    /// The features of a data set.
     pub fn features(&self, dataset: &str) -> Result<Features> {
         let file = File::open(self.folder.join(format!("processed/{dataset}.safetensors")))?;
         let names = file.json::<Vec<String>>("features")?;
@@ -154,13 +187,25 @@ impl Reference {
             };
             // 1e10 stands for no limit.
             let limit = |value: f64| if value.abs() >= 1e10 { value * f64::INFINITY } else { value };
-            Feature::new(name).limits(limit(limits[[i, 0]]), limit(limits[[i, 1]])).change(change)
+            // The equations of Loan are in own units; everything else is standardised throughout.
+            let (mean, std) = if dataset == "loan" { loan::scaling(&name) } else { (0.0, 1.0) };
+            let own = |value: f64| mean + std * limit(value);
+            let feature = Feature::new(name).scaling(mean, std).change(change);
+            feature.limits(own(limits[[i, 0]]), own(limits[[i, 1]]))
         };
         file.accept(Features::new(names.into_iter().enumerate().map(feature).collect()))
     }
 
-    /// The fitted causal model of a data set, if it has one.
+    /// The causal model that the published answers for linear or for network classifiers use,
+    /// if they use one: fitted, or the analytic one of Loan.
     pub fn scm(&self, dataset: &str, features: &Features, kind: Equations) -> Result<Option<Scm>> {
+        if dataset == "loan" && kind == Equations::Network {
+            let refused = |source: surefoot::Error| ReferenceError::Refused {
+                path: self.folder.clone(),
+                source: source.into(),
+            };
+            return loan::scm(features).map(Some).map_err(refused);
+        }
         let kind = match kind {
             Equations::Linear => "linear",
             Equations::Network => "mlp",

@@ -7,12 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use surefoot::{Norm, Outcome, Problem, recourse};
+use surefoot::{Norm, Outcome, recourse};
 use surefoot_paper::Reference;
-use surefoot_paper::reference::Equations;
-
-/// The published optima were found with this much slack on the threshold.
-const SLACK: f64 = 1e-6;
+use surefoot_paper::reference::SLACK;
 
 fn reference() -> Option<Reference> {
     let reference = Reference::locate();
@@ -37,11 +34,7 @@ fn linear_cases_agree_in_who_is_found_and_at_what_cost() {
     let mut table: BTreeMap<String, (usize, usize, f64)> = BTreeMap::new();
     for name in names {
         let case = reference.case(&name).unwrap();
-        let mut problem = Problem::new(case.features.clone(), case.classifier.clone()).unwrap();
-        // The published linear answers for Loan use no causal model.
-        if let Some(scm) = reference.scm(&case.dataset, &case.features, Equations::Linear).unwrap() {
-            problem = problem.with_causal_model(scm).unwrap();
-        }
+        let problem = case.problem(&reference).unwrap();
         for published in &case.answers {
             let problem = problem.clone().with_safety(SLACK).unwrap();
             let problem = problem.with_uncertainty(Norm::L2, published.epsilon).unwrap();

@@ -23,16 +23,16 @@ pub fn main() -> Result<()> {
     let ana = people.individual(0);
 
     let cheap = &recourse(&standard, &people)?[0];
-    println!("standard: {}", describe(&standard, ana, cheap));
+    println!("standard: {}", describe(&standard, ana, cheap)?);
     if let Some(cheap) = cheap.recourse() {
         if let Some(shown) = fragility(&standard, ana, &cheap.action, 0.01)? {
             assert!(shown.margin < 0.0);
-            println!("breaks with: {}", describe_shift(&standard, &shown.perturbation));
+            println!("breaks with: {}", describe_shift(&standard, &shown.perturbation)?);
         }
         if let Some(bound) = extra_cost(&Exact::new(&robust)?, ana, &cheap.action)? {
             println!("robustness costs at most {:.1}% more", 100.0 * bound.beta);
         }
     }
-    println!("robust: {}", describe(&robust, ana, &recourse(&robust, &people)?[0]));
+    println!("robust: {}", describe(&robust, ana, &recourse(&robust, &people)?[0])?);
     Ok(())
 }

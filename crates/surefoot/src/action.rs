@@ -1,6 +1,6 @@
 //! What people can do: intervention sets, actions, the feasible box and costs.
 
-use crate::{Change, Error, Features, NormKind, Result};
+use crate::{Change, Error, Features, Result};
 
 /// The most actionable features for which every intervention set is tried.
 pub const MOST_ACTIONABLE: usize = 12;
@@ -72,14 +72,6 @@ impl Cost {
             Cost::L2 => weighted.by_ref().map(|c| c * c).sum::<f64>().sqrt(),
         }
     }
-
-    /// The norm it is.
-    pub fn norm(self) -> NormKind {
-        match self {
-            Cost::L1 => NormKind::L1,
-            Cost::L2 => NormKind::L2,
-        }
-    }
 }
 
 /// The intervention sets to try: with a causal model every non-empty subset of the
@@ -106,6 +98,9 @@ pub fn intervention_sets(features: &Features, causal: bool) -> Result<Vec<Vec<us
 /// How far an action may change one feature of an individual, `(lowest, highest)`.
 ///
 /// No change is always allowed, also for someone whom rounding has put outside the limits.
+///
+/// # Panics
+/// If there is no feature at this position.
 pub fn feasible_change(features: &Features, index: usize, value: f64) -> (f64, f64) {
     let feature = features.feature(index);
     let (lower, upper) = feature.standardised_limits();

@@ -5,7 +5,7 @@
 //! of the threshold, so that favourable means a score of at least 0. Inputs are
 //! standardised.
 
-use crate::network::{Network, logit};
+use crate::network::{Lanes, Network, Workspace, logit};
 use crate::{Error, Features, Result};
 
 /// A model that decides on people.
@@ -15,6 +15,10 @@ pub struct Classifier {
     threshold: f64,
     offset: f64,
 }
+
+/// What the evaluation of a classifier on a block of individuals leaves behind.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassifierTape(Option<Workspace>);
 
 /// The kinds of model a [`Classifier`] can hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +54,12 @@ impl Classifier {
     }
 
     /// A dense network over standardised features whose output is the logit.
+    ///
+    /// A single layer is a linear classifier, however it is written.
     pub fn network(network: Network, threshold: f64) -> Result<Self> {
+        if let [layer] = network.layers() {
+            return Self::linear(layer.weight.row(0).to_vec(), layer.bias[0], threshold);
+        }
         Self::new(Model::Network(network), threshold)
     }
 
@@ -78,8 +87,9 @@ impl Classifier {
     /// `logit(x) - logit(threshold)`: favourable iff not negative.
     ///
     /// # Panics
-    /// Here and below, if `x` is shorter than [`Classifier::inputs`].
+    /// Here and below, if `x` is not as long as [`Classifier::inputs`].
     pub fn score(&self, x: &[f64]) -> f64 {
+        assert_eq!(x.len(), self.inputs(), "an individual of another width");
         let logit = match &self.model {
             Model::Linear { weights, intercept } => {
                 intercept + weights.iter().zip(x).map(|(w, x)| w * x).sum::<f64>()
@@ -94,6 +104,37 @@ impl Classifier {
         match &self.model {
             Model::Linear { weights, .. } => weights.clone(),
             Model::Network(network) => network.gradient(x),
+        }
+    }
+
+    pub(crate) fn tape(&self) -> ClassifierTape {
+        ClassifierTape(match &self.model {
+            Model::Linear { .. } => None,
+            Model::Network(network) => Some(network.workspace()),
+        })
+    }
+
+    /// The score of a block of individuals.
+    pub(crate) fn score_lanes(&self, x: &[Lanes], tape: &mut ClassifierTape) -> Lanes {
+        let logit = match &self.model {
+            Model::Linear { weights, intercept } => {
+                let terms = weights.iter().zip(x);
+                terms.fold(Lanes::splat(*intercept), |sum, (&w, &x)| sum.zip(x, |sum, x| sum + w * x))
+            }
+            Model::Network(network) => network.forward(x, tape.0.get_or_insert_with(|| network.workspace())),
+        };
+        logit.map(|logit| logit - self.offset)
+    }
+
+    /// The gradient of the score where it was last evaluated.
+    pub(crate) fn gradient_lanes(&self, tape: &mut ClassifierTape, gradient: &mut [Lanes]) {
+        match &self.model {
+            Model::Linear { weights, .. } => {
+                gradient.iter_mut().zip(weights).for_each(|(g, &w)| *g = Lanes::splat(w));
+            }
+            Model::Network(network) => {
+                network.backward(tape.0.get_or_insert_with(|| network.workspace()), gradient);
+            }
         }
     }
 
@@ -134,8 +175,12 @@ mod tests {
 
     #[test]
     fn a_network_scores_but_is_not_linear() {
-        let layer = Layer { weight: array![[2.0, -1.0]], bias: array![0.5] };
-        let network = Network::new(vec![layer], Activation::Tanh).unwrap();
+        let output = Layer { weight: array![[2.0, -1.0]], bias: array![0.5] };
+        let single = Network::new(vec![output.clone()], Activation::Relu).unwrap();
+        let linear = Classifier::network(single, 0.5).unwrap();
+        assert_eq!(linear.coefficients().unwrap(), (&[2.0, -1.0][..], 0.5));
+        let hidden = Layer { weight: array![[1.0, 0.0], [0.0, 1.0]], bias: array![0.0, 0.0] };
+        let network = Network::new(vec![hidden, output], Activation::Relu).unwrap();
         let classifier = Classifier::network(network, 0.5).unwrap();
         assert_eq!(classifier.score(&[1.0, 3.0]), -0.5);
         assert_eq!(classifier.gradient(&[1.0, 3.0]), [2.0, -1.0]);

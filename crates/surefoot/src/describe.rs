@@ -1,15 +1,14 @@
 //! Answers in plain words and people's own units.
 
-use crate::action::feasible_change;
-use crate::{Feature, Form, Kind, Outcome, Problem};
+use crate::{Action, Error, Feature, Form, Kind, NormKind, Outcome, Problem, Result, Scm};
 
 /// Significant digits of changes and values.
 const DIGITS: u32 = 4;
 
 /// Tells one individual the answer.
 ///
-/// Changes are rounded to four digits away from zero (or to the limit), so that doing what
-/// the words say is never less than what was proven.
+/// Numbers are rounded in the direction of the change, never beyond a limit, so that doing
+/// what the words say is never less than what was found.
 ///
 /// ```
 /// use surefoot::{Change, Classifier, Feature, Features, Norm, People, Problem, describe, recourse};
@@ -19,31 +18,28 @@ const DIGITS: u32 = 4;
 /// ])?;
 /// let problem = Problem::new(features.clone(), Classifier::linear(vec![1.0], 0.0, 0.5)?)?
 ///     .with_uncertainty(Norm::L2, 0.1)?;
-/// let person = People::from_own_units(&features, &[[2400.0]])?;
+/// let person = People::from_own_units(&features, &[[2417.0]])?;
 /// let answer = &recourse(&problem, &person)?[0];
 /// assert_eq!(
-///     describe(&problem, person.individual(0), answer),
-///     "Raise income by 750.1 (from 2400 to 3150). This still works if circumstances shift a \
+///     describe(&problem, person.individual(0), answer)?,
+///     "Raise income by 733.1 (from 2417 to 3150.1). This still works if circumstances shift a \
 ///      little: income by up to 150."
 /// );
 /// # Ok::<(), surefoot::Error>(())
 /// ```
-pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> String {
-    match outcome {
+///
+/// # Errors
+/// If individual or action do not fit the problem.
+pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Result<String> {
+    Ok(match outcome {
+        Outcome::AlreadyFavourable if problem.epsilon() > 0.0 => {
+            "Nothing needs to change: the decision is favourable as things stand. Whether it would \
+             still be if they shift was not asked."
+                .into()
+        }
         Outcome::AlreadyFavourable => "Nothing needs to change: the decision is favourable.".into(),
         Outcome::Found(recourse) => {
-            let steps: Vec<String> = recourse
-                .action
-                .features
-                .iter()
-                .zip(&recourse.action.change)
-                .map(|(&i, &change)| step(problem, i, individual[i], change))
-                .collect();
-            let mut sentence = join(&steps, "and");
-            if let Some(first) = sentence.get_mut(..1) {
-                first.make_ascii_uppercase();
-            }
-            format!("{sentence}. {}", reach(problem))
+            format!("{} {}", describe_action(problem, individual, &recourse.action)?, reach(problem))
         }
         Outcome::Impossible(shortfall) => {
             let guarded = if problem.epsilon() > 0.0 {
@@ -54,15 +50,52 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Str
             format!("There is no feasible action{guarded}: {shortfall}.")
         }
         Outcome::Undecided(undecided) => format!("This could not be decided: {undecided}."),
+    })
+}
+
+/// Tells an action, wherever it comes from: "Raise income by 733.1 (from 2417 to 3150.1)."
+///
+/// # Errors
+/// If individual or action do not fit the problem.
+pub fn describe_action(problem: &Problem, individual: &[f64], action: &Action) -> Result<String> {
+    action.check(problem.features())?;
+    if individual.len() != problem.features().len() {
+        return Err(Error::VectorLength { expected: problem.features().len(), found: individual.len() });
     }
+    let told = action
+        .features
+        .iter()
+        .zip(&action.change)
+        .filter(|(i, change)| **change != 0.0 || is_held(problem, **i, action));
+    let steps: Vec<String> = told.map(|(&i, &change)| step(problem, i, individual[i], change)).collect();
+    let mut sentence = join(&steps, "and");
+    if let Some(first) = sentence.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    Ok(format!("{sentence}."))
+}
+
+/// Whether leaving a feature as it is makes a difference: others would change it, or it is
+/// fixed at a level.
+fn is_held(problem: &Problem, feature: usize, action: &Action) -> bool {
+    let changed = action.features.iter().zip(&action.change).filter(|(_, change)| **change != 0.0);
+    let changed: Vec<usize> = changed.map(|(&i, _)| i).collect();
+    let follows = |scm: &Scm| changed.iter().any(|&cause| scm.is_downstream(feature, cause));
+    problem.form() == Form::Absolute || problem.scm().is_some_and(follows)
 }
 
 /// Tells a perturbation in own units, the largest shift first: "savings 0.32 lower and age
 /// 0.2 higher". Shifts of less than a hundredth of the largest are left out.
-pub fn describe_shift(problem: &Problem, perturbation: &[f64]) -> String {
+///
+/// # Errors
+/// If the perturbation does not have one entry for each feature.
+pub fn describe_shift(problem: &Problem, perturbation: &[f64]) -> Result<String> {
     let features = problem.features();
+    if perturbation.len() != features.len() {
+        return Err(Error::VectorLength { expected: features.len(), found: perturbation.len() });
+    }
     let largest = perturbation.iter().fold(0.0, |a: f64, d| a.max(d.abs()));
-    let mut order: Vec<usize> = (0..perturbation.len().min(features.len())).collect();
+    let mut order: Vec<usize> = (0..perturbation.len()).collect();
     order.retain(|&i| perturbation[i] != 0.0 && perturbation[i].abs() >= 0.01 * largest);
     order.sort_by(|&a, &b| perturbation[b].abs().total_cmp(&perturbation[a].abs()));
     let shift = |&i: &usize| {
@@ -71,7 +104,7 @@ pub fn describe_shift(problem: &Problem, perturbation: &[f64]) -> String {
         format!("{} {} {direction}", feature.name, number(feature.std * perturbation[i].abs(), 3))
     };
     let shifts: Vec<String> = order.iter().map(shift).collect();
-    if shifts.is_empty() { "nothing shifts".into() } else { join(&shifts, "and") }
+    Ok(if shifts.is_empty() { "nothing".into() } else { join(&shifts, "and") })
 }
 
 /// What becomes of one feature.
@@ -79,22 +112,62 @@ fn step(problem: &Problem, i: usize, value: f64, change: f64) -> String {
     let feature = problem.features().feature(i);
     let from = feature.own_units(value);
     if change == 0.0 {
-        return format!("hold {} at {}", feature.name, number(from, DIGITS));
+        return match problem.form() {
+            Form::Relative => format!("hold {} where it is", feature.name),
+            Form::Absolute => format!("hold {} at {from}", feature.name),
+        };
     }
-    let (down, up) = feasible_change(problem.features(), i, value);
-    let by = round_away(change * feature.std).clamp(down * feature.std, up * feature.std);
     let verb = if change > 0.0 { "raise" } else { "lower" };
+    let by = feature.std * change;
     match problem.form() {
         Form::Relative => {
-            let (by, from, to) = (number(by.abs(), 6), number(from, DIGITS), number(from + by, DIGITS));
-            format!("{verb} {} by {by} (from {from} to {to})", feature.name)
+            let (by, decimals) = rounded(by, by, |by| feature.allows_strictly(from + by));
+            let tell = |value: f64| decimals.map_or(value.to_string(), |decimals| fixed(value, decimals));
+            format!(
+                "{verb} {} by {} (from {} to {})",
+                feature.name,
+                tell(by.abs()),
+                tell(from),
+                tell(from + by)
+            )
         }
         Form::Absolute => {
-            let to = round_away(from + by);
-            let to = if (to > from) == (change > 0.0) && feature.allows(to) { to } else { from + by };
-            format!("{verb} {} to {} (from {})", feature.name, number(to, 6), number(from, DIGITS))
+            let (to, decimals) = rounded(from + by, by, |to| feature.allows_strictly(to));
+            let tell = |value: f64| decimals.map_or(value.to_string(), |decimals| fixed(value, decimals));
+            format!("{verb} {} to {} (from {})", feature.name, tell(to), tell(from))
         }
     }
+}
+
+/// A number rounded in the direction of a change to as many decimals as show four digits of
+/// the change, or more if it would not be allowed otherwise; where no rounded number is
+/// allowed, the number itself, without a number of decimals.
+fn rounded(value: f64, change: f64, allowed: impl Fn(f64) -> bool) -> (f64, Option<usize>) {
+    let magnitude = change.abs().log10().floor();
+    let fewest = (f64::from(DIGITS) - 1.0 - magnitude).max(0.0) as usize;
+    for decimals in (fewest..fewest + 12).take_while(|&decimals| decimals < 300) {
+        // Through text, so that what is checked is what is printed.
+        let unit = 10f64.powi(-(decimals as i32));
+        for nudge in [0.0, 1.0] {
+            let near = value + nudge * unit.copysign(change);
+            let Ok(candidate) = format!("{near:.decimals$}").parse::<f64>() else { continue };
+            if (candidate - value) * change.signum() >= 0.0 && allowed(candidate) {
+                return (candidate, Some(decimals));
+            }
+        }
+    }
+    (value, None)
+}
+
+/// With so many decimals, without trailing zeros.
+fn fixed(value: f64, decimals: usize) -> String {
+    trimmed(format!("{value:.decimals$}"))
+}
+
+fn trimmed(text: String) -> String {
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text };
+    if text == "-0" { "0".into() } else { text }
 }
 
 /// What the answer withstands: how far each feature alone may shift.
@@ -111,7 +184,11 @@ fn reach(problem: &Problem) -> String {
     // Guarded against as well, but a tenth of a membership says nothing to anybody.
     let told = problem.features().iter().enumerate().filter(|(_, feature)| feature.kind != Kind::Binary);
     let shifts: Vec<String> = told.map(alone).collect();
-    let several = if shifts.len() > 1 { ", or several together by accordingly less" } else { "" };
+    let several = match problem.norm().kind() {
+        _ if shifts.len() < 2 => "",
+        NormKind::Linf => ", each alone or all together",
+        NormKind::L1 | NormKind::L2 => ", or several together by accordingly less",
+    };
     format!("This still works if circumstances shift a little: {}{several}.", join(&shifts, "or"))
 }
 
@@ -123,28 +200,15 @@ fn join(parts: &[String], word: &str) -> String {
     }
 }
 
-/// The power of ten of the last of so many significant digits.
-fn last_digit(value: f64, digits: u32) -> f64 {
-    10f64.powf(value.abs().log10().floor() + 1.0 - f64::from(digits))
-}
-
-/// To four significant digits, not towards zero.
-fn round_away(value: f64) -> f64 {
-    if value == 0.0 {
-        return 0.0;
-    }
-    let unit = last_digit(value, DIGITS);
-    ((value.abs() / unit).ceil() * unit).copysign(value)
-}
-
 /// To three significant digits, not away from zero.
 fn round_down(value: f64) -> f64 {
     if value == 0.0 {
         return 0.0;
     }
     // A hair more, so that 0.1 * 1500 is 150 and not 149.
-    let unit = last_digit(value * (1.0 + 1e-12), 3);
-    (value * (1.0 + 1e-12) / unit).floor() * unit
+    let value = value * (1.0 + 1e-12);
+    let unit = 10f64.powf(value.abs().log10().floor() - 2.0);
+    (value / unit).floor() * unit
 }
 
 /// With so many significant digits, whole numbers in full, without trailing zeros.
@@ -157,8 +221,7 @@ fn number(value: f64, digits: u32) -> String {
         return format!("{value:.*e}", digits as usize - 1);
     }
     let decimals = (f64::from(digits) - 1.0 - magnitude).max(0.0) as usize;
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+    fixed(value, decimals)
 }
 
 #[cfg(test)]
@@ -184,9 +247,16 @@ mod tests {
 
     #[test]
     fn rounding_keeps_promises() {
-        assert_eq!(round_away(1.23401), 1.235);
-        assert_eq!(round_away(-1.23401), -1.235);
-        assert_eq!(round_away(751.0), 751.0);
+        let all = |_: f64| true;
+        assert_eq!(rounded(1.23401, 1.23401, all), (1.235, Some(3)));
+        assert_eq!(rounded(-1.23401, -1.23401, all), (-1.235, Some(3)));
+        assert_eq!(rounded(133.1234, -0.64, all), (133.1234, Some(4)));
+        assert_eq!(rounded(133.12345, -0.64, all), (133.1234, Some(4)));
+        assert_eq!(rounded(-133.12345, 0.64, all), (-133.1234, Some(4)));
+        assert_eq!(rounded(751.0, 751.0, all), (751.0, Some(1)));
+        // A limit just beyond asks for more digits, one that is exactly reached for all.
+        assert_eq!(rounded(0.1234564, 0.1234564, |v| v <= 0.12345642), (0.1234564, Some(7)));
+        assert_eq!(rounded(1.0 / 3.0, 1.0 / 3.0, |v| v <= 1.0 / 3.0).0, 1.0 / 3.0);
         assert_eq!(round_down(0.1 * 1500.0), 150.0);
         assert_eq!(round_down(0.12399), 0.123);
     }

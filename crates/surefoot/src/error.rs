@@ -105,7 +105,7 @@ pub enum Error {
     #[error("equation of `{feature}`: {value} among its numbers; all must be finite")]
     EquationNumber { feature: String, value: f64 },
     /// A formula that cannot be read.
-    #[error("formula of `{feature}`, column {column}: {problem}\n  {formula}\n  {:>column$}", "^")]
+    #[error("formula of `{feature}`, column {column}: {problem}\n{}", pointed(formula, *column))]
     Formula { feature: String, formula: String, column: usize, problem: FormulaProblem },
     /// An equation whose noise cannot be recovered.
     #[error(
@@ -119,7 +119,7 @@ pub enum Error {
     WrongInverse { feature: String, value: f64, noise: f64, back: f64 },
     /// A value that an equation cannot take.
     #[error(
-        "feature `{feature}`: its equation cannot produce {value}, whatever the noise; correct the value or the equation"
+        "feature `{feature}`: no noise was found for which its equation gives {value}; correct the value or the equation, or give the inverse"
     )]
     Unreachable { feature: String, value: f64 },
     /// An intervention with two values for a feature.
@@ -136,6 +136,9 @@ pub enum Error {
     /// A feature whose noise is unknown.
     #[error("noise of `{feature}` is not given; sampling needs one for every feature")]
     MissingNoise { feature: String },
+    /// More people than memory can hold.
+    #[error("{people} people do not fit into memory; ask for fewer")]
+    TooManyPeople { people: usize },
     /// A feature whose noise is given twice.
     #[error("noise of `{feature}` is given twice; remove one")]
     DuplicateNoise { feature: String },
@@ -167,7 +170,7 @@ pub enum Error {
     #[error("the threshold is {threshold}; it must lie strictly between 0 and 1")]
     Threshold { threshold: f64 },
     /// A method for linear classifiers given another.
-    #[error("this method needs a linear classifier")]
+    #[error("this method needs a linear classifier; for networks there is Algorithm 1, `Descent`")]
     ClassifierNotLinear,
     /// A method for linear causal models given another.
     #[error("this method needs linear equations, and that of `{feature}` is not; fit a linear one")]
@@ -179,7 +182,9 @@ pub enum Error {
     #[error("this holds for relative actions (\"raise by\"), and the problem has absolute ones (\"reach\")")]
     AbsoluteActions,
     /// A causal model of other features.
-    #[error("the causal model was built on other features than the problem; build both on the same")]
+    #[error(
+        "the causal model or the people were built on other features than the problem; build all on the same"
+    )]
     OtherFeatures,
 
     /// A norm weight that is not positive.
@@ -203,12 +208,29 @@ pub enum Error {
     )]
     TooManyActionable { count: usize, most: usize },
 
+    /// A setting of a method that is not positive.
+    #[error("the setting `{setting}` is {value}; it must be positive and finite")]
+    Setting { setting: &'static str, value: f64 },
+    /// A method for independent features where they are not.
+    #[error(
+        "this method takes features to be independent, and the problem has a causal model; use that of Karimi et al."
+    )]
+    HasCausalModel,
+    /// A method for causal models where there is none.
+    #[error("this method needs a causal model, and the problem has none; use that of Wachter et al.")]
+    NoCausalModel,
+
     /// Labels that do not match the rows.
     #[error("there are {rows} rows and {labels} labels; give one label for each row")]
     Labels { rows: usize, labels: usize },
     /// Training data in which everybody is alike.
     #[error("every label is the same; training needs both outcomes")]
     OneClass,
+    /// A fit that does not settle.
+    #[error(
+        "the classifier could not be fitted: the likelihood has no clear maximum; standardise the columns, or drop outliers"
+    )]
+    NotConverged,
     /// Columns that determine each other.
     #[error("`{feature}` follows from the other columns (or is constant); drop it")]
     Collinear { feature: String },
@@ -236,6 +258,15 @@ pub enum FileProblem {
     /// A tensor is of whole numbers or the like.
     #[error("holds numbers of type {0}; save weights as F64 or F32")]
     Numbers(String),
+}
+
+/// The formula around a column, with a caret under it.
+fn pointed(formula: &str, column: usize) -> String {
+    const REACH: usize = 60;
+    let start = column.saturating_sub(REACH + 1);
+    let visible = |c: char| if c.is_whitespace() { ' ' } else { c };
+    let excerpt: String = formula.chars().skip(start).take(2 * REACH).map(visible).collect();
+    format!("  {excerpt}\n  {}^", " ".repeat(column - 1 - start))
 }
 
 /// Names for a message: `` `a`, `b` and `c` ``.

@@ -35,6 +35,9 @@ pub enum FormulaProblem {
     /// A number that is malformed or too large for a double.
     #[error("`{0}` is not a finite number")]
     Number(String),
+    /// A part without names that is infinite or undefined, such as `1 / 0`.
+    #[error("this is no finite number, whatever the features are")]
+    Constant,
     /// A back-quoted name without its end.
     #[error("the name is not closed; add a back quote after it")]
     OpenQuote,
@@ -81,6 +84,9 @@ pub enum FormulaProblem {
 fn character_hint(c: char) -> &'static str {
     match c {
         '=' => "; write only the right-hand side",
+        '*' => "; write a power as x ^ 2",
+        '²' | '³' => "; write a power as x ^ 2",
+        '−' | '–' => "; write a minus as -",
         '"' | '\'' => "; put names that are not words between back quotes, `like-this`",
         _ => "",
     }
@@ -157,9 +163,11 @@ impl Expression {
     }
 
     /// The constant `c` if the formula is `c * slot + (terms without slot)`; 0 if the slot
-    /// does not occur, nothing if it occurs in any other way.
+    /// does not occur or its terms cancel but for rounding, nothing if it occurs in any other
+    /// way.
     pub fn coefficient(&self, slot: usize) -> Option<f64> {
-        self.root.coefficient(slot)
+        let (coefficient, size) = self.root.coefficient(slot)?;
+        Some(if coefficient.abs() <= 1e-14 * size { 0.0 } else { coefficient })
     }
 }
 
@@ -217,30 +225,48 @@ impl Node {
         fixed.then(|| self.evaluate(&|_| f64::NAN))
     }
 
-    fn coefficient(&self, slot: usize) -> Option<f64> {
+    /// The coefficient of a slot and the sum of the sizes of the terms that make it up.
+    fn coefficient(&self, slot: usize) -> Option<(f64, f64)> {
         if !self.mentions(slot) {
-            return Some(0.0);
+            return Some((0.0, 0.0));
         }
+        let scaled = |(c, size): (f64, f64), k: f64| (c * k, size * k.abs());
         match self {
-            Node::Number(_) => None,
-            Node::Input(_) => Some(1.0),
-            Node::Negate(node) => node.coefficient(slot).map(|c| -c),
-            Node::Apply { .. } => None,
+            Node::Number(_) | Node::Apply { .. } => None,
+            Node::Input(_) => Some((1.0, 1.0)),
+            Node::Negate(node) => Some(scaled(node.coefficient(slot)?, -1.0)),
             Node::Combine { operator, left, right, .. } => {
-                let (a, b) = (left.coefficient(slot), right.coefficient(slot));
+                let sum = |sign: f64| {
+                    let ((a, size), (b, other)) = (left.coefficient(slot)?, right.coefficient(slot)?);
+                    Some((a + sign * b, size + other))
+                };
                 match operator {
-                    Operator::Add => Some(a? + b?),
-                    Operator::Subtract => Some(a? - b?),
+                    Operator::Add => sum(1.0),
+                    Operator::Subtract => sum(-1.0),
                     Operator::Multiply => match (left.constant(), right.constant()) {
-                        (Some(k), _) => Some(k * b?),
-                        (_, Some(k)) => Some(a? * k),
+                        (Some(k), _) => Some(scaled(right.coefficient(slot)?, k)),
+                        (_, Some(k)) => Some(scaled(left.coefficient(slot)?, k)),
                         _ => None,
                     },
-                    Operator::Divide => Some(a? / right.constant()?),
+                    Operator::Divide => Some(scaled(left.coefficient(slot)?, 1.0 / right.constant()?)),
                     Operator::Power | Operator::Min | Operator::Max => None,
                 }
             }
         }
+    }
+
+    /// The first part, from the left, that is constant and no finite number: its column.
+    fn infinite_constant(&self) -> Option<usize> {
+        let (parts, column): (Vec<&Node>, usize) = match self {
+            Node::Number(_) | Node::Input(_) => return None,
+            Node::Negate(node) => return node.infinite_constant(),
+            Node::Apply { argument, column, .. } => (vec![argument], *column),
+            Node::Combine { left, right, column, .. } => (vec![left, right], *column),
+        };
+        let by_zero = matches!(self, Node::Combine { operator: Operator::Divide, right, .. } if right.constant() == Some(0.0));
+        let inside = parts.iter().find_map(|part| part.infinite_constant());
+        let here = by_zero || self.constant().is_some_and(|value| !value.is_finite());
+        inside.or(here.then_some(column))
     }
 }
 
@@ -304,6 +330,7 @@ mod tests {
         assert_eq!(of("x + u"), Some(1.0));
         assert_eq!(of("2 * (x - u) / 4 - exp(1) * 0"), Some(-0.5));
         assert_eq!(of("u - u"), Some(0.0));
+        assert_eq!(of("0.1 * u + 0.2 * u - 0.3 * u"), Some(0.0));
         assert_eq!(of("x * y"), Some(0.0));
         assert_eq!(of("sqrt(4) * u + x ^ 2"), Some(2.0));
         assert_eq!(of("x * u"), None);
@@ -341,5 +368,6 @@ mod tests {
         let square = Expression::parse("x ^ 2").unwrap();
         assert_eq!(square.derivative(0, &|_| 0.0), 0.0);
         assert_eq!(square.derivative(0, &|_| -3.0), -6.0);
+        assert_eq!(Expression::parse("x ^ 0").unwrap().derivative(0, &|_| 0.0), 0.0);
     }
 }

@@ -150,6 +150,11 @@ impl Feature {
         value >= self.lower - slack(self.lower) && value <= self.upper + slack(self.upper)
     }
 
+    /// Whether a value in own units is within the limits to the last digit.
+    pub(crate) fn allows_strictly(&self, value: f64) -> bool {
+        value >= self.lower && value <= self.upper
+    }
+
     fn validate(&self) -> Result<()> {
         let feature = || self.name.clone();
         if self.name.trim().is_empty() {
@@ -158,7 +163,7 @@ impl Feature {
         if !self.mean.is_finite() {
             return Err(Error::FeatureMean { feature: feature(), mean: self.mean });
         }
-        if !(self.std.is_finite() && self.std > 0.0) {
+        if !(self.std.is_normal() && self.std > 0.0) {
             return Err(Error::FeatureStd { feature: feature(), std: self.std });
         }
         if !(self.weight.is_finite() && self.weight > 0.0) {
@@ -230,11 +235,6 @@ impl Features {
     /// Positions of the features that an action may change.
     pub fn actionable(&self) -> Vec<usize> {
         (0..self.len()).filter(|&i| self.0[i].is_actionable()).collect()
-    }
-
-    /// The cost weights in order.
-    pub fn weights(&self) -> Vec<f64> {
-        self.0.iter().map(|feature| feature.weight).collect()
     }
 
     /// A value of the feature at `index` from own to standardised units.

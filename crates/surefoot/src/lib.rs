@@ -58,14 +58,14 @@ mod describe;
 
 pub use action::{Action, Cost, Form};
 pub use classifier::Classifier;
-pub use describe::{describe, describe_shift};
+pub use describe::{describe, describe_action, describe_shift};
 pub use error::{Error, Result};
 pub use feature::{Change, Feature, Features, Kind};
 pub use network::{Activation, Layer, Network};
 pub use norm::{Norm, NormKind};
 pub use people::People;
 pub use problem::Problem;
-pub use recourse::{Exact, Outcome, Recourse, recourse};
+pub use recourse::{Descent, Exact, Outcome, Recourse, recourse};
 pub use scm::{Equation, Intervention, Noise, Scm};
 
 /// The README's code, run as a test.

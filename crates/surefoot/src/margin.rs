@@ -6,9 +6,18 @@
 //!
 //! the score of an individual x who is perturbed by D and then acts. It is evaluated here as
 //! it is written, by abduction and prediction twice over, which makes it the independent
-//! check of everything that is found by cleverer means.
+//! check of everything that is found by cleverer means. For many individuals at a time,
+//! [`Gradients`] composes classifier, causal model and action once.
 
-use crate::{Action, Error, Form, Intervention, Problem, Result};
+mod block;
+
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+
+pub(crate) use block::{Evaluation, Individuals, Margin, blocks};
+
+use crate::network::{LANES, Lanes};
+use crate::{Action, Error, Form, Intervention, People, Problem, Result};
 
 /// The individual after perturbation and action, `CF(CF(x, D), action)`.
 pub fn counterfactual(
@@ -21,6 +30,10 @@ pub fn counterfactual(
     for vector in [individual, perturbation] {
         if vector.len() != width {
             return Err(Error::VectorLength { expected: width, found: vector.len() });
+        }
+        if let Some(i) = vector.iter().position(|v| !v.is_finite()) {
+            let feature = problem.features().feature(i).name.clone();
+            return Err(Error::VectorNotFinite { feature, value: vector[i] });
         }
     }
     action.check(problem.features())?;
@@ -52,4 +65,63 @@ pub fn counterfactual(
 pub fn margin(problem: &Problem, individual: &[f64], action: &Action, perturbation: &[f64]) -> Result<f64> {
     let individual = counterfactual(problem, individual, action, perturbation)?;
     Ok(problem.classifier().score(&individual))
+}
+
+/// Margins of many individuals who act on the same features, with their gradients.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradients {
+    /// `margin(action, D)` of each. Not a number for whom the causal model cannot produce.
+    pub margin: Vec<f64>,
+    /// The derivatives in each change of the action, one row for each individual.
+    pub in_action: Array2<f64>,
+    /// The derivatives in the perturbation of each feature, one row for each individual.
+    pub in_perturbation: Array2<f64>,
+}
+
+/// Margins and gradients for many individuals, on all cores: one row of changes of the given
+/// features, and one row of perturbations, for each.
+pub fn gradients(
+    problem: &Problem,
+    people: &People,
+    features: &[usize],
+    change: ArrayView2<'_, f64>,
+    perturbation: ArrayView2<'_, f64>,
+) -> Result<Gradients> {
+    if people.features() != problem.features() {
+        return Err(Error::OtherFeatures);
+    }
+    let width = problem.features().len();
+    Action { features: features.to_vec(), change: vec![0.0; features.len()] }.check(problem.features())?;
+    for (found, expected) in [
+        (change.nrows(), people.len()),
+        (change.ncols(), features.len()),
+        (perturbation.nrows(), people.len()),
+        (perturbation.ncols(), width),
+    ] {
+        if found != expected {
+            return Err(Error::VectorLength { expected, found });
+        }
+    }
+    let margin = Margin::new(problem, features);
+    let evaluate = |positions: [usize; LANES]| {
+        let mut individuals = margin.individuals();
+        for (lane, &i) in positions.iter().enumerate() {
+            margin.place(&mut individuals, lane, people.individual(i))?;
+        }
+        let gather = |from: &ArrayView2<'_, f64>, j: usize| Lanes::from_fn(|l| from[[positions[l], j]]);
+        let change: Vec<Lanes> = (0..features.len()).map(|j| gather(&change, j)).collect();
+        let perturbation: Vec<Lanes> = (0..width).map(|j| gather(&perturbation, j)).collect();
+        let mut evaluation = margin.evaluation();
+        let value = margin.value(&individuals, &change, &perturbation, &mut evaluation);
+        margin.gradients(&mut evaluation);
+        Ok((value, evaluation.in_action, evaluation.in_perturbation))
+    };
+    let positions: Vec<_> = blocks(people.len()).collect();
+    let done = positions.into_par_iter().map(evaluate).collect::<Result<Vec<_>>>()?;
+    let at = |i: usize| (&done[i / LANES], i % LANES);
+    Ok(Gradients {
+        margin: (0..people.len()).map(|i| at(i).0.0.0[at(i).1]).collect(),
+        in_action: Array2::from_shape_fn(change.dim(), |(i, j)| at(i).0.1[j].0[at(i).1]),
+        in_perturbation: Array2::from_shape_fn(perturbation.dim(), |(i, j)| at(i).0.2[j].0[at(i).1]),
+    })
 }

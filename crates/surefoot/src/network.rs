@@ -130,11 +130,6 @@ impl Network {
         &self.layers
     }
 
-    /// The function between layers.
-    pub fn activation(&self) -> Activation {
-        self.activation
-    }
-
     /// `f(x)`.
     ///
     /// # Panics

@@ -111,8 +111,9 @@ impl Norm {
     }
 
     /// Moves `v` to the point of the ball of this radius that is nearest in Euclidean
-    /// distance. Points inside stay where they are.
+    /// distance. Points inside stay where they are. A radius below zero counts as zero.
     pub fn project(&self, v: &mut [f64], radius: f64) {
+        let radius = radius.max(0.0);
         if self.value(v) <= radius {
             return;
         }

@@ -21,7 +21,7 @@ use crate::{Error, Features, Kind, Result};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct People {
-    width: usize,
+    features: Features,
     values: Vec<f64>,
 }
 
@@ -61,8 +61,7 @@ impl People {
     }
 
     fn collect(features: &Features, rows: impl Iterator<Item = Vec<f64>>) -> Result<Self> {
-        let width = features.len();
-        let mut values = Vec::with_capacity(rows.size_hint().0 * width);
+        let mut values = Vec::with_capacity(rows.size_hint().0 * features.len());
         for (number, row) in rows.enumerate() {
             check(features, number + 1, &row)?;
             values.extend(row.iter().enumerate().map(|(i, &v)| features.standardise(i, v)));
@@ -70,18 +69,23 @@ impl People {
         if values.is_empty() {
             return Err(Error::NoPeople);
         }
-        Ok(Self { width, values })
+        Ok(Self { features: features.clone(), values })
     }
 
     /// How many there are; never zero.
     #[expect(clippy::len_without_is_empty, reason = "there is always a person")]
     pub fn len(&self) -> usize {
-        self.values.len() / self.width
+        self.values.len() / self.width()
     }
 
     /// How many features each has.
     pub fn width(&self) -> usize {
-        self.width
+        self.features.len()
+    }
+
+    /// The features they were checked against.
+    pub fn features(&self) -> &Features {
+        &self.features
     }
 
     /// One individual, in standardised units.
@@ -89,28 +93,31 @@ impl People {
     /// # Panics
     /// If there is none at this position.
     pub fn individual(&self, index: usize) -> &[f64] {
-        &self.values[index * self.width..(index + 1) * self.width]
+        &self.values[index * self.width()..(index + 1) * self.width()]
     }
 
     /// All individuals in order, in standardised units.
     pub fn iter(&self) -> std::slice::ChunksExact<'_, f64> {
-        self.values.chunks_exact(self.width)
+        self.values.chunks_exact(self.width())
     }
 
     /// All rows in one, in standardised units.
     pub fn values(&self) -> ArrayView2<'_, f64> {
         // The shape always fits: rows are whole.
-        ArrayView2::from_shape((self.len(), self.width), &self.values)
+        ArrayView2::from_shape((self.len(), self.width()), &self.values)
             .unwrap_or_else(|_| unreachable!("rows are whole"))
     }
 
     /// The people at these positions, or nobody at all: [`Error::NoPeople`].
+    ///
+    /// # Panics
+    /// If there is nobody at a position.
     pub fn select(&self, positions: &[usize]) -> Result<Self> {
         if positions.is_empty() {
             return Err(Error::NoPeople);
         }
         let values = positions.iter().flat_map(|&i| self.individual(i)).copied().collect();
-        Ok(Self { width: self.width, values })
+        Ok(Self { features: self.features.clone(), values })
     }
 }
 
@@ -121,7 +128,8 @@ fn check(features: &Features, person: usize, row: &[f64]) -> Result<()> {
     }
     for (&value, feature) in row.iter().zip(features.iter()) {
         let name = || feature.name.clone();
-        if !value.is_finite() {
+        // A finite value may still be beyond all numbers once it is standardised.
+        if !(value.is_finite() && feature.standardise(value).is_finite()) {
             return Err(Error::NotFinite { person, feature: name(), value });
         }
         if !feature.allows(value) {
@@ -181,6 +189,8 @@ mod tests {
         assert!(matches!(of(&[0.5, 1.0]), Error::WrongKind { person: 2, .. }));
         assert!(matches!(of(&[2.0, 1.0]), Error::WrongKind { .. }));
         assert!(matches!(of(&[0.0]), Error::RowLength { person: 2, expected: 2, found: 1 }));
+        let tiny = Features::new(vec![Feature::new("x").scaling(0.0, 1e-300)]).unwrap();
+        assert!(matches!(People::from_own_units(&tiny, &[[1e300]]), Err(Error::NotFinite { .. })));
         let nobody: [[f64; 2]; 0] = [];
         assert!(matches!(People::from_own_units(&features(), &nobody), Err(Error::NoPeople)));
         let short = array![[0.0]];

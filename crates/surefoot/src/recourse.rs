@@ -1,11 +1,13 @@
 //! Recourse: the cheapest action that holds, or why there is none.
 
+mod descent;
 mod exact;
 
 use std::fmt;
 
 use rayon::prelude::*;
 
+pub use descent::{Attempt, Candidate, Descent, Inner, Optimiser, karimi, wachter};
 pub use exact::{Exact, WorstCase};
 
 use crate::{Action, Error, People, Problem, Result};
@@ -93,9 +95,8 @@ impl Outcome {
 /// Linear problems are solved exactly ([`Exact`]); others are refused with the part that
 /// is not linear.
 pub fn recourse(problem: &Problem, people: &People) -> Result<Vec<Outcome>> {
-    if people.width() != problem.features().len() {
-        let (expected, found) = (problem.features().len(), people.width());
-        return Err(Error::VectorLength { expected, found });
+    if people.features() != problem.features() {
+        return Err(Error::OtherFeatures);
     }
     let exact = Exact::new(problem)?;
     let individuals: Vec<&[f64]> = people.iter().collect();

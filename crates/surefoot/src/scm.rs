@@ -9,6 +9,7 @@
 //!
 //! All vectors are in standardised units and in the order of the features.
 
+mod block;
 mod equation;
 mod formula;
 mod linear;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 
 use ndarray::Array2;
 
+pub(crate) use block::{Downstream, Tape};
 pub use equation::Equation;
 pub use sample::Noise;
 
@@ -110,6 +112,14 @@ impl Scm {
     /// If there is no such feature.
     pub fn parents(&self, feature: usize) -> &[usize] {
         &self.nodes[feature].parents
+    }
+
+    /// Whether a feature follows, directly or through others, from another.
+    ///
+    /// # Panics
+    /// If there is no such cause.
+    pub fn is_downstream(&self, feature: usize, cause: usize) -> bool {
+        self.downstream(&[cause]).contains(feature)
     }
 
     /// Whether every equation is a function of the parents plus noise; otherwise an error

@@ -19,8 +19,8 @@ pub struct Existence {
     /// The features that may not change both ways. If there are none and somebody is
     /// robustly classified, everybody has robust recourse (Proposition 2).
     pub restricted: Vec<usize>,
-    /// The actionable features that are unbounded in the direction that raises the score. If
-    /// there is one, everybody has robust recourse (Proposition 3).
+    /// The actionable features that are unbounded in the direction that raises the score, alone
+    /// or while others are held. If there is one, everybody has robust recourse (Proposition 3).
     pub unbounded: Vec<usize>,
 }
 
@@ -31,9 +31,17 @@ impl Existence {
     }
 }
 
-/// Checks the conditions of Propositions 1 to 3 for a linear problem.
+/// The problem, if its actions are relative.
+fn relative<'p>(exact: &Exact<'p>) -> Result<&'p Problem> {
+    match exact.problem().form() {
+        Form::Relative => Ok(exact.problem()),
+        Form::Absolute => Err(Error::AbsoluteActions),
+    }
+}
+
+/// Checks the conditions of Propositions 1 to 3 for a linear problem with relative actions.
 pub fn existence(exact: &Exact<'_>) -> Result<Existence> {
-    let problem = exact.problem();
+    let problem = relative(exact)?;
     let features = problem.features();
     let (weights, intercept) = problem.classifier().coefficients()?;
     let best = |(w, feature): (&f64, &Feature)| {
@@ -49,10 +57,13 @@ pub fn existence(exact: &Exact<'_>) -> Result<Existence> {
         let (down, up) = feasible_change(features, i, 0.0);
         gain > 0.0 && up.is_infinite() || gain < 0.0 && down.is_infinite()
     };
+    let mut unbounded: Vec<usize> = exact.all_gains().filter(unbounded).map(|(i, _)| i).collect();
+    unbounded.sort_unstable();
+    unbounded.dedup();
     Ok(Existence {
         most_robust_margin: most_robust_score - exact.raise_of_observation()?,
         restricted: (0..features.len()).filter(|&i| features.feature(i).change != Change::Any).collect(),
-        unbounded: exact.single_gains()?.into_iter().filter(unbounded).map(|(i, _)| i).collect(),
+        unbounded,
     })
 }
 
@@ -135,7 +146,7 @@ impl CostStability {
 pub fn cost_stability(exact: &Exact<'_>, individual: &[f64]) -> Result<Option<CostStability>> {
     let zero = vec![0.0; individual.len()];
     let nothing = Action { features: Vec::new(), change: Vec::new() };
-    let need = -margin(exact.problem(), individual, &nothing, &zero)?;
+    let need = -margin(relative(exact)?, individual, &nothing, &zero)?;
     let spread = exact.raise_of_observation()?;
     let cost = |need: f64| if need <= 0.0 { 0.0 } else { exact.cost_of_raising(individual, need) };
     if cost(need).is_infinite() {
@@ -153,7 +164,8 @@ pub struct Fragility {
     pub perturbation: Vec<f64>,
     /// That cheaper action.
     pub cheaper: Action,
-    /// The margin that is left; negative if the action was one of minimum cost.
+    /// The margin that is left; negative if the action was one of minimum cost. (One that was
+    /// found with a safety margin breaks once the perturbation is as large as that.)
     pub margin: f64,
 }
 

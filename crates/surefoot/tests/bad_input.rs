@@ -8,6 +8,7 @@ use surefoot::{
     Action, Activation, Change, Classifier, Equation, Error, Exact, Feature, Features, Intervention, Layer,
     Network, Noise, Norm, NormKind, People, Problem, Scm, recourse,
 };
+use surefoot::{describe, describe_shift};
 
 fn features() -> Features {
     Features::new(vec![
@@ -78,6 +79,11 @@ fn faults_in_formulas_point_at_the_column() {
     says(&of("age ^ 2"), &["cannot be solved for its noise", "+ u"]);
     says(&of("income * u"), &["column 8", "sign", "inverse"]);
     says(&of(""), &["column 1", "a number, a name"]);
+    says(&of("x ** 2 + u"), &["column 3", "x ^ 2"]);
+    says(&of("income / 0 + u"), &["column 8", "no finite number"]);
+    // A long formula is shown around the place.
+    let far = of(&(" ".repeat(70_000) + "foo(1)")).to_string();
+    assert!(far.contains("column 70001") && far.contains("foo(1)") && far.len() < 500, "{far}");
 }
 
 #[test]
@@ -121,6 +127,7 @@ fn noise_that_is_missing_doubled_or_impossible() {
     assert!(matches!(scm.sample(&all[..2], 1, 0), Err(Error::MissingNoise { feature }) if feature == "age"));
     let twice = [all[0], all[1], all[2], all[2]];
     assert!(matches!(scm.sample(&twice, 1, 0), Err(Error::DuplicateNoise { .. })));
+    assert!(matches!(scm.sample(&all, usize::MAX, 0), Err(Error::TooManyPeople { .. })));
     for noise in [
         Noise::Normal { mean: 0.0, std: -1.0 },
         Noise::Normal { mean: f64::NAN, std: 1.0 },
@@ -164,7 +171,7 @@ fn problems_whose_parts_do_not_fit() {
 fn people_and_actions_that_do_not_fit_the_problem() {
     let other = Features::new(vec![Feature::new("x")]).unwrap();
     let people = People::from_own_units(&other, &[[0.0]]).unwrap();
-    assert!(matches!(recourse(&problem(), &people), Err(Error::VectorLength { expected: 3, found: 1 })));
+    assert!(matches!(recourse(&problem(), &people), Err(Error::OtherFeatures)));
     let problem = problem();
     let exact = Exact::new(&problem).unwrap();
     assert!(exact.solve(&[0.0]).is_err() && exact.solve(&[0.0, f64::NAN, 0.0]).is_err());
@@ -181,6 +188,17 @@ fn people_and_actions_that_do_not_fit_the_problem() {
     }
     let fine = Action { features: vec![0], change: vec![1.0] };
     assert!(margin(&problem, &[0.0; 3], &fine, &[0.0]).is_err());
+    assert!(margin(&problem, &[0.0, f64::NAN, 0.0], &fine, &[0.0; 3]).is_err());
+    assert!(margin(&problem, &[0.0; 3], &fine, &[f64::INFINITY, 0.0, 0.0]).is_err());
+    assert!(cost_stability(&exact, &[f64::NAN, 0.0, 0.0]).is_err());
+    let outcome = exact.solve(&[0.0; 3]).unwrap();
+    assert!(describe(&problem, &[], &outcome).is_err() && describe_shift(&problem, &[1.0]).is_err());
+    // The same names in another order are other features.
+    let swapped = Features::new(vec![Feature::new("b"), Feature::new("a")]).unwrap();
+    let people = People::from_records(&swapped, &[&[("a", 1.0), ("b", 2.0)]]).unwrap();
+    let straight = Features::new(vec![Feature::new("a").change(Change::Any), Feature::new("b")]).unwrap();
+    let other = Problem::new(straight, Classifier::linear(vec![1.0, 1.0], -9.0, 0.5).unwrap()).unwrap();
+    assert!(matches!(recourse(&other, &people), Err(Error::OtherFeatures)));
     assert!(fragility(&problem, &[0.0], &fine, 0.1).is_err());
     assert!(cost_stability(&exact, &[0.0]).is_err());
     for radius in [-1.0, f64::NAN, f64::INFINITY] {
@@ -194,8 +212,9 @@ fn methods_refuse_what_they_cannot_solve() {
     let bent = problem().with_causal_model(scm).unwrap();
     let error = Exact::new(&bent).unwrap_err();
     says(&error, &["`savings`", "linear"]);
-    let layer = Layer { weight: ndarray::array![[1.0, 2.0, 3.0]], bias: ndarray::array![0.0] };
-    let network = Network::new(vec![layer], Activation::Tanh).unwrap();
+    let hidden = Layer { weight: ndarray::array![[1.0, 2.0, 3.0]], bias: ndarray::array![0.0] };
+    let output = Layer { weight: ndarray::array![[1.0]], bias: ndarray::array![0.0] };
+    let network = Network::new(vec![hidden, output], Activation::Tanh).unwrap();
     let curved = Problem::new(features(), Classifier::network(network, 0.5).unwrap()).unwrap();
     assert!(matches!(Exact::new(&curved), Err(Error::ClassifierNotLinear)));
 

@@ -2,60 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod every_kind;
+
+use every_kind::scm;
 use ndarray::{Array2, array};
 use proptest::prelude::*;
 use surefoot::{Activation, Equation, Error, Feature, Features, Intervention, Layer, Network, Noise, Scm};
-
-/// Eight features, each with another kind of equation over several of those before it.
-fn features() -> Features {
-    let scaled = |name: &str, mean: f64, std: f64| Feature::new(name).scaling(mean, std);
-    Features::new(vec![
-        scaled("root", 2.0, 3.0),
-        scaled("linear", -1.0, 0.5),
-        scaled("tanh", 0.5, 2.0),
-        scaled("relu", 4.0, 1.5),
-        scaled("formula", -2.0, 4.0),
-        scaled("searched", 0.0, 0.2),
-        scaled("given-inverse", 1.0, 2.0),
-        scaled("deep", -1.0, 1.0),
-    ])
-    .unwrap()
-}
-
-fn network(activation: Activation, inputs: usize) -> Network {
-    let weight = Array2::from_shape_fn((5, inputs), |(i, j)| ((3 * i + 5 * j) as f64).sin());
-    let first = Layer { weight, bias: array![0.1, -0.2, 0.3, 0.05, -0.4] };
-    let second = Layer { weight: array![[0.5, -0.7, 0.2, 0.9, -0.3]], bias: array![0.15] };
-    Network::new(vec![first, second], activation).unwrap()
-}
-
-fn deep_network() -> Network {
-    let layer = |outputs, inputs| Layer {
-        weight: Array2::from_shape_fn((outputs, inputs), |(i, j)| ((7 * i + 2 * j + 1) as f64).cos()),
-        bias: (0..outputs).map(|i| (i as f64).sin()).collect(),
-    };
-    Network::new(vec![layer(4, 2), layer(3, 4), layer(1, 3)], Activation::Sigmoid).unwrap()
-}
-
-/// Declared out of causal order on purpose.
-fn scm() -> Scm {
-    let equations = vec![
-        ("deep", Equation::network(&["given-inverse", "searched"], deep_network())),
-        (
-            "given-inverse",
-            Equation::formula_with_inverse(
-                "exp(0.1 * formula + u) + relu",
-                "log(`given-inverse` - relu) - 0.1 * formula",
-            ),
-        ),
-        ("searched", Equation::formula("tanh(u + 0.3 * root) - 0.2 * sigmoid(linear) * exp(-u)")),
-        ("formula", Equation::formula("root * tanh / (1 + relu ^ 2) - 2 * u + abs(linear - 20)")),
-        ("relu", Equation::network(&["root", "linear", "tanh"], network(Activation::Relu, 3))),
-        ("tanh", Equation::network(&["linear"], network(Activation::Tanh, 1))),
-        ("linear", Equation::linear(&["root"], vec![0.7], 0.2)),
-    ];
-    Scm::new(&features(), equations).unwrap()
-}
 
 /// An individual that the model can produce: predicted from noise.
 fn individual() -> impl Strategy<Value = Vec<f64>> {

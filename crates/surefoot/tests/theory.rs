@@ -211,12 +211,31 @@ fn minimum_cost_actions_are_fragile_however_small_the_perturbation() {
     assert!(checked > 50, "{checked}");
 }
 
+/// Income alone lowers savings as much as it helps; with savings held it helps without bound.
+#[test]
+fn unbounded_features_count_while_others_are_held() {
+    let features = Features::new(vec![
+        Feature::new("income").change(Change::Increase),
+        Feature::new("savings").change(Change::Any).limits(-1.0, 1.0),
+    ])
+    .unwrap();
+    let scm = Scm::new(&features, vec![("savings", Equation::formula("-2 * income + u"))]).unwrap();
+    let classifier = Classifier::linear(vec![2.0, 1.0], -9.0, 0.5).unwrap();
+    let problem = Problem::new(features, classifier).unwrap().with_causal_model(scm).unwrap();
+    let exact = Exact::new(&problem).unwrap();
+    assert_eq!(existence(&exact).unwrap().unbounded, [0]);
+    assert!(matches!(exact.solve(&[0.0, 0.0]).unwrap(), Outcome::Found(_)));
+}
+
 #[test]
 fn fragility_needs_relative_actions_and_additive_noise() {
     let (problem, individual) = random_problem(0, false, false);
     let action = Action { features: vec![1], change: vec![1.0] };
     let absolute = problem.clone().with_form(Form::Absolute);
     assert!(matches!(fragility(&absolute, &individual, &action, 0.1), Err(Error::AbsoluteActions)));
+    let exact = Exact::new(&absolute).unwrap();
+    assert!(matches!(existence(&exact), Err(Error::AbsoluteActions)));
+    assert!(matches!(cost_stability(&exact, &individual), Err(Error::AbsoluteActions)));
     let scm = Scm::new(problem.features(), vec![("c", Equation::formula("exp(a + u)"))]).unwrap();
     let problem = problem.with_causal_model(scm).unwrap();
     assert!(matches!(fragility(&problem, &individual, &action, 0.1), Err(Error::EquationNotAdditive { .. })));

@@ -47,6 +47,9 @@ impl Expression {
         if *parser.peek() != Token::End {
             return Err(parser.expected("an operator"));
         }
+        if let Some(column) = root.node.infinite_constant() {
+            return Err((column, FormulaProblem::Constant));
+        }
         Ok(Expression { root: root.node, inputs: parser.inputs })
     }
 }
@@ -70,7 +73,10 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Fault> {
             i = run(i, &digits);
             if matches!(characters.get(i), Some('e' | 'E')) {
                 let sign = usize::from(matches!(characters.get(i + 1), Some('+' | '-')));
-                i = run(i + 1 + sign, &digits);
+                // Otherwise it is a name, as in `2exp(x)`.
+                if characters.get(i + 1 + sign).is_some_and(char::is_ascii_digit) {
+                    i = run(i + 1 + sign, &digits);
+                }
             }
             let number: String = characters[start..i].iter().collect();
             match number.parse::<f64>() {
@@ -87,7 +93,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Fault> {
             }
             i = end + 1;
             Token::Name { text: characters[start + 1..end].iter().collect(), quoted: true }
-        } else if "+-*/^(),".contains(c) {
+        } else if "+-*/^(),".contains(c) && !(c == '*' && characters.get(i + 1) == Some(&'*')) {
             i += 1;
             Token::Symbol(c)
         } else {
@@ -309,7 +315,7 @@ mod tests {
             ("1 + 2)", 6),
             ("2 x", 3),
             ("x = 3", 3),
-            ("1 ** 2", 4),
+            ("1 ** 2", 3),
             ("exp()", 1),
             ("3 + exp(1, 2)", 5),
             ("max(1)", 1),
@@ -317,7 +323,11 @@ mod tests {
             ("3 + foo(1)", 5),
             ("1.2.3 + x", 1),
             ("4 + 1e999", 5),
-            ("4 + 1e", 5),
+            ("4 + 1e", 6),
+            ("2exp(x)", 2),
+            ("x + 1 / 0", 7),
+            ("u * exp(log(0))", 9),
+            ("x ^ 2 − 1", 7),
             ("4 + `open", 5),
             ("é + 'x'", 5),
             ("exp(1", 6),

@@ -159,8 +159,8 @@ impl<T: Scalar> Scalar for Dual<T> {
     fn power(self, exponent: Self) -> Self {
         let value = self.value.power(exponent.value);
         let below = self.value.power(exponent.value - T::constant(1.0));
-        let slope =
-            self.slope.guarded(exponent.value * below) + exponent.slope.guarded(value * self.value.log());
+        let slope = self.slope.guarded(exponent.value.guarded(below))
+            + exponent.slope.guarded(value * self.value.log());
         Dual { value, slope }
     }
     fn sign(self) -> Self {

@@ -16,16 +16,22 @@
 //! for l1 cost a fractional knapsack, filled in the order of `|g_i| / w_i`; for l2 cost
 //! `theta_i = min(cap_i, lambda |g_i| / w_i^2)`. Every intervention set is tried.
 
+use ndarray::Array2;
+
 use super::{Outcome, Recourse, Shortfall, Undecided};
 use crate::action::{feasible_change, intervention_sets};
 use crate::margin::counterfactual;
-use crate::{Action, Cost, Error, Form, Problem, Result};
+use crate::{Action, Cost, Error, Feature, Form, Problem, Result};
 
 /// The exact solver, prepared once for a problem and used for any number of individuals.
 #[derive(Clone, Debug)]
 pub struct Exact<'p> {
     problem: &'p Problem,
     weights: &'p [f64],
+    /// Of the causal model; zero if there is none.
+    coefficients: Array2<f64>,
+    /// The sizes of all terms by which each feature reaches the score.
+    reach: Vec<f64>,
     sets: Vec<Set>,
 }
 
@@ -42,14 +48,33 @@ pub struct WorstCase {
 #[derive(Clone, Debug)]
 struct Set {
     features: Vec<usize>,
-    /// What a unit of each change adds to the score.
-    gains: Vec<f64>,
     /// The cost weight of each change.
     weights: Vec<f64>,
+    /// What a unit of each change adds to the score, as computed.
+    gains: Gains,
+    /// The most it can add, rounding errors considered: for proofs that no action suffices.
+    most: Gains,
+    /// How far perturbations can lower the score, and how wrong that number may be.
+    raise: f64,
+    raise_error: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Gains {
+    values: Vec<f64>,
+    /// Whether the sign of each is beyond doubt; if not the change may go either way.
+    certain: Vec<bool>,
     /// Positions by `|gain| / weight`, the best first.
     order: Vec<usize>,
-    /// How far perturbations can lower the score.
-    raise: f64,
+}
+
+impl Gains {
+    fn new(values: Vec<f64>, certain: Vec<bool>, weights: &[f64]) -> Self {
+        let worth = |k: usize| values[k].abs() / weights[k];
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)));
+        Self { values, certain, order }
+    }
 }
 
 impl<'p> Exact<'p> {
@@ -57,10 +82,12 @@ impl<'p> Exact<'p> {
     /// problem in which nothing is actionable, and one with too many actionable features.
     pub fn new(problem: &'p Problem) -> Result<Self> {
         let (weights, _) = problem.classifier().coefficients()?;
-        if let Some(scm) = problem.scm() {
-            scm.coefficients()?;
-        }
-        let mut exact = Self { problem, weights, sets: Vec::new() };
+        let coefficients = match problem.scm() {
+            Some(scm) => scm.coefficients()?,
+            None => Array2::zeros((weights.len(), weights.len())),
+        };
+        let mut exact = Self { problem, weights, coefficients, reach: Vec::new(), sets: Vec::new() };
+        exact.reach = exact.sizes(&[]);
         let sets = intervention_sets(problem.features(), problem.scm().is_some())?;
         exact.sets = sets.into_iter().map(|features| exact.prepare(features)).collect::<Result<_>>()?;
         Ok(exact)
@@ -68,29 +95,48 @@ impl<'p> Exact<'p> {
 
     fn prepare(&self, features: Vec<usize>) -> Result<Set> {
         let weights: Vec<f64> = features.iter().map(|&i| self.problem.features().feature(i).weight).collect();
-        let gains = self.gains(&features)?;
-        let mut order: Vec<usize> = (0..features.len()).collect();
-        let worth = |k: usize| gains[k].abs() / weights[k];
-        order.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)));
-        let raise = self.problem.epsilon() * self.problem.norm().dual(&self.response(&features)?);
-        Ok(Set { features, gains, weights, order, raise })
+        let sizes = self.sizes(&features);
+        let error = |i: usize| if self.problem.scm().is_some() { self.rounding(sizes[i]) } else { 0.0 };
+        let computed = self.gains(&features)?;
+        // A gain that is no larger than its own error may be none.
+        let certain: Vec<bool> = features.iter().zip(&computed).map(|(&i, g)| g.abs() > error(i)).collect();
+        let gains = computed.iter().zip(&certain).map(|(&g, &certain)| if certain { g } else { 0.0 });
+        let gains = Gains::new(gains.collect(), vec![true; features.len()], &weights);
+        let most = features.iter().zip(&computed).map(|(&i, g)| g + error(i).copysign(*g)).collect();
+        let most = Gains::new(most, certain, &weights);
+        let dual = |v: &[f64]| self.problem.epsilon() * self.problem.norm().dual(v);
+        let (raise, raise_error) = (dual(&self.response(&features)?), self.rounding(dual(&sizes)));
+        Ok(Set { features, weights, gains, most, raise, raise_error })
     }
 
-    /// What a unit of change of each intervened feature adds to the score. A gain that is no
-    /// larger than its own rounding error is none.
+    /// What a unit of change of each intervened feature adds to the score.
     fn gains(&self, features: &[usize]) -> Result<Vec<f64>> {
-        let Some(scm) = self.problem.scm() else {
-            return Ok(features.iter().map(|&i| self.weights[i]).collect());
+        let response = match self.problem.scm() {
+            None => self.weights.to_vec(),
+            Some(scm) => scm.pullback(&vec![0.0; self.weights.len()], features, self.weights)?,
         };
-        let origin = vec![0.0; self.weights.len()];
-        let jacobian = scm.jacobian(&origin, features)?;
-        let gain = |&i: &usize| {
-            let terms = jacobian.column(i).iter().zip(self.weights).map(|(j, w)| j * w).collect::<Vec<_>>();
-            let gain: f64 = terms.iter().sum();
-            let size: f64 = terms.iter().map(|t| t.abs()).sum();
-            if gain.abs() <= rounding(size, self.weights.len()) { 0.0 } else { gain }
-        };
-        Ok(features.iter().map(gain).collect())
+        Ok(features.iter().map(|&i| response[i]).collect())
+    }
+
+    /// For each feature the sum of the sizes of all terms by which it reaches the score: what
+    /// rounding errors are relative to.
+    fn sizes(&self, cut: &[usize]) -> Vec<f64> {
+        let direct: Vec<f64> = self.weights.iter().map(|w| w.abs()).collect();
+        let mut sizes = direct.clone();
+        // Paths of ever more arrows; the graph has no longer ones than features.
+        for _ in 1..sizes.len() {
+            let reach = |j: usize| -> f64 {
+                let effects = (0..sizes.len()).filter(|i| !cut.contains(i));
+                effects.map(|i| self.coefficients[[i, j]].abs() * sizes[i]).sum()
+            };
+            sizes = (0..sizes.len()).map(|j| direct[j] + reach(j)).collect();
+        }
+        sizes
+    }
+
+    /// A bound on the error of something computed along the graph from terms of this size.
+    fn rounding(&self, size: f64) -> f64 {
+        rounding(size, 2 * self.weights.len() + 4)
     }
 
     /// What a unit of perturbation of each feature adds to the score once the action is taken.
@@ -113,6 +159,9 @@ impl<'p> Exact<'p> {
     /// Guarantees that every feasible action cheaper than `cost_bound` is broken by some
     /// perturbation, and that the action found holds for all of them.
     ///
+    /// The individual is taken to be within the limits, as [`People`](crate::People) has
+    /// checked.
+    ///
     /// # Errors
     /// Only if the individual does not have one finite value for each feature.
     pub fn solve(&self, individual: &[f64]) -> Result<Outcome> {
@@ -124,9 +173,11 @@ impl<'p> Exact<'p> {
         let mut change = Vec::new();
         for set in &self.sets {
             let need = set.raise - score;
-            let slack = self.rounding_of_score(individual) + rounding(need, 4);
-            bound = bound.min(self.fill(set, individual, need - slack, &mut change));
-            let cost = self.fill(set, individual, need + slack + self.problem.safety(), &mut change);
+            let slack = set.raise_error + self.rounding_of_score(individual, &[]);
+            let least = self.fill(set, &set.most, individual, need - slack, &mut change);
+            bound = bound.min(if least.is_nan() { 0.0 } else { least });
+            let asked = need + slack + self.problem.safety();
+            let cost = self.fill(set, &set.gains, individual, asked, &mut change);
             // Sets come smaller first; a larger one must be cheaper by more than rounding.
             let best = cheapest.map_or(f64::MAX, |(cost, _)| cost);
             if cost < best * (1.0 - 1e-12) {
@@ -135,7 +186,7 @@ impl<'p> Exact<'p> {
         }
         match cheapest {
             Some((_, set)) => self.prove(individual, set, set.raise - score, bound),
-            None => self.short(individual, score, bound.is_finite()),
+            None => self.short(individual, score, bound == f64::INFINITY),
         }
     }
 
@@ -143,18 +194,18 @@ impl<'p> Exact<'p> {
     /// worst case. Where that is within rounding of the boundary the action is pushed on.
     fn prove(&self, individual: &[f64], set: &Set, need: f64, bound: f64) -> Result<Outcome> {
         let mut action = Action { features: set.features.clone(), change: Vec::new() };
-        let mut asked = need + rounding(need, 4) + self.rounding_of_score(individual) + self.problem.safety();
-        let mut left = (0.0, 0.0);
+        let mut asked =
+            need + set.raise_error + self.rounding_of_score(individual, &[]) + self.problem.safety();
+        let mut left = (f64::NAN, f64::NAN);
         for _ in 0..4 {
-            let cost = self.fill(set, individual, asked, &mut action.change);
-            if cost.is_infinite() {
+            let cost = self.fill(set, &set.gains, individual, asked, &mut action.change);
+            if !cost.is_finite() {
                 break;
             }
             let zero = vec![0.0; individual.len()];
             let counterfactual = counterfactual(self.problem, individual, &action, &zero)?;
             let margin = self.score(&counterfactual)? - set.raise;
-            let required =
-                self.rounding_of_score(&counterfactual) + rounding(set.raise, counterfactual.len());
+            let required = self.rounding_of_score(individual, &action.change) + set.raise_error;
             if margin >= required {
                 let cost_bound = bound.min(cost);
                 return Ok(Outcome::Found(Recourse { action, counterfactual, cost, cost_bound, margin }));
@@ -166,25 +217,26 @@ impl<'p> Exact<'p> {
         Ok(Outcome::Undecided(Undecided { best: action, margin, required }))
     }
 
-    /// The answer without one: what the best feasible action achieves.
-    fn short(&self, individual: &[f64], score: f64, borderline: bool) -> Result<Outcome> {
+    /// The answer without one: what the best feasible action achieves. It is proven that there
+    /// is none only if even the most that gains can be does not suffice.
+    fn short(&self, individual: &[f64], score: f64, proven: bool) -> Result<Outcome> {
         let mut best: Option<(f64, Action)> = None;
         for set in &self.sets {
-            // No set meets the need, so this fills every feature that helps to its limit.
+            // More than any set can give, so that every feature that helps is at its limit.
             let mut change = Vec::new();
-            let need = set.raise - score + self.problem.safety() + self.rounding_of_score(individual);
-            self.fill(set, individual, need * 2.0, &mut change);
-            let raised: f64 = set.gains.iter().zip(&change).map(|(g, c)| g * c).sum();
+            self.fill(set, &set.gains, individual, f64::INFINITY, &mut change);
+            let raised: f64 = set.gains.values.iter().zip(&change).map(|(g, c)| g * c).sum();
             let missing = set.raise - score - raised;
-            if best.as_ref().is_none_or(|(least, _)| missing < *least) {
+            if missing.is_finite() && best.as_ref().is_none_or(|(least, _)| missing < *least) {
                 best = Some((missing, Action { features: set.features.clone(), change }));
             }
         }
-        let Some((missing, best)) = best else { return Err(Error::NothingActionable) };
-        if !borderline {
+        let nothing = Action { features: Vec::new(), change: Vec::new() };
+        let (missing, best) = best.unwrap_or((f64::INFINITY, nothing));
+        if proven && missing.is_finite() && missing > 0.0 {
             return Ok(Outcome::Impossible(Shortfall { best, missing }));
         }
-        let required = self.problem.safety() + self.rounding_of_score(individual);
+        let required = self.problem.safety() + self.rounding_of_score(individual, &best.change);
         Ok(Outcome::Undecided(Undecided { best, margin: -missing, required }))
     }
 
@@ -213,14 +265,16 @@ impl<'p> Exact<'p> {
     /// uncertainty; infinite if there is none.
     pub(crate) fn cost_of_raising(&self, individual: &[f64], need: f64) -> f64 {
         let mut change = Vec::new();
-        let cost = |set| self.fill(set, individual, need, &mut change);
+        let cost = |set: &Set| self.fill(set, &set.gains, individual, need, &mut change);
         self.sets.iter().map(cost).fold(f64::INFINITY, f64::min)
     }
 
-    /// What a unit of change of each feature adds to the score, if it alone is changed.
-    pub(crate) fn single_gains(&self) -> Result<Vec<(usize, f64)>> {
-        let gain = |i| Ok((i, self.gains(&[i])?[0]));
-        self.problem.features().actionable().into_iter().map(gain).collect()
+    /// Each actionable feature with what a unit of its change adds to the score, for every
+    /// intervention set it is in.
+    pub(crate) fn all_gains(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let pairs =
+            |set: &'_ Set| set.features.iter().copied().zip(set.gains.values.clone()).collect::<Vec<_>>();
+        self.sets.iter().flat_map(pairs)
     }
 
     /// How far perturbations can lower the score of somebody who does not act.
@@ -244,42 +298,50 @@ impl<'p> Exact<'p> {
         Ok(self.problem.classifier().score(individual))
     }
 
-    /// A bound on the rounding error of a score.
-    fn rounding_of_score(&self, individual: &[f64]) -> f64 {
-        let terms: f64 = self.weights.iter().zip(individual).map(|(w, x)| (w * x).abs()).sum();
+    /// A bound on the rounding error of the score of an individual after changes, all of it:
+    /// from own units, along the causal model, to the sum.
+    fn rounding_of_score(&self, individual: &[f64], change: &[f64]) -> f64 {
         let constant = self.problem.classifier().coefficients().map_or(0.0, |(_, b)| b.abs());
-        rounding(terms + constant, individual.len() + 2)
+        let moved: f64 = change.iter().map(|c| c.abs()).sum();
+        let value = |(feature, x): (&Feature, &f64)| x.abs() + moved + (feature.mean / feature.std).abs();
+        let values = self.problem.features().iter().zip(individual).map(value);
+        let terms: f64 = match self.problem.scm() {
+            Some(_) => self.reach.iter().zip(values).map(|(size, value)| size * value).sum(),
+            None => self.weights.iter().zip(individual).map(|(w, x)| w.abs() * (x.abs() + moved)).sum(),
+        };
+        self.rounding(terms + constant)
     }
 
     /// The cheapest change of a set's features that raises the score by `need`, written to
     /// `change`, and its cost. Where the box does not allow that much, every feature that
-    /// helps is at its limit and the cost is infinite.
-    fn fill(&self, set: &Set, individual: &[f64], need: f64, change: &mut Vec<f64>) -> f64 {
+    /// helps is at its limit and the cost is infinite. Not a number where numbers so far apart
+    /// meet that it cannot be computed.
+    fn fill(&self, set: &Set, gains: &Gains, individual: &[f64], need: f64, change: &mut Vec<f64>) -> f64 {
         change.clear();
         let features = self.problem.features();
-        // Room to move in the direction that helps, signed.
-        change.extend(set.features.iter().zip(&set.gains).map(|(&i, &gain)| {
+        // Room to move in the direction that helps, signed like the gain.
+        change.extend(set.features.iter().enumerate().map(|(k, &i)| {
             let (down, up) = feasible_change(features, i, individual[i]);
-            if gain > 0.0 {
-                up
-            } else if gain < 0.0 {
-                down
-            } else {
-                0.0
+            let gain = gains.values[k];
+            match gain {
+                0.0 => 0.0,
+                _ if !gains.certain[k] => up.max(-down).copysign(gain),
+                _ if gain > 0.0 => up,
+                _ => down,
             }
         }));
         match self.problem.cost() {
-            Cost::L1 => knapsack(set, need, change),
-            Cost::L2 => waterfill(set, need, change),
+            Cost::L1 => knapsack(gains, &set.weights, need, change),
+            Cost::L2 => waterfill(gains, &set.weights, need, change),
         }
     }
 }
 
 /// l1: the features that give most for their price first, each up to its room.
-fn knapsack(set: &Set, need: f64, change: &mut [f64]) -> f64 {
+fn knapsack(gains: &Gains, weights: &[f64], need: f64, change: &mut [f64]) -> f64 {
     let (mut missing, mut cost) = (need, 0.0);
-    for &k in &set.order {
-        let (gain, room) = (set.gains[k], change[k]);
+    for &k in &gains.order {
+        let (gain, room) = (gains.values[k], change[k]);
         if missing <= 0.0 || room == 0.0 {
             change[k] = 0.0;
             continue;
@@ -288,31 +350,38 @@ fn knapsack(set: &Set, need: f64, change: &mut [f64]) -> f64 {
         if wanted.abs() <= room.abs() {
             change[k] = wanted;
             missing = 0.0;
+            if wanted.is_infinite() {
+                return f64::NAN;
+            }
         } else {
             missing -= gain * room;
         }
-        cost += set.weights[k] * change[k].abs();
+        cost += weights[k] * change[k].abs();
     }
     if missing > 0.0 { f64::INFINITY } else { cost }
 }
 
 /// l2: all features in proportion to `gain / weight^2`; those that meet their limit stay
 /// there and the others make up for them.
-fn waterfill(set: &Set, need: f64, change: &mut [f64]) -> f64 {
-    let rate = |k: usize| set.gains[k] / (set.weights[k] * set.weights[k]);
+fn waterfill(gains: &Gains, weights: &[f64], need: f64, change: &mut [f64]) -> f64 {
+    let rate = |k: usize| gains.values[k] / weights[k] / weights[k];
     let mut free: Vec<usize> = (0..change.len()).filter(|&k| change[k] != 0.0).collect();
     let mut missing = need.max(0.0);
     loop {
-        let speed: f64 = free.iter().map(|&k| set.gains[k] * rate(k)).sum();
+        let speed: f64 = free.iter().map(|&k| gains.values[k] * rate(k)).sum();
+        if !free.is_empty() && !speed.is_normal() {
+            return f64::NAN;
+        }
         // Without a feature left to move there is no speed: nothing or infinity.
         let level = if missing > 0.0 { missing / speed } else { 0.0 };
         let full = |change: &[f64], k: usize| (level * rate(k)).abs() > change[k].abs();
         if !free.iter().any(|&k| full(change, k)) {
             free.iter().for_each(|&k| change[k] = level * rate(k));
-            let squares: f64 = change.iter().zip(&set.weights).map(|(c, w)| (c * w) * (c * w)).sum();
+            let squares: f64 = change.iter().zip(weights).map(|(c, w)| (c * w) * (c * w)).sum();
             return if level.is_finite() { squares.sqrt() } else { f64::INFINITY };
         }
-        missing -= free.iter().filter(|&&k| full(change, k)).map(|&k| set.gains[k] * change[k]).sum::<f64>();
+        missing -=
+            free.iter().filter(|&&k| full(change, k)).map(|&k| gains.values[k] * change[k]).sum::<f64>();
         free.retain(|&k| !full(change, k));
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::{formula, linear, network};
-use crate::network::Network;
+use crate::network::{Lanes, Network, Workspace};
 use crate::{Error, Features, Result};
 
 /// `X := f(parents, U)` with its inverse: value from parents and noise, noise from parents
@@ -25,6 +25,21 @@ pub(super) trait Mechanism: Debug + Send + Sync {
 
     /// Derivative in the noise.
     fn slope(&self, parents: &[f64], noise: f64) -> f64;
+
+    /// The values of a block of individuals and, where asked for, the derivatives in each
+    /// parent.
+    fn evaluate(
+        &self,
+        parents: &[Lanes],
+        noise: Lanes,
+        workspace: &mut Option<Workspace>,
+        partials: Option<&mut [Lanes]>,
+    ) -> Lanes;
+
+    /// What [`Mechanism::evaluate`] needs to work with, if anything.
+    fn workspace(&self) -> Option<Workspace> {
+        None
+    }
 
     /// Whether it is a function of the parents plus a multiple of the noise.
     fn is_additive(&self) -> bool;
@@ -71,7 +86,8 @@ impl Equation {
     }
 
     /// A formula with a second one that solves it for `u`, over the feature's own name and
-    /// its parents. Each use checks that the two agree.
+    /// its parents. Each use checks that the formula gives the value back; where several noises
+    /// give the same value the inverse decides which one is meant.
     pub fn formula_with_inverse(formula: impl Into<String>, inverse: impl Into<String>) -> Self {
         Self(Declaration::Formula { formula: formula.into(), inverse: Some(inverse.into()) })
     }

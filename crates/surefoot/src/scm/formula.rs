@@ -2,6 +2,7 @@
 
 use super::equation::Mechanism;
 use crate::expression::{Expression, FormulaProblem, Input, Obstacle, Trend};
+use crate::network::{Lanes, Workspace};
 use crate::{Error, Feature, Features, Result};
 
 /// The largest difference, in standardised units and relative to values beyond 1, between a
@@ -15,6 +16,8 @@ pub(super) struct Formula {
     expression: Expression,
     /// What each slot of the expression stands for.
     slots: Vec<Slot>,
+    /// Whether it is `g(parents) + coefficient * u`.
+    is_additive: bool,
     inversion: Inversion,
 }
 
@@ -28,9 +31,9 @@ enum Slot {
 /// How the noise is recovered.
 #[derive(Debug)]
 enum Inversion {
-    /// The formula is `g(parents) + coefficient * u`.
+    /// From `g(parents) + coefficient * u`.
     Additive { coefficient: f64 },
-    /// A second formula says so.
+    /// By a second formula.
     Given { expression: Expression, slots: Vec<Slot> },
     /// By root search on a formula strictly monotone in the noise.
     Search { increasing: bool },
@@ -70,23 +73,27 @@ impl Formula {
         let not_invertible =
             |reason| Error::NotInvertible { feature: feature.name.clone(), formula: formula.into(), reason };
         let noise = noise.ok_or_else(|| not_invertible(Obstacle::Absent))?;
-        let inversion = match (expression.coefficient(noise), inverse) {
-            (Some(0.0), _) => return Err(not_invertible(Obstacle::Absent)),
-            (Some(coefficient), _) if coefficient.is_finite() => Inversion::Additive { coefficient },
-            (_, Some(text)) => {
+        let coefficient = expression.coefficient(noise);
+        if coefficient == Some(0.0) {
+            return Err(not_invertible(Obstacle::Absent));
+        }
+        let inversion = match (inverse, coefficient) {
+            (Some(text), _) => {
                 let parse = Expression::parse(text).and_then(|inverse| {
                     let slots = inverse_slots(features, i, &indices, inverse.inputs())?;
                     Ok(Inversion::Given { expression: inverse, slots })
                 });
                 parse.map_err(|f| fault(text, f))?
             }
-            (_, None) => match expression.trend(noise).map_err(not_invertible)? {
+            (None, Some(coefficient)) => Inversion::Additive { coefficient },
+            (None, None) => match expression.trend(noise).map_err(not_invertible)? {
                 Trend::Constant => return Err(not_invertible(Obstacle::Absent)),
                 trend => Inversion::Search { increasing: trend == Trend::Increasing },
             },
         };
+        let is_additive = coefficient.is_some();
         let parents = indices.iter().map(|&p| features.feature(p).clone()).collect();
-        Ok((indices, Self { feature, parents, expression, slots, inversion }))
+        Ok((indices, Self { feature, parents, expression, slots, is_additive, inversion }))
     }
 
     fn parent(&self, j: usize, parents: &[f64]) -> f64 {
@@ -147,12 +154,7 @@ impl Mechanism for Formula {
         let own = self.feature.own_units(value);
         let unreachable = || Error::Unreachable { feature: self.feature.name.clone(), value: own };
         let noise = match &self.inversion {
-            Inversion::Additive { coefficient } => {
-                return match (own - self.own_value(parents, 0.0)) / coefficient {
-                    noise if noise.is_finite() => Ok(noise),
-                    _ => Err(unreachable()),
-                };
-            }
+            Inversion::Additive { coefficient } => (own - self.own_value(parents, 0.0)) / coefficient,
             Inversion::Given { expression, slots } => {
                 expression.evaluate(&|slot| self.input(slots[slot], parents, own))
             }
@@ -184,8 +186,30 @@ impl Mechanism for Formula {
         self.derivative(Slot::Noise, parents, noise) / self.feature.std
     }
 
+    fn evaluate(
+        &self,
+        parents: &[Lanes],
+        noise: Lanes,
+        _: &mut Option<Workspace>,
+        partials: Option<&mut [Lanes]>,
+    ) -> Lanes {
+        let input = |slot: usize| match self.slots[slot] {
+            Slot::Parent(j) => parents[j].map(|p| self.parents[j].own_units(p)),
+            Slot::Noise | Slot::Value => noise,
+        };
+        if let Some(partials) = partials {
+            for (slot, meaning) in self.slots.iter().enumerate() {
+                if let Slot::Parent(j) = *meaning {
+                    let scale = self.parents[j].std / self.feature.std;
+                    partials[j] = self.expression.derivative(slot, &input).map(|d| d * scale);
+                }
+            }
+        }
+        self.expression.evaluate(&input).map(|value| self.feature.standardise(value))
+    }
+
     fn is_additive(&self) -> bool {
-        matches!(self.inversion, Inversion::Additive { .. })
+        self.is_additive
     }
 
     fn coefficients(&self) -> Option<Vec<f64>> {
@@ -204,25 +228,40 @@ impl Mechanism for Formula {
 }
 
 /// A root of an increasing function that may be undefined (NaN) beyond some point on either
-/// side; nothing if no point is found where it is defined or no sign change.
+/// side: by bisection over all floating-point numbers in their order, which takes 64 steps
+/// wherever the root is. Nothing if no point is found where the function is defined.
 fn root(f: impl Fn(f64) -> f64) -> Option<f64> {
-    let doublings = || (0..1000).map(|k| 2f64.powi(k));
-    let candidates = std::iter::once(0.0).chain(doublings().take(64).flat_map(|x| [x, -x]));
-    let anchor = candidates.into_iter().find(|&x| !f(x).is_nan())?;
+    let anchor = candidates().find(|&x| !f(x).is_nan())?;
     // Left of the anchor undefined counts as too low, right of it as too high.
     let low = |x: f64| if x < anchor { !matches!(f(x), y if y > 0.0) } else { f(x) <= 0.0 };
-    let mut lower = if low(anchor) { anchor } else { doublings().map(|d| anchor - d).find(|&x| low(x))? };
-    let mut upper = if low(anchor) { doublings().map(|d| anchor + d).find(|&x| !low(x))? } else { anchor };
-    // Each halving gains a bit; near zero more than 64 are needed to reach full precision.
-    for _ in 0..200 {
-        let middle = 0.5 * (lower + upper);
-        if middle <= lower || middle >= upper {
-            break;
-        }
-        if low(middle) { lower = middle } else { upper = middle }
+    let (mut lower, mut upper) = (ordinal(-f64::MAX), ordinal(f64::MAX));
+    while lower + 1 < upper {
+        let middle = lower + (upper - lower) / 2;
+        if low(number(middle)) { lower = middle } else { upper = middle }
     }
-    let error = |x: f64| f(x).abs();
+    // Undefined is no better than infinitely wrong.
+    let error = |x: f64| if f(x).is_nan() { f64::INFINITY } else { f(x).abs() };
+    let (lower, upper) = (number(lower), number(upper));
     Some(if error(upper) < error(lower) { upper } else { lower })
+}
+
+/// Zero, then powers of two, then numbers between them.
+fn candidates() -> impl Iterator<Item = f64> {
+    let scaled = |mantissa: i32| (-40..64).map(move |k| f64::from(mantissa) * 2f64.powi(k));
+    let odd = (1..256).step_by(2);
+    std::iter::once(0.0).chain(odd.flat_map(scaled).flat_map(|x| [x, -x]))
+}
+
+/// The position of a finite number among all of them in order.
+fn ordinal(x: f64) -> i128 {
+    let magnitude = i128::from(x.abs().to_bits());
+    if x < 0.0 { -magnitude } else { magnitude }
+}
+
+/// The inverse of [`ordinal`].
+fn number(ordinal: i128) -> f64 {
+    let magnitude = f64::from_bits(ordinal.unsigned_abs() as u64);
+    if ordinal < 0 { -magnitude } else { magnitude }
 }
 
 #[cfg(test)]
@@ -275,6 +314,9 @@ mod tests {
             ("u ^ 3", -1e-12),
             ("1 / exp(u)", 1e-9),
             ("exp(u)", 1e30),
+            ("log(u)", -200.0),
+            ("1e300 * u ^ 3", 1.0),
+            ("log(u - 0.1) - log(0.9 - u)", 0.3),
         ] {
             let formula = compile(formula, None).unwrap();
             let value = formula.feature.standardise(own);
@@ -287,7 +329,16 @@ mod tests {
 
     #[test]
     fn what_cannot_be_inverted_is_refused_with_the_reason() {
-        for formula in ["x", "x + 0 * u", "x + u - u", "u ^ 2", "x * u", "max(x, u)", "abs(u)"] {
+        for formula in [
+            "x",
+            "x + 0 * u",
+            "x + u - u",
+            "0.1 * u + 0.2 * u - 0.3 * u",
+            "u ^ 2",
+            "x * u",
+            "max(x, u)",
+            "abs(u)",
+        ] {
             let error = compile(formula, None).unwrap_err();
             assert!(matches!(error, Error::NotInvertible { .. }), "{formula}: {error}");
         }
@@ -297,6 +348,13 @@ mod tests {
     fn a_wrong_inverse_is_found_out() {
         let formula = compile("exp(u)", Some("y")).unwrap();
         assert!(matches!(formula.noise(&[], 10.0), Err(Error::WrongInverse { .. })));
+        let additive = compile("x + u", Some("y + x")).unwrap();
+        assert!(additive.is_additive());
+        assert!(matches!(additive.noise(&[1.0], 10.0), Err(Error::WrongInverse { .. })));
+        assert!(compile("x + u", Some("garbage((")).is_err());
+        // Noise so small beside a constant that adding it changes nothing.
+        let swallowed = compile("1e20 + u", None).unwrap();
+        assert!(matches!(swallowed.noise(&[], 10.0), Err(Error::Unreachable { .. })));
         let names = |inverse| compile("exp(u)", Some(inverse)).unwrap_err().to_string();
         assert!(names("log(y) + u").contains("column 10"));
         assert!(names("log(x)").contains("`x`"));

@@ -1,6 +1,7 @@
 //! `X := coefficients . parents + intercept + u`.
 
 use super::equation::Mechanism;
+use crate::network::{Lanes, Workspace};
 use crate::{Error, Feature, Result};
 
 #[derive(Debug)]
@@ -45,6 +46,20 @@ impl Mechanism for Linear {
 
     fn slope(&self, _: &[f64], _: f64) -> f64 {
         1.0
+    }
+
+    fn evaluate(
+        &self,
+        parents: &[Lanes],
+        noise: Lanes,
+        _: &mut Option<Workspace>,
+        partials: Option<&mut [Lanes]>,
+    ) -> Lanes {
+        if let Some(partials) = partials {
+            partials.iter_mut().zip(&self.coefficients).for_each(|(p, &c)| *p = Lanes::splat(c));
+        }
+        let terms = self.coefficients.iter().zip(parents);
+        terms.fold(noise.map(|u| u + self.intercept), |sum, (&c, &p)| sum.zip(p, |sum, p| sum + c * p))
     }
 
     fn is_additive(&self) -> bool {

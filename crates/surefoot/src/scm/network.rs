@@ -1,7 +1,7 @@
 //! `X := network(parents) + u`.
 
 use super::equation::Mechanism;
-use crate::network::Network;
+use crate::network::{Lanes, Network, Workspace};
 use crate::{Error, Feature, Result};
 
 #[derive(Debug)]
@@ -35,6 +35,25 @@ impl Mechanism for NetworkEquation {
 
     fn slope(&self, _: &[f64], _: f64) -> f64 {
         1.0
+    }
+
+    fn evaluate(
+        &self,
+        parents: &[Lanes],
+        noise: Lanes,
+        workspace: &mut Option<Workspace>,
+        partials: Option<&mut [Lanes]>,
+    ) -> Lanes {
+        let workspace = workspace.get_or_insert_with(|| self.0.workspace());
+        let value = self.0.forward(parents, workspace);
+        if let Some(partials) = partials {
+            self.0.backward(workspace, partials);
+        }
+        value + noise
+    }
+
+    fn workspace(&self) -> Option<Workspace> {
+        Some(self.0.workspace())
     }
 
     fn is_additive(&self) -> bool {

@@ -99,14 +99,17 @@ impl Scm {
             .collect::<Result<_>>()?;
 
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut rows = Array2::zeros((people, samplers.len()));
+        let too_many = |_| Error::TooManyPeople { people };
+        let mut values: Vec<f64> = Vec::new();
+        values.try_reserve_exact(people.saturating_mul(samplers.len())).map_err(too_many)?;
         let mut noise = vec![0.0; samplers.len()];
-        for mut row in rows.rows_mut() {
+        for _ in 0..people {
             for (noise, sampler) in noise.iter_mut().zip(&samplers) {
                 *noise = sampler.draw(&mut random);
             }
-            row.iter_mut().zip(self.predict(&noise)?).for_each(|(place, value)| *place = value);
+            values.extend(self.predict(&noise)?);
         }
-        Ok(rows)
+        let shape = (people, samplers.len());
+        Ok(Array2::from_shape_vec(shape, values).unwrap_or_else(|_| unreachable!("rows are whole")))
     }
 }

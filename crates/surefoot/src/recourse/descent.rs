@@ -1,0 +1,419 @@
+//! Recourse by descent: the paper's Algorithm 1, for anything differentiable.
+//!
+//! For rounds with a falling penalty `lambda`, steps of
+//!
+//! ```text
+//! theta <- project(theta - step * d/dtheta [ lambda cost(theta) + loss(CF(CF(x, D*), theta)) ])
+//! ```
+//!
+//! with `loss = -log sigmoid(logit)` and `D*` an approximation of the worst perturbation of
+//! the current action. An individual is finished, and keeps the action, as soon as the
+//! classifier is favourable both unperturbed and under `D*`. Every intervention set is tried
+//! and the cheapest action kept.
+//!
+//! What is found is a [`Candidate`] and no more: `D*` need not be the worst perturbation, so
+//! nothing is proven. Sixteen individuals are worked on at a time; when one is finished the
+//! next takes its lane, so each runs the same steps whoever runs beside it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use crate::action::{feasible_change, intervention_sets};
+use crate::margin::{Evaluation, Individuals, Margin, counterfactual};
+use crate::network::{LANES, Lanes, sigmoid};
+use crate::{Action, Cost, Error, Norm, People, Problem, Result};
+
+/// The settings of Algorithm 1; the default is as published.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Descent {
+    /// The penalty on the cost in the first round.
+    pub penalty: f64,
+    /// What the penalty is multiplied with after each round.
+    pub decay: f64,
+    /// How many rounds.
+    pub rounds: usize,
+    /// How many steps in a round.
+    pub steps: usize,
+    /// The length of a step.
+    pub step: f64,
+    /// How a gradient becomes a step.
+    pub optimiser: Optimiser,
+    /// How the worst perturbation is approximated.
+    pub inner: Inner,
+    /// Whether to give an individual up as soon as no later step can change the action: it is
+    /// at its limits in every coordinate and every gradient points outwards. What is found is
+    /// the same, only sooner.
+    pub stop_when_settled: bool,
+}
+
+/// How a gradient becomes a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Optimiser {
+    /// Adam (Kingma and Ba, 2015) with its usual constants, as published.
+    Adam,
+    /// The gradient itself.
+    Gradient,
+}
+
+/// How the worst perturbation of an action is approximated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Inner {
+    /// One step of full length along the normalised gradient, as published.
+    NormalisedStep,
+    /// So many steps of projected gradient, each of length `epsilon * length`, starting where
+    /// the normalised step leads.
+    Projected {
+        /// How many steps.
+        steps: usize,
+        /// The length of each, as a part of epsilon.
+        length: f64,
+    },
+}
+
+impl Default for Descent {
+    fn default() -> Self {
+        Self {
+            penalty: 1.0,
+            decay: 0.9,
+            rounds: 100,
+            steps: 50,
+            step: 0.1,
+            optimiser: Optimiser::Adam,
+            inner: Inner::NormalisedStep,
+            stop_when_settled: true,
+        }
+    }
+}
+
+/// What descent found for one individual.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Attempt {
+    /// The classifier is favourable already.
+    AlreadyFavourable,
+    /// An action that withstood the perturbations tried.
+    Found(Candidate),
+    /// None. There may be one.
+    NotFound,
+}
+
+impl Attempt {
+    /// The action found, if any.
+    pub fn candidate(&self) -> Option<&Candidate> {
+        match self {
+            Attempt::Found(candidate) => Some(candidate),
+            _ => None,
+        }
+    }
+}
+
+/// An action of which nothing is proven.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// What to do.
+    pub action: Action,
+    /// What becomes of the individual, unperturbed, in standardised units.
+    pub counterfactual: Vec<f64>,
+    /// The effort.
+    pub cost: f64,
+}
+
+/// The method of Wachter et al. (2017): standard recourse where features are independent.
+///
+/// Refused if the problem has a causal model.
+pub fn wachter(problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
+    if problem.scm().is_some() {
+        return Err(Error::HasCausalModel);
+    }
+    without_uncertainty(problem, people)
+}
+
+/// The method of Karimi et al. (2020): standard recourse through a causal model.
+///
+/// Refused if the problem has none.
+pub fn karimi(problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
+    if problem.scm().is_none() {
+        return Err(Error::NoCausalModel);
+    }
+    without_uncertainty(problem, people)
+}
+
+fn without_uncertainty(problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
+    let problem = problem.clone().with_uncertainty(Norm::L2, 0.0)?;
+    Descent::default().solve(&problem, people)
+}
+
+impl Descent {
+    /// Tries every intervention set for everybody who is turned down, on all cores.
+    pub fn solve(&self, problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
+        self.check()?;
+        if people.features() != problem.features() {
+            return Err(Error::OtherFeatures);
+        }
+        let turned_down: Vec<usize> =
+            (0..people.len()).filter(|&i| problem.classifier().score(people.individual(i)) < 0.0).collect();
+        let sets = intervention_sets(problem.features(), problem.scm().is_some())?;
+        let margins: Vec<Margin<'_>> = sets.iter().map(|set| Margin::new(problem, set)).collect();
+        let queues: Vec<AtomicUsize> = sets.iter().map(|_| AtomicUsize::new(0)).collect();
+        // Each worker goes through the sets; within a set the workers share a queue.
+        let worker = |_| -> Result<Vec<Finding>> {
+            let mut findings = Vec::new();
+            for (set, margin) in margins.iter().enumerate() {
+                let next = || turned_down.get(queues[set].fetch_add(1, Ordering::Relaxed)).copied();
+                Run::new(self, margin, people)
+                    .all(next, |person, change| findings.push((person, set, change)))?;
+            }
+            Ok(findings)
+        };
+        let workers = rayon::current_num_threads().min(turned_down.len().div_ceil(LANES));
+        let mut findings: Vec<Finding> =
+            (0..workers).into_par_iter().map(worker).collect::<Result<Vec<_>>>()?.concat();
+        findings.sort_by_key(|(person, set, _)| (*person, *set));
+
+        let mut attempts = vec![Attempt::AlreadyFavourable; people.len()];
+        turned_down.iter().for_each(|&person| attempts[person] = Attempt::NotFound);
+        for (person, set, change) in findings {
+            let action = Action { features: sets[set].clone(), change };
+            let cost = problem.cost().of(problem.features(), &action);
+            if attempts[person].candidate().is_none_or(|before| cost < before.cost) {
+                let zero = vec![0.0; people.width()];
+                let counterfactual = counterfactual(problem, people.individual(person), &action, &zero)?;
+                attempts[person] = Attempt::Found(Candidate { action, counterfactual, cost });
+            }
+        }
+        Ok(attempts)
+    }
+
+    fn check(&self) -> Result<()> {
+        let positive = |value: f64| value.is_finite() && value > 0.0;
+        for (setting, value) in [("penalty", self.penalty), ("decay", self.decay), ("step", self.step)] {
+            if !positive(value) {
+                return Err(Error::Setting { setting, value });
+            }
+        }
+        match self.inner {
+            Inner::Projected { length, .. } if !positive(length) => {
+                Err(Error::Setting { setting: "length", value: length })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Person, intervention set, change.
+type Finding = (usize, usize, Vec<f64>);
+
+/// Where each lane stands.
+#[derive(Clone, Copy)]
+struct Progress {
+    person: usize,
+    step: usize,
+}
+
+/// One worker on one intervention set.
+struct Run<'a> {
+    settings: &'a Descent,
+    margin: &'a Margin<'a>,
+    people: &'a People,
+    individuals: Individuals,
+    evaluation: Evaluation,
+    progress: [Option<Progress>; LANES],
+    change: Vec<Lanes>,
+    gradient: Vec<Lanes>,
+    limits: Vec<(Lanes, Lanes)>,
+    /// Adam's averages of the gradient and of its square.
+    averages: Vec<(Lanes, Lanes)>,
+    perturbation: Vec<Lanes>,
+    zero: Vec<Lanes>,
+}
+
+impl<'a> Run<'a> {
+    fn new(settings: &'a Descent, margin: &'a Margin<'a>, people: &'a People) -> Self {
+        let zeros = |n: usize| vec![Lanes::ZERO; n];
+        let count = margin.features().len();
+        Self {
+            settings,
+            margin,
+            people,
+            individuals: margin.individuals(),
+            evaluation: margin.evaluation(),
+            progress: [None; LANES],
+            change: zeros(count),
+            gradient: zeros(count),
+            limits: vec![(Lanes::ZERO, Lanes::ZERO); count],
+            averages: vec![(Lanes::ZERO, Lanes::ZERO); count],
+            perturbation: zeros(people.width()),
+            zero: zeros(people.width()),
+        }
+    }
+
+    /// Works off the queue and reports each action found.
+    fn all(
+        mut self,
+        mut next: impl FnMut() -> Option<usize>,
+        mut found: impl FnMut(usize, Vec<f64>),
+    ) -> Result<()> {
+        loop {
+            for lane in 0..LANES {
+                if self.progress[lane].is_none()
+                    && let Some(person) = next()
+                {
+                    self.start(lane, person)?;
+                }
+            }
+            if self.progress.iter().all(Option::is_none) {
+                return Ok(());
+            }
+            let (plain, perturbed) = self.evaluate();
+            self.differentiate(perturbed);
+            for lane in 0..LANES {
+                let Some(Progress { person, step }) = self.progress[lane] else { continue };
+                if plain.0[lane] >= 0.0 && perturbed.0[lane] >= 0.0 {
+                    found(person, self.change.iter().map(|c| c.0[lane]).collect());
+                    self.progress[lane] = None;
+                    continue;
+                }
+                let settled = !self.descend(lane, step) && self.points_outwards(lane);
+                let over = step + 1 >= self.settings.rounds * self.settings.steps;
+                let given_up = over || (settled && self.settings.stop_when_settled);
+                self.progress[lane] = (!given_up).then_some(Progress { person, step: step + 1 });
+            }
+        }
+    }
+
+    fn start(&mut self, lane: usize, person: usize) -> Result<()> {
+        let x = self.people.individual(person);
+        self.margin.place(&mut self.individuals, lane, x)?;
+        for (k, &i) in self.margin.features().iter().enumerate() {
+            let (low, high) = feasible_change(self.margin.problem().features(), i, x[i]);
+            (self.limits[k].0.0[lane], self.limits[k].1.0[lane]) = (low, high);
+            (self.averages[k].0.0[lane], self.averages[k].1.0[lane]) = (0.0, 0.0);
+            self.change[k].0[lane] = 0.0;
+        }
+        self.progress[lane] = Some(Progress { person, step: 0 });
+        Ok(())
+    }
+
+    /// The margins without a perturbation and with the worst one known; leaves the evaluation
+    /// at the latter.
+    fn evaluate(&mut self) -> (Lanes, Lanes) {
+        let Self { margin, individuals, evaluation, change, perturbation, zero, .. } = self;
+        let plain = margin.value(individuals, change, zero, evaluation);
+        let epsilon = margin.problem().epsilon();
+        if epsilon == 0.0 {
+            margin.gradients(evaluation);
+            return (plain, plain);
+        }
+        margin.gradients(evaluation);
+        let norm = margin.problem().norm();
+        step_against(norm, &evaluation.in_perturbation, epsilon, perturbation, true);
+        let mut perturbed = margin.value(individuals, change, perturbation, evaluation);
+        margin.gradients(evaluation);
+        if let Inner::Projected { steps, length } = self.settings.inner {
+            for _ in 0..steps {
+                step_against(norm, &evaluation.in_perturbation, epsilon * length, perturbation, false);
+                project(norm, perturbation, epsilon);
+                perturbed = margin.value(individuals, change, perturbation, evaluation);
+                margin.gradients(evaluation);
+            }
+        }
+        (plain, perturbed)
+    }
+
+    /// The gradient of penalised cost and loss in the change.
+    fn differentiate(&mut self, margin: Lanes) {
+        let problem = self.margin.problem();
+        let offset = crate::network::logit(problem.classifier().threshold());
+        // d/dz of -log sigmoid(z) is -sigmoid(-z).
+        let slope = margin.map(|m| -sigmoid(-(m + offset)));
+        let penalty = Lanes::from_fn(|l| {
+            let round = self.progress[l].map_or(0, |progress| progress.step / self.settings.steps);
+            self.settings.penalty * self.settings.decay.powi(round as i32)
+        });
+        let weight = |k: usize| problem.features().feature(self.margin.features()[k]).weight;
+        let squares =
+            |l: usize| (0..self.change.len()).map(|k| (weight(k) * self.change[k].0[l]).powi(2)).sum::<f64>();
+        let length = match problem.cost() {
+            Cost::L1 => Lanes::splat(1.0),
+            Cost::L2 => Lanes::from_fn(|l| squares(l).sqrt()),
+        };
+        for (k, gradient) in self.gradient.iter_mut().enumerate() {
+            let (change, w) = (self.change[k], weight(k));
+            let cost = match problem.cost() {
+                Cost::L1 => change.map(|c| if c == 0.0 { 0.0 } else { w.copysign(c) }),
+                Cost::L2 => change.zip(length, |c, length| if c == 0.0 { 0.0 } else { w * w * c / length }),
+            };
+            *gradient = penalty * cost + slope * self.evaluation.in_action[k];
+        }
+    }
+
+    /// Takes a step; whether the change is another than before.
+    fn descend(&mut self, lane: usize, step: usize) -> bool {
+        let mut moved = false;
+        for k in 0..self.change.len() {
+            let gradient = self.gradient[k].0[lane];
+            let direction = match self.settings.optimiser {
+                Optimiser::Gradient => gradient,
+                Optimiser::Adam => {
+                    let (first, second) = &mut self.averages[k];
+                    adam(gradient, &mut first.0[lane], &mut second.0[lane], step + 1)
+                }
+            };
+            let (low, high) = (self.limits[k].0.0[lane], self.limits[k].1.0[lane]);
+            let before = self.change[k].0[lane];
+            let after = before - self.settings.step * direction;
+            // Where a gradient is not a number there is no direction to go.
+            let after = if after.is_nan() { before } else { after.clamp(low, high) };
+            moved |= after != before;
+            self.change[k].0[lane] = after;
+        }
+        moved
+    }
+
+    /// Whether in every coordinate the change is at a limit and the gradient points beyond it.
+    /// As the penalty falls the gradient only turns further that way, so nothing will move.
+    fn points_outwards(&self, lane: usize) -> bool {
+        self.gradient.iter().zip(&self.limits).zip(&self.change).all(|((gradient, (low, high)), change)| {
+            let (g, c) = (gradient.0[lane], change.0[lane]);
+            (c == low.0[lane] && g >= 0.0) || (c == high.0[lane] && g <= 0.0)
+        })
+    }
+}
+
+/// One step of Adam: the direction, with the averages updated.
+pub(crate) fn adam(gradient: f64, first: &mut f64, second: &mut f64, step: usize) -> f64 {
+    const FIRST: f64 = 0.9;
+    const SECOND: f64 = 0.999;
+    *first = FIRST * *first + (1.0 - FIRST) * gradient;
+    *second = SECOND * *second + (1.0 - SECOND) * gradient * gradient;
+    let corrected = |average: f64, rate: f64| average / (1.0 - rate.powi(step as i32));
+    corrected(*first, FIRST) / (corrected(*second, SECOND).sqrt() + 1e-8)
+}
+
+/// Steps of a length against the gradient, the way that lowers a linear function most: from
+/// the origin, or from where the perturbation is.
+pub(crate) fn step_against(
+    norm: &Norm,
+    gradient: &[Lanes],
+    length: f64,
+    perturbation: &mut [Lanes],
+    from_origin: bool,
+) {
+    let mut downwards = vec![0.0; gradient.len()];
+    for lane in 0..LANES {
+        downwards.iter_mut().zip(gradient).for_each(|(d, g)| *d = -g.0[lane]);
+        for (place, step) in perturbation.iter_mut().zip(norm.maximiser(&downwards, length)) {
+            place.0[lane] = step + if from_origin { 0.0 } else { place.0[lane] };
+        }
+    }
+}
+
+/// Projects every lane onto the ball.
+pub(crate) fn project(norm: &Norm, perturbation: &mut [Lanes], radius: f64) {
+    let mut vector = vec![0.0; perturbation.len()];
+    for lane in 0..LANES {
+        vector.iter_mut().zip(&*perturbation).for_each(|(v, p)| *v = p.0[lane]);
+        norm.project(&mut vector, radius);
+        perturbation.iter_mut().zip(&vector).for_each(|(p, &v)| p.0[lane] = v);
+    }
+}
