@@ -52,11 +52,13 @@ pub mod action;
 pub mod problem;
 pub mod margin;
 pub mod recourse;
+pub mod attack;
 pub mod theory;
 pub mod train;
 mod describe;
 
 pub use action::{Action, Cost, Form};
+pub use attack::{Attack, Break, smallest_break};
 pub use classifier::Classifier;
 pub use describe::{describe, describe_action, describe_shift};
 pub use error::{Error, Result};

@@ -238,9 +238,7 @@ impl Network {
         }
         adjoint.iter_mut().zip(last.weight.row(0)).for_each(|(a, &w)| *a = Lanes::splat(w));
         for (number, h) in hidden.iter().enumerate().rev() {
-            for (a, h) in adjoint.iter_mut().zip(h) {
-                *a = a.zip(*h, |a, h| a * self.activation.slope(h));
-            }
+            kernel::multiply_slopes(self.activation, adjoint, h);
             let layer = &self.backward[number];
             if number == 0 {
                 layer.apply(&adjoint[..h.len()], gradient);
@@ -258,9 +256,7 @@ impl Network {
         let mut width = direction.len();
         for (layer, h) in self.forward.iter().zip(hidden.iter()) {
             layer.apply_linear(&tangent[..width], &mut next[..h.len()]);
-            for (t, h) in next.iter_mut().zip(h) {
-                *t = t.zip(*h, |t, h| t * self.activation.slope(h));
-            }
+            kernel::multiply_slopes(self.activation, next, h);
             std::mem::swap(tangent, next);
             width = h.len();
         }

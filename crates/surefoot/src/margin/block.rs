@@ -89,11 +89,24 @@ impl<'p> Margin<'p> {
         perturbation: &[Lanes],
         evaluation: &mut Evaluation,
     ) -> Lanes {
+        if let (Some(scm), Some(tape)) = (self.problem.scm(), &mut evaluation.tape) {
+            scm.perturb(&individuals.x, &individuals.noise, perturbation, tape);
+        }
+        self.value_of_action(individuals, change, perturbation, evaluation)
+    }
+
+    /// The same where only the change is another than in the last evaluation.
+    pub fn value_of_action(
+        &self,
+        individuals: &Individuals,
+        change: &[Lanes],
+        perturbation: &[Lanes],
+        evaluation: &mut Evaluation,
+    ) -> Lanes {
         let Individuals { x, noise } = individuals;
         let acted = &mut evaluation.acted;
         match (self.problem.scm(), &mut evaluation.tape) {
             (Some(scm), Some(tape)) => {
-                scm.perturb(x, noise, perturbation, tape);
                 tape.acted.copy_from_slice(&tape.perturbed);
                 self.act(x, change, &mut tape.acted);
                 if let Some(downstream) = &self.downstream {

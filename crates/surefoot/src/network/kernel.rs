@@ -10,6 +10,7 @@
 
 #![expect(unsafe_code, reason = "a function compiled for a CPU feature may only be called where it exists")]
 
+use std::hint::black_box;
 use std::sync::OnceLock;
 
 use super::Activation;
@@ -120,6 +121,7 @@ impl Packed {
 
     /// Tiles of `ROWS` outputs and `WIDTH` lanes, whose sums stay in registers.
     #[inline(always)]
+    #[expect(clippy::needless_range_loop, reason = "with iterators the sums do not stay in registers")]
     fn tiles<const ROWS: usize, const WIDTH: usize, const FUSED: bool>(
         &self,
         share: f64,
@@ -131,18 +133,25 @@ impl Packed {
             for row in (0..PANEL).step_by(ROWS) {
                 for lane in (0..LANES).step_by(WIDTH) {
                     let mut sums = [[0.0; WIDTH]; ROWS];
-                    for (r, sum) in sums.iter_mut().enumerate() {
-                        *sum = [share * self.constant[panel][row + r]; WIDTH];
+                    for r in 0..ROWS {
+                        sums[r] = [share * self.constant[panel][row + r]; WIDTH];
                     }
                     for (weights, input) in weights.iter().zip(input) {
-                        for (r, sum) in sums.iter_mut().enumerate() {
-                            for (l, sum) in sum.iter_mut().enumerate() {
-                                *sum = fused::<FUSED>(weights[row + r], input.0[lane + l], *sum);
+                        let input: &[f64; WIDTH] = match input.0[lane..lane + WIDTH].try_into() {
+                            Ok(input) => input,
+                            Err(_) => unreachable!("a tile is as wide as it says"),
+                        };
+                        for r in 0..ROWS {
+                            let weight = weights[row + r];
+                            for l in 0..WIDTH {
+                                sums[r][l] = fused::<FUSED>(weight, input[l], sums[r][l]);
                             }
                         }
                     }
-                    for (output, sum) in output.iter_mut().skip(row).zip(&sums) {
-                        output.0[lane..lane + WIDTH].copy_from_slice(sum);
+                    for r in 0..ROWS {
+                        if let Some(output) = output.get_mut(row + r) {
+                            output.0[lane..lane + WIDTH].copy_from_slice(&sums[r]);
+                        }
                     }
                 }
             }
@@ -198,9 +207,56 @@ fn activate_all<const FUSED: bool>(activation: Activation, values: &mut [Lanes])
     }
 }
 
+/// Multiplies every number with the slope of the activation, given the activation's value.
+pub(super) fn multiply_slopes(activation: Activation, values: &mut [Lanes], outputs: &[Lanes]) {
+    match Level::best() {
+        Level::Portable => multiply_all(activation, values, outputs),
+        // SAFETY: these levels exist only where the CPU has the features.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { multiply_avx2(activation, values, outputs) },
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { multiply_avx512(activation, values, outputs) },
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn multiply_avx2(activation: Activation, values: &mut [Lanes], outputs: &[Lanes]) {
+    multiply_all(activation, values, outputs);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,fma")]
+fn multiply_avx512(activation: Activation, values: &mut [Lanes], outputs: &[Lanes]) {
+    multiply_all(activation, values, outputs);
+}
+
+#[inline(always)]
+fn multiply_all(activation: Activation, values: &mut [Lanes], outputs: &[Lanes]) {
+    // One loop for each, so that each is vectorised.
+    match activation {
+        Activation::Tanh => multiply(values, outputs, |h| 1.0 - h * h),
+        Activation::Relu => multiply(values, outputs, |h| if h > 0.0 { 1.0 } else { 0.0 }),
+        Activation::Sigmoid => multiply(values, outputs, |h| h * (1.0 - h)),
+    }
+}
+
+// The black boxes here and below keep the compiler from vectorising over blocks, by gathering
+// one lane of each, where lanes lie side by side.
+#[inline(always)]
+fn multiply(values: &mut [Lanes], outputs: &[Lanes], slope: impl Fn(f64) -> f64) {
+    for (value, output) in values.iter_mut().zip(outputs) {
+        let value = black_box(value);
+        for (x, &h) in value.0.iter_mut().zip(&output.0) {
+            *x *= slope(h);
+        }
+    }
+}
+
 #[inline(always)]
 fn each(values: &mut [Lanes], f: impl Fn(f64) -> f64) {
     for value in values {
+        let value = black_box(value);
         for x in &mut value.0 {
             *x = f(*x);
         }

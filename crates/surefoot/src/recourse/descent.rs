@@ -17,6 +17,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::action::{feasible_change, intervention_sets};
@@ -41,9 +43,10 @@ pub struct Descent {
     pub optimiser: Optimiser,
     /// How the worst perturbation is approximated.
     pub inner: Inner,
-    /// Whether to give an individual up as soon as no later step can change the action: it is
-    /// at its limits in every coordinate and every gradient points outwards. What is found is
-    /// the same, only sooner.
+    /// Whether to give an individual up before all steps are taken: where a grid over all
+    /// actions shows that none comes near the boundary, and as soon as the action is at its
+    /// limits in every coordinate with every gradient pointing outwards, since then nothing
+    /// moves any more. The same people are found, only sooner.
     pub stop_when_settled: bool,
 }
 
@@ -61,13 +64,17 @@ pub enum Optimiser {
 pub enum Inner {
     /// One step of full length along the normalised gradient, as published.
     NormalisedStep,
-    /// So many steps of projected gradient, each of length `epsilon * length`, starting where
-    /// the normalised step leads.
+    /// Projected gradient with steps of length `epsilon * length`, starting where the normalised
+    /// step leads and at random points; the worst perturbation on the way counts.
     Projected {
-        /// How many steps.
+        /// How many steps from each start.
         steps: usize,
         /// The length of each, as a part of epsilon.
         length: f64,
+        /// How many random starts.
+        restarts: usize,
+        /// Their seed.
+        seed: u64,
     },
 }
 
@@ -186,7 +193,14 @@ impl Descent {
 
     fn check(&self) -> Result<()> {
         let positive = |value: f64| value.is_finite() && value > 0.0;
-        for (setting, value) in [("penalty", self.penalty), ("decay", self.decay), ("step", self.step)] {
+        let (rounds, steps) = (self.rounds as f64, self.steps as f64);
+        for (setting, value) in [
+            ("penalty", self.penalty),
+            ("decay", self.decay),
+            ("step", self.step),
+            ("rounds", rounds),
+            ("steps", steps),
+        ] {
             if !positive(value) {
                 return Err(Error::Setting { setting, value });
             }
@@ -210,13 +224,26 @@ struct Progress {
     step: usize,
 }
 
+/// Cells along each axis of the grid of a [screen](Run::is_promising), for one feature, two
+/// and three.
+const GRID: [usize; 3] = [64, 16, 8];
+/// The widest cell, in standardised units, over which slopes are trusted.
+const WIDEST: f64 = 0.75;
+/// How often a cell that is open is divided along each axis, and how many are at most.
+const FINER: usize = 4;
+const MOST_OPEN: usize = 64;
+
 /// One worker on one intervention set.
 struct Run<'a> {
     settings: &'a Descent,
     margin: &'a Margin<'a>,
     people: &'a People,
     individuals: Individuals,
-    evaluation: Evaluation,
+    /// Without a perturbation, and with one.
+    plain: Evaluation,
+    perturbed: Evaluation,
+    /// Whether somebody new is on a lane since the last evaluation.
+    is_new: bool,
     progress: [Option<Progress>; LANES],
     change: Vec<Lanes>,
     gradient: Vec<Lanes>,
@@ -225,6 +252,8 @@ struct Run<'a> {
     averages: Vec<(Lanes, Lanes)>,
     perturbation: Vec<Lanes>,
     zero: Vec<Lanes>,
+    /// The penalty of each round.
+    penalties: Vec<f64>,
 }
 
 impl<'a> Run<'a> {
@@ -236,7 +265,9 @@ impl<'a> Run<'a> {
             margin,
             people,
             individuals: margin.individuals(),
-            evaluation: margin.evaluation(),
+            plain: margin.evaluation(),
+            perturbed: margin.evaluation(),
+            is_new: true,
             progress: [None; LANES],
             change: zeros(count),
             gradient: zeros(count),
@@ -244,6 +275,9 @@ impl<'a> Run<'a> {
             averages: vec![(Lanes::ZERO, Lanes::ZERO); count],
             perturbation: zeros(people.width()),
             zero: zeros(people.width()),
+            penalties: (0..settings.rounds)
+                .map(|k| settings.penalty * settings.decay.powi(k as i32))
+                .collect(),
         }
     }
 
@@ -253,12 +287,15 @@ impl<'a> Run<'a> {
         mut next: impl FnMut() -> Option<usize>,
         mut found: impl FnMut(usize, Vec<f64>),
     ) -> Result<()> {
+        let mut scout = Run::new(self.settings, self.margin, self.people);
         loop {
             for lane in 0..LANES {
-                if self.progress[lane].is_none()
+                while self.progress[lane].is_none()
                     && let Some(person) = next()
                 {
-                    self.start(lane, person)?;
+                    if !self.settings.stop_when_settled || scout.is_promising(person)? {
+                        self.start(lane, person)?;
+                    }
                 }
             }
             if self.progress.iter().all(Option::is_none) {
@@ -269,7 +306,7 @@ impl<'a> Run<'a> {
             for lane in 0..LANES {
                 let Some(Progress { person, step }) = self.progress[lane] else { continue };
                 if plain.0[lane] >= 0.0 && perturbed.0[lane] >= 0.0 {
-                    found(person, self.change.iter().map(|c| c.0[lane]).collect());
+                    found(person, self.change.iter().map(|change| change.0[lane]).collect());
                     self.progress[lane] = None;
                     continue;
                 }
@@ -279,6 +316,60 @@ impl<'a> Run<'a> {
                 self.progress[lane] = (!given_up).then_some(Progress { person, step: step + 1 });
             }
         }
+    }
+
+    /// Whether some action might work, from a grid over all of them. At each point the margins
+    /// are extrapolated by their slopes over the cell around it; cells in which they might then
+    /// reach the boundary are looked at once more, four times as closely.
+    ///
+    /// Always so where there are more than three features or so much room that cells would be
+    /// wide, since slopes then say little.
+    fn is_promising(&mut self, person: usize) -> Result<bool> {
+        let count = self.change.len();
+        (0..LANES).try_for_each(|lane| self.start(lane, person))?;
+        let bounds: Vec<(f64, f64)> = self.limits.iter().map(|(low, high)| (low.0[0], high.0[0])).collect();
+        let Some(&points) = count.checked_sub(1).and_then(|k| GRID.get(k)) else { return Ok(true) };
+        let cell: Vec<f64> = bounds.iter().map(|(low, high)| (high - low) / points as f64).collect();
+        if cell.iter().any(|&width| width > WIDEST) {
+            return Ok(true);
+        }
+        let corner: Vec<f64> = bounds.iter().map(|(low, _)| *low).collect();
+        let Some(open) = self.open_cells(&corner, &cell, points) else { return Ok(true) };
+        let fine: Vec<f64> = cell.iter().map(|h| h / FINER as f64).collect();
+        let resolved =
+            |cell: Vec<f64>| self.open_cells(&cell, &fine, FINER).is_some_and(|open| open.is_empty());
+        Ok(open.len() > MOST_OPEN || !open.into_iter().all(resolved))
+    }
+
+    /// Of a grid of so many cells along each axis, the corners of those in which the margins
+    /// might reach the boundary; nothing if they do so for certain.
+    fn open_cells(&mut self, corner: &[f64], cell: &[f64], points: usize) -> Option<Vec<Vec<f64>>> {
+        let count = self.change.len();
+        let total = points.pow(count as u32);
+        let corner_of =
+            |number: usize, k: usize| corner[k] + cell[k] * (number / points.pow(k as u32) % points) as f64;
+        let mut open = Vec::new();
+        for first in (0..total).step_by(LANES) {
+            for k in 0..count {
+                self.change[k] = Lanes::from_fn(|l| corner_of((first + l).min(total - 1), k) + 0.5 * cell[k]);
+            }
+            let (plain, perturbed) = self.evaluate();
+            for lane in 0..LANES.min(total - first) {
+                let margin = plain.0[lane].min(perturbed.0[lane]);
+                if margin >= 0.0 {
+                    return None;
+                }
+                // Half a cell away at most, and half as much again for the curvature. Where it
+                // cannot be computed nothing is known.
+                let slopes = self.gradient.iter().zip(cell);
+                let reach: f64 = slopes.map(|(slope, h)| 0.75 * (slope.0[lane] * h).abs()).sum();
+                let hopeless = margin + reach < 0.0;
+                if !hopeless {
+                    open.push((0..count).map(|k| corner_of(first + lane, k)).collect());
+                }
+            }
+        }
+        Some(open)
     }
 
     fn start(&mut self, lane: usize, person: usize) -> Result<()> {
@@ -291,44 +382,64 @@ impl<'a> Run<'a> {
             self.change[k].0[lane] = 0.0;
         }
         self.progress[lane] = Some(Progress { person, step: 0 });
+        self.is_new = true;
         Ok(())
     }
 
-    /// The margins without a perturbation and with the worst one known; leaves the evaluation
-    /// at the latter.
+    /// The margins without a perturbation and with the worst one known, and the gradient of
+    /// the latter in the change.
     fn evaluate(&mut self) -> (Lanes, Lanes) {
-        let Self { margin, individuals, evaluation, change, perturbation, zero, .. } = self;
-        let plain = margin.value(individuals, change, zero, evaluation);
+        let Self { margin, individuals, plain, perturbed, change, perturbation, zero, gradient, .. } = self;
+        // What lies before the action changes only with the individuals.
+        let without = if std::mem::take(&mut self.is_new) {
+            margin.value(individuals, change, zero, plain)
+        } else {
+            margin.value_of_action(individuals, change, zero, plain)
+        };
+        margin.gradients(plain);
         let epsilon = margin.problem().epsilon();
         if epsilon == 0.0 {
-            margin.gradients(evaluation);
-            return (plain, plain);
+            gradient.copy_from_slice(&plain.in_action);
+            return (without, without);
         }
-        margin.gradients(evaluation);
         let norm = margin.problem().norm();
-        step_against(norm, &evaluation.in_perturbation, epsilon, perturbation, true);
-        let mut perturbed = margin.value(individuals, change, perturbation, evaluation);
-        margin.gradients(evaluation);
-        if let Inner::Projected { steps, length } = self.settings.inner {
-            for _ in 0..steps {
-                step_against(norm, &evaluation.in_perturbation, epsilon * length, perturbation, false);
-                project(norm, perturbation, epsilon);
-                perturbed = margin.value(individuals, change, perturbation, evaluation);
-                margin.gradients(evaluation);
+        step_against(norm, &plain.in_perturbation, epsilon, perturbation, true);
+        let mut with = margin.value(individuals, change, perturbation, perturbed);
+        margin.gradients(perturbed);
+        gradient.copy_from_slice(&perturbed.in_action);
+        if let Inner::Projected { steps, length, restarts, seed } = self.settings.inner {
+            for start in 0..=restarts {
+                if start > 0 {
+                    scatter(norm, epsilon, perturbation, seed, &self.progress, (start, restarts));
+                    margin.value(individuals, change, perturbation, perturbed);
+                    margin.gradients(perturbed);
+                }
+                for _ in 0..steps {
+                    step_against(norm, &perturbed.in_perturbation, epsilon * length, perturbation, false);
+                    project(norm, perturbation, epsilon);
+                    let tried = margin.value(individuals, change, perturbation, perturbed);
+                    margin.gradients(perturbed);
+                    for lane in 0..LANES {
+                        if tried.0[lane] < with.0[lane] {
+                            with.0[lane] = tried.0[lane];
+                            let slopes = perturbed.in_action.iter();
+                            gradient.iter_mut().zip(slopes).for_each(|(g, slope)| g.0[lane] = slope.0[lane]);
+                        }
+                    }
+                }
             }
         }
-        (plain, perturbed)
+        (without, with)
     }
 
-    /// The gradient of penalised cost and loss in the change.
+    /// From the gradient of the margin to that of penalised cost and loss.
     fn differentiate(&mut self, margin: Lanes) {
         let problem = self.margin.problem();
         let offset = crate::network::logit(problem.classifier().threshold());
         // d/dz of -log sigmoid(z) is -sigmoid(-z).
         let slope = margin.map(|m| -sigmoid(-(m + offset)));
         let penalty = Lanes::from_fn(|l| {
-            let round = self.progress[l].map_or(0, |progress| progress.step / self.settings.steps);
-            self.settings.penalty * self.settings.decay.powi(round as i32)
+            self.progress[l].map_or(0.0, |progress| self.penalties[progress.step / self.settings.steps])
         });
         let weight = |k: usize| problem.features().feature(self.margin.features()[k]).weight;
         let squares =
@@ -343,7 +454,7 @@ impl<'a> Run<'a> {
                 Cost::L1 => change.map(|c| if c == 0.0 { 0.0 } else { w.copysign(c) }),
                 Cost::L2 => change.zip(length, |c, length| if c == 0.0 { 0.0 } else { w * w * c / length }),
             };
-            *gradient = penalty * cost + slope * self.evaluation.in_action[k];
+            *gradient = penalty * cost + slope * *gradient;
         }
     }
 
@@ -392,13 +503,7 @@ pub(crate) fn adam(gradient: f64, first: &mut f64, second: &mut f64, step: usize
 
 /// Steps of a length against the gradient, the way that lowers a linear function most: from
 /// the origin, or from where the perturbation is.
-pub(crate) fn step_against(
-    norm: &Norm,
-    gradient: &[Lanes],
-    length: f64,
-    perturbation: &mut [Lanes],
-    from_origin: bool,
-) {
+fn step_against(norm: &Norm, gradient: &[Lanes], length: f64, perturbation: &mut [Lanes], from_origin: bool) {
     let mut downwards = vec![0.0; gradient.len()];
     for lane in 0..LANES {
         downwards.iter_mut().zip(gradient).for_each(|(d, g)| *d = -g.0[lane]);
@@ -408,8 +513,26 @@ pub(crate) fn step_against(
     }
 }
 
+/// Puts every lane at a random point of the ball, which depends on the person alone.
+fn scatter(
+    norm: &Norm,
+    epsilon: f64,
+    perturbation: &mut [Lanes],
+    seed: u64,
+    progress: &[Option<Progress>; LANES],
+    (start, restarts): (usize, usize),
+) {
+    for (lane, progress) in progress.iter().enumerate() {
+        let Some(Progress { person, .. }) = progress else { continue };
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream((person * restarts + start) as u64);
+        perturbation.iter_mut().for_each(|place| place.0[lane] = epsilon * random.random_range(-1.0..1.0));
+    }
+    project(norm, perturbation, epsilon);
+}
+
 /// Projects every lane onto the ball.
-pub(crate) fn project(norm: &Norm, perturbation: &mut [Lanes], radius: f64) {
+fn project(norm: &Norm, perturbation: &mut [Lanes], radius: f64) {
     let mut vector = vec![0.0; perturbation.len()];
     for lane in 0..LANES {
         vector.iter_mut().zip(&*perturbation).for_each(|(v, p)| *v = p.0[lane]);

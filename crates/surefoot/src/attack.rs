@@ -1,0 +1,190 @@
+//! Attacks: perturbations that break an action, through the causal model.
+//!
+//! [`FastGradient`] and [`ProjectedGradient`] look within the uncertainty guarded against;
+//! [`DeepFool`] and [`CarliniWagner`] look for the smallest perturbation whatever its size.
+//! [`smallest_break`] combines them. What an attack reports has been evaluated again through
+//! the definition of the margin, [`margin`](crate::margin::margin()), and breaks the action; an
+//! attack that reports nothing proves nothing.
+
+mod carlini_wagner;
+mod deepfool;
+mod gradient;
+mod smallest;
+
+use rayon::prelude::*;
+
+pub use carlini_wagner::CarliniWagner;
+pub use deepfool::DeepFool;
+pub use gradient::{FastGradient, ProjectedGradient};
+pub use smallest::smallest_break;
+
+use crate::margin::{Evaluation, Individuals, Margin, counterfactual};
+use crate::network::{LANES, Lanes};
+use crate::recourse::WorstCase;
+use crate::{Action, Error, Norm, People, Problem, Result};
+
+/// A perturbation that breaks an action.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Break {
+    /// The perturbation, in standardised units.
+    pub perturbation: Vec<f64>,
+    /// Its size in the norm of the problem.
+    pub size: f64,
+    /// What the individual becomes who is perturbed and then acts.
+    pub counterfactual: Vec<f64>,
+    /// The margin that is then left: negative.
+    pub margin: f64,
+}
+
+/// Something that looks for perturbations that break actions.
+pub trait Attack: Sync {
+    /// For each lane of the target the perturbation that it thinks breaks the action best.
+    #[doc(hidden)]
+    fn perturb(&self, target: &mut Target<'_, '_>) -> Vec<Lanes>;
+
+    /// The largest size of what it reports.
+    #[doc(hidden)]
+    fn limit(&self, _: &Problem) -> f64 {
+        f64::INFINITY
+    }
+
+    /// Attacks everybody's action; one answer for each. On all cores.
+    fn attack(&self, problem: &Problem, people: &People, actions: &[Action]) -> Result<Vec<Option<Break>>>
+    where
+        Self: Sized,
+    {
+        let perturbations = for_everybody(problem, people, actions, |target| self.perturb(target))?;
+        let limit = self.limit(problem);
+        let each = perturbations.par_iter().enumerate();
+        Ok(each.map(|(i, d)| confirm(problem, people.individual(i), &actions[i], d, limit)).collect())
+    }
+}
+
+/// Sixteen individuals with their actions, and what is needed to evaluate them.
+#[doc(hidden)]
+pub struct Target<'m, 'p> {
+    margin: &'m Margin<'p>,
+    individuals: Individuals,
+    change: Vec<Lanes>,
+    evaluation: Evaluation,
+    /// Who is on each lane.
+    people: [usize; LANES],
+}
+
+impl Target<'_, '_> {
+    fn problem(&self) -> &Problem {
+        self.margin.problem()
+    }
+
+    fn width(&self) -> usize {
+        self.problem().features().len()
+    }
+
+    fn zero(&self) -> Vec<Lanes> {
+        vec![Lanes::ZERO; self.width()]
+    }
+
+    /// The margins under a perturbation.
+    fn value(&mut self, perturbation: &[Lanes]) -> Lanes {
+        self.margin.value(&self.individuals, &self.change, perturbation, &mut self.evaluation)
+    }
+
+    /// The margins under a perturbation, and their gradients in it.
+    fn gradient(&mut self, perturbation: &[Lanes], gradient: &mut [Lanes]) -> Lanes {
+        let value = self.value(perturbation);
+        self.margin.gradients(&mut self.evaluation);
+        gradient.copy_from_slice(&self.evaluation.in_perturbation);
+        value
+    }
+}
+
+/// One lane of a block.
+fn lane(block: &[Lanes], lane: usize) -> Vec<f64> {
+    block.iter().map(|lanes| lanes.0[lane]).collect()
+}
+
+fn set_lane(block: &mut [Lanes], lane: usize, values: &[f64]) {
+    block.iter_mut().zip(values).for_each(|(lanes, &value)| lanes.0[lane] = value);
+}
+
+/// The unit vector of the norm along which a linear function with this gradient falls most.
+fn downwards(norm: &Norm, gradient: &[Lanes], lane: usize) -> Vec<f64> {
+    let uphill: Vec<f64> = gradient.iter().map(|g| -g.0[lane]).collect();
+    norm.maximiser(&uphill, 1.0)
+}
+
+/// Runs something on blocks of people whose actions are on the same features, and gives each
+/// their perturbation.
+fn for_everybody(
+    problem: &Problem,
+    people: &People,
+    actions: &[Action],
+    perturb: impl Fn(&mut Target<'_, '_>) -> Vec<Lanes> + Sync,
+) -> Result<Vec<Vec<f64>>> {
+    if people.features() != problem.features() {
+        return Err(Error::OtherFeatures);
+    }
+    if actions.len() != people.len() {
+        return Err(Error::VectorLength { expected: people.len(), found: actions.len() });
+    }
+    actions.iter().try_for_each(|action| action.check(problem.features()))?;
+    let mut order: Vec<usize> = (0..people.len()).collect();
+    order.sort_by(|&a, &b| actions[a].features.cmp(&actions[b].features).then(a.cmp(&b)));
+    let groups: Vec<&[usize]> = order.chunk_by(|&a, &b| actions[a].features == actions[b].features).collect();
+    let blocks: Vec<&[usize]> = groups.iter().flat_map(|group| group.chunks(LANES)).collect();
+    let run = |block: &&[usize]| -> Result<Vec<(usize, Vec<f64>)>> {
+        let members: [usize; LANES] = std::array::from_fn(|l| block[l.min(block.len() - 1)]);
+        let features = &actions[members[0]].features;
+        let margin = Margin::new(problem, features);
+        let mut individuals = margin.individuals();
+        for (l, &person) in members.iter().enumerate() {
+            margin.place(&mut individuals, l, people.individual(person))?;
+        }
+        let change = (0..features.len()).map(|k| Lanes::from_fn(|l| actions[members[l]].change[k])).collect();
+        let evaluation = margin.evaluation();
+        let mut target = Target { margin: &margin, individuals, change, evaluation, people: members };
+        let perturbation = perturb(&mut target);
+        Ok(block.iter().enumerate().map(|(l, &person)| (person, lane(&perturbation, l))).collect())
+    };
+    let done = blocks.par_iter().map(run).collect::<Result<Vec<_>>>()?;
+    let mut perturbations = vec![Vec::new(); people.len()];
+    done.into_iter().flatten().for_each(|(person, perturbation)| perturbations[person] = perturbation);
+    Ok(perturbations)
+}
+
+/// Evaluates a perturbation afresh: a break if it is one. What is on the boundary but for
+/// rounding may be moved by up to a millionth of its size, within a limit if there is one.
+fn confirm(
+    problem: &Problem,
+    individual: &[f64],
+    action: &Action,
+    perturbation: &[f64],
+    limit: f64,
+) -> Option<Break> {
+    [0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6].into_iter().find_map(|growth| {
+        let perturbation: Vec<f64> = perturbation.iter().map(|d| d * (1.0 + growth)).collect();
+        let size = problem.norm().value(&perturbation);
+        // A perturbation to somebody whom the causal model cannot produce breaks nothing.
+        let counterfactual = counterfactual(problem, individual, action, &perturbation).ok()?;
+        let margin = problem.classifier().score(&counterfactual);
+        let breaks = margin < 0.0 && size <= limit * (1.0 + 1e-12);
+        breaks.then_some(Break { perturbation, size, counterfactual, margin })
+    })
+}
+
+/// The worst perturbation within the uncertainty guarded against that projected gradient finds
+/// for everybody's action, whether it breaks the action or not.
+pub fn worst_found(
+    problem: &Problem,
+    people: &People,
+    actions: &[Action],
+    attack: &ProjectedGradient,
+) -> Result<Vec<WorstCase>> {
+    let perturbations = for_everybody(problem, people, actions, |target| attack.perturb(target))?;
+    let each = perturbations.into_par_iter().enumerate();
+    each.map(|(i, perturbation)| {
+        let margin = crate::margin::margin(problem, people.individual(i), &actions[i], &perturbation)?;
+        Ok(WorstCase { perturbation, margin })
+    })
+    .collect()
+}

@@ -1,0 +1,87 @@
+//! The attack of Carlini and Wagner: distance and margin weighed against each other.
+
+use super::smallest::refine;
+use super::{Attack, Target, lane, set_lane};
+use crate::network::{LANES, Lanes};
+use crate::recourse::adam;
+
+/// Minimises `||D||^2 + c max(margin(D), 0)` by Adam and searches for the constant `c` by
+/// bisection: the smallest with which the action breaks (Carlini and Wagner, 2017). What it
+/// finds is then shrunk along the boundary.
+///
+/// The distance is the Euclidean one, with the weights of the problem's norm, whatever its
+/// kind. Lengths are in units of the distance to the linearised boundary, so that the same
+/// settings serve actions that break at 0.1 and at a millionth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CarliniWagner {
+    /// Constants to try.
+    pub searches: usize,
+    /// Steps of Adam for each.
+    pub steps: usize,
+    /// The length of a step, as a part of the distance to the linearised boundary.
+    pub step: f64,
+}
+
+impl Default for CarliniWagner {
+    fn default() -> Self {
+        Self { searches: 6, steps: 100, step: 0.02 }
+    }
+}
+
+impl Attack for CarliniWagner {
+    fn perturb(&self, target: &mut Target<'_, '_>) -> Vec<Lanes> {
+        let width = target.width();
+        let weights: Vec<f64> = match target.problem().norm().weights() {
+            Some(weights) => weights.iter().map(|w| w * w).collect(),
+            None => vec![1.0; width],
+        };
+        let mut gradient = target.zero();
+        let zero = target.zero();
+        let margin = target.gradient(&zero, &mut gradient);
+        // In the units of each lane the linearised boundary is at distance 1 and the margin at
+        // the origin is 1.
+        let square = |l: usize| (0..width).map(|i| gradient[i].0[l].powi(2) / weights[i]).sum::<f64>();
+        let scale: [f64; LANES] =
+            std::array::from_fn(|l| (margin.0[l].max(1e-12) / square(l).sqrt()).clamp(1e-9, 10.0));
+        let unit: [f64; LANES] = std::array::from_fn(|l| margin.0[l].max(1e-12));
+
+        let mut best = target.zero();
+        let mut shortest = [f64::INFINITY; LANES];
+        let (mut low, mut high, mut constant) = ([0.0; LANES], [f64::INFINITY; LANES], [1.0; LANES]);
+        for _ in 0..self.searches {
+            let mut at = target.zero();
+            let mut averages = vec![[(0.0, 0.0); LANES]; width];
+            let mut broken = [false; LANES];
+            for step in 1..=self.steps {
+                let margin = target.gradient(&at, &mut gradient);
+                for l in 0..LANES {
+                    let length = (0..width).map(|i| weights[i] * at[i].0[l].powi(2)).sum::<f64>().sqrt();
+                    if margin.0[l] < 0.0 {
+                        broken[l] = true;
+                        if length < shortest[l] {
+                            shortest[l] = length;
+                            set_lane(&mut best, l, &lane(&at, l));
+                        }
+                    }
+                    let pull = if margin.0[l] >= 0.0 { constant[l] / unit[l] } else { 0.0 };
+                    for i in 0..width {
+                        let distance = 2.0 * weights[i] * at[i].0[l] / (scale[l] * scale[l]);
+                        let slope = (distance + pull * gradient[i].0[l]) * scale[l];
+                        let (first, second) = &mut averages[i][l];
+                        let direction = adam(slope, first, second, step);
+                        at[i].0[l] -= self.step * scale[l] * direction;
+                    }
+                }
+            }
+            for l in 0..LANES {
+                if broken[l] {
+                    high[l] = constant[l];
+                } else {
+                    low[l] = constant[l];
+                }
+                constant[l] = if high[l].is_finite() { 0.5 * (low[l] + high[l]) } else { 10.0 * constant[l] };
+            }
+        }
+        refine(target, [best])
+    }
+}

@@ -1,0 +1,86 @@
+//! The smallest perturbation that breaks an action, as far as all attacks together know.
+
+use super::{Attack, Break, CarliniWagner, DeepFool, Target, downwards, lane, set_lane};
+use crate::network::{LANES, Lanes};
+use crate::{Action, People, Problem, Result};
+
+/// Steps by which the best perturbation is moved along the boundary.
+const POLISHING: usize = 10;
+/// Halvings of the way from unbroken to broken.
+const HALVINGS: usize = 50;
+
+/// The smallest perturbation found to break each action: the better of [`DeepFool`] and
+/// [`CarliniWagner`], each moved along the boundary towards the nearest point of its
+/// linearisation and shrunk by bisection. Nothing where no attack breaks the action.
+pub fn smallest_break(problem: &Problem, people: &People, actions: &[Action]) -> Result<Vec<Option<Break>>> {
+    Smallest.attack(problem, people, actions)
+}
+
+struct Smallest;
+
+impl Attack for Smallest {
+    fn perturb(&self, target: &mut Target<'_, '_>) -> Vec<Lanes> {
+        let candidates = [DeepFool::default().perturb(target), CarliniWagner::default().perturb(target)];
+        refine(target, candidates)
+    }
+}
+
+/// The smallest of some candidates, once each is shrunk and moved along the boundary.
+pub(super) fn refine(
+    target: &mut Target<'_, '_>,
+    candidates: impl IntoIterator<Item = Vec<Lanes>>,
+) -> Vec<Lanes> {
+    let mut best = target.zero();
+    let mut size = [f64::INFINITY; LANES];
+    // An action that does not work to begin with is broken by nothing at all.
+    let plain = target.value(&best);
+    (0..LANES).filter(|&l| plain.0[l] < 0.0).for_each(|l| size[l] = 0.0);
+    for candidate in candidates {
+        improve(target, candidate, &mut best, &mut size);
+    }
+    let mut gradient = target.zero();
+    for _ in 0..POLISHING {
+        let margin = target.gradient(&best, &mut gradient);
+        let mut next = best.clone();
+        for l in (0..LANES).filter(|&l| size[l].is_finite()) {
+            // The nearest point of { D : margin + gradient.(D - best) = 0 }.
+            let norm = target.problem().norm();
+            let (at, slope) = (lane(&best, l), lane(&gradient, l));
+            let along: f64 = at.iter().zip(&slope).map(|(x, g)| x * g).sum();
+            let way = (margin.0[l] - along) / norm.dual(&slope);
+            let point: Vec<f64> = downwards(norm, &gradient, l).iter().map(|d| way * d).collect();
+            if point.iter().all(|x| x.is_finite()) {
+                set_lane(&mut next, l, &point);
+            }
+        }
+        // A little further, so that it is on the other side.
+        next.iter_mut().for_each(|lanes| *lanes = lanes.map(|x| 1.05 * x));
+        improve(target, next, &mut best, &mut size);
+    }
+    best
+}
+
+/// Shrinks a candidate by bisection, and keeps it where it breaks the action and is smaller.
+fn improve(target: &mut Target<'_, '_>, candidate: Vec<Lanes>, best: &mut [Lanes], size: &mut [f64; LANES]) {
+    let scaled = |share: &[f64; LANES]| -> Vec<Lanes> {
+        candidate.iter().map(|lanes| Lanes::from_fn(|l| share[l] * lanes.0[l])).collect()
+    };
+    let (mut low, mut high) = ([0.0; LANES], [1.0; LANES]);
+    let broken = target.value(&candidate);
+    for _ in 0..HALVINGS {
+        let middle: [f64; LANES] = std::array::from_fn(|l| 0.5 * (low[l] + high[l]));
+        let margin = target.value(&scaled(&middle));
+        for l in 0..LANES {
+            if margin.0[l] < 0.0 { high[l] = middle[l] } else { low[l] = middle[l] }
+        }
+    }
+    let shrunk = scaled(&high);
+    for l in (0..LANES).filter(|&l| broken.0[l] < 0.0) {
+        let point = lane(&shrunk, l);
+        let length = target.problem().norm().value(&point);
+        if length < size[l] {
+            size[l] = length;
+            set_lane(best, l, &point);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Attacks: exact where the answer is known, honest everywhere.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod every_kind;
+
+use ndarray::Array2;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use surefoot::attack::{CarliniWagner, DeepFool, FastGradient, ProjectedGradient, worst_found};
+use surefoot::margin::margin;
+use surefoot::{
+    Action, Activation, Attack, Break, Change, Classifier, Equation, Error, Exact, Feature, Features, Form,
+    Norm, NormKind, People, Problem, Result, Scm, smallest_break,
+};
+
+const KINDS: [NormKind; 3] = [NormKind::L1, NormKind::L2, NormKind::Linf];
+
+/// Every attack, under its name.
+fn attacks() -> Vec<(&'static str, fn(&Problem, &People, &[Action]) -> Result<Vec<Option<Break>>>)> {
+    vec![
+        ("fast gradient", |p, x, a| FastGradient.attack(p, x, a)),
+        ("projected gradient", |p, x, a| ProjectedGradient::default().attack(p, x, a)),
+        ("DeepFool", |p, x, a| DeepFool::default().attack(p, x, a)),
+        ("Carlini-Wagner", |p, x, a| CarliniWagner::default().attack(p, x, a)),
+        ("smallest break", smallest_break),
+    ]
+}
+
+/// A linear problem with a causal chain, people, and an action beyond the boundary for each.
+fn linear_problem(norm: Norm, form: Form) -> (Problem, People, Vec<Action>) {
+    let features = Features::new(vec![
+        Feature::new("a").change(Change::Any),
+        Feature::new("b").change(Change::Any).scaling(2.0, 3.0),
+        Feature::new("c"),
+    ])
+    .unwrap();
+    let equations =
+        vec![("b", Equation::linear(&["a"], vec![0.7], 0.1)), ("c", Equation::formula("a - 0.5 * b + u"))];
+    let scm = Scm::new(&features, equations).unwrap();
+    let classifier = Classifier::linear(vec![1.0, -0.8, 0.6], -0.5, 0.5).unwrap();
+    let problem = Problem::new(features.clone(), classifier).unwrap().with_causal_model(scm).unwrap();
+    let problem = problem.with_uncertainty(norm, 0.3).unwrap().with_form(form);
+    let random = &mut ChaCha8Rng::seed_from_u64(4);
+    let rows = Array2::from_shape_fn((37, 3), |_| random.random_range(-1.0..1.0));
+    let people = People::from_standardised(&features, rows.view()).unwrap();
+    let actions = people.iter().map(|x| {
+        let features = if random.random_bool(0.5) { vec![0] } else { vec![0, 1] };
+        // Far enough to be favourable by something between 0.05 and 0.65.
+        let mut action = Action { change: vec![0.2; features.len()], features };
+        let at = |action: &Action| margin(&problem, x, action, &[0.0; 3]).unwrap();
+        let wanted = random.random_range(0.05..0.65);
+        let base = at(&action);
+        action.change[0] += 1.0;
+        let slope = at(&action) - base;
+        action.change[0] += (wanted - base) / slope - 1.0;
+        action
+    });
+    let actions = actions.collect();
+    (problem, people, actions)
+}
+
+#[test]
+fn linear_problems_are_attacked_exactly() {
+    for kind in KINDS {
+        for norm in [Norm::unweighted(kind), Norm::weighted(kind, vec![0.5, 1.0, 2.0]).unwrap()] {
+            for form in [Form::Relative, Form::Absolute] {
+                let (problem, people, actions) = linear_problem(norm.clone(), form);
+                let exact = Exact::new(&problem).unwrap();
+                let worst = worst_found(&problem, &people, &actions, &ProjectedGradient::default()).unwrap();
+                for (name, attack) in attacks() {
+                    let breaks = attack(&problem, &people, &actions).unwrap();
+                    for (i, x) in people.iter().enumerate() {
+                        let place = format!("{name} {norm:?} {form:?} {i}");
+                        let least = exact.smallest_break(x, &actions[i]).unwrap();
+                        let lowest = exact.worst_case(x, &actions[i]).unwrap().margin;
+                        assert!((worst[i].margin - lowest).abs() < 1e-6, "{place}");
+                        let bounded = name.ends_with("gradient");
+                        assert_eq!(breaks[i].is_some(), !bounded || lowest < 0.0, "{place}");
+                        let Some(found) = &breaks[i] else { continue };
+                        if bounded {
+                            assert!((found.margin - lowest).abs() < 1e-6, "{place}");
+                            assert!(found.size <= 0.3 * (1.0 + 1e-9), "{place}");
+                        } else {
+                            assert!((found.size - least).abs() < 1e-6, "{place}: {} not {least}", found.size);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A network classifier over the model with every kind of equation.
+fn curved_problem(form: Form) -> (Problem, People, Vec<Action>) {
+    let classifier = Classifier::network(every_kind::network(Activation::Tanh, 8), 0.4).unwrap();
+    let problem = Problem::new(every_kind::features(), classifier).unwrap();
+    let problem = problem.with_causal_model(every_kind::scm()).unwrap().with_form(form);
+    let problem = problem.with_uncertainty(Norm::L2, 0.1).unwrap();
+    let random = &mut ChaCha8Rng::seed_from_u64(8);
+    let mut individual = || {
+        let noise: Vec<f64> = (0..8).map(|_| random.random_range(-1.0..1.0)).collect();
+        every_kind::scm().predict(&noise).unwrap()
+    };
+    let rows: Vec<f64> = (0..20).flat_map(|_| individual()).collect();
+    let rows = Array2::from_shape_vec((20, 8), rows).unwrap();
+    let people = People::from_standardised(&every_kind::features(), rows.view()).unwrap();
+    let sets: [&[usize]; 3] = [&[1], &[4], &[1, 4]];
+    let action = |i: usize| Action { features: sets[i % 3].to_vec(), change: vec![0.05; sets[i % 3].len()] };
+    let actions = (0..20).map(action).collect();
+    (problem, people, actions)
+}
+
+#[test]
+fn what_is_reported_breaks_when_evaluated_again() {
+    for form in [Form::Relative, Form::Absolute] {
+        let (problem, people, actions) = curved_problem(form);
+        let mut reported = 0;
+        for (name, attack) in attacks() {
+            for (i, found) in attack(&problem, &people, &actions).unwrap().iter().enumerate() {
+                let Some(found) = found else { continue };
+                let x = people.individual(i);
+                let again = margin(&problem, x, &actions[i], &found.perturbation).unwrap();
+                assert!(again < 0.0 && again == found.margin, "{name} {i}");
+                assert_eq!(found.size, problem.norm().value(&found.perturbation));
+                assert_eq!(again, problem.classifier().score(&found.counterfactual));
+                reported += 1;
+            }
+        }
+        assert!(reported > 10, "{reported}");
+    }
+}
+
+#[test]
+fn no_random_perturbation_is_worse_than_what_projected_gradient_finds() {
+    let (problem, people, actions) = curved_problem(Form::Relative);
+    let worst = worst_found(&problem, &people, &actions, &ProjectedGradient::default()).unwrap();
+    let random = &mut ChaCha8Rng::seed_from_u64(5);
+    for (i, x) in people.iter().enumerate() {
+        for _ in 0..500 {
+            let mut d: Vec<f64> = (0..8).map(|_| random.random_range(-0.1..0.1)).collect();
+            let length = problem.norm().value(&d);
+            d.iter_mut().for_each(|d| *d *= 0.1 / length);
+            let Ok(margin) = margin(&problem, x, &actions[i], &d) else { continue };
+            assert!(margin >= worst[i].margin - 1e-6, "{i}: {margin} {}", worst[i].margin);
+        }
+    }
+}
+
+#[test]
+fn the_smallest_break_is_no_larger_than_that_of_any_attack() {
+    let (problem, people, actions) = curved_problem(Form::Relative);
+    let smallest = smallest_break(&problem, &people, &actions).unwrap();
+    for (name, attack) in attacks() {
+        for (found, smallest) in attack(&problem, &people, &actions).unwrap().iter().zip(&smallest) {
+            if let Some(found) = found {
+                assert!(smallest.as_ref().unwrap().size <= found.size * (1.0 + 1e-6), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn answers_depend_on_neither_the_batch_nor_the_number_of_threads() {
+    let (problem, people, actions) = curved_problem(Form::Relative);
+    for (name, attack) in attacks() {
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| attack(&problem, &people, &actions).unwrap())
+        };
+        assert_eq!(with(1), with(3), "{name}");
+    }
+}
+
+#[test]
+fn people_and_actions_that_do_not_fit_are_refused() {
+    let (problem, people, actions) = curved_problem(Form::Relative);
+    let of = |actions: &[Action]| FastGradient.attack(&problem, &people, actions).unwrap_err();
+    assert!(matches!(of(&actions[1..]), Error::VectorLength { expected: 20, found: 19 }));
+    let mut beyond = actions.clone();
+    beyond[7].features = vec![9];
+    beyond[7].change = vec![0.0];
+    assert!(matches!(of(&beyond), Error::NoSuchFeature { index: 9, .. }));
+}
