@@ -7,7 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use surefoot::{Norm, Outcome, recourse};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use surefoot::attack::{ProjectedGradient, worst_found};
+use surefoot::margin::gradients;
+use surefoot::{Action, Descent, Norm, Outcome, People, Problem, recourse, smallest_break};
 use surefoot_paper::Reference;
 use surefoot_paper::reference::SLACK;
 
@@ -64,4 +68,99 @@ fn linear_cases_agree_in_who_is_found_and_at_what_cost() {
         println!("{dataset:<9} {answers:>8} {found:>7}   {worst:.1e}");
     }
     println!("{answers} published answers agree");
+}
+
+/// The first people of a network case, with Algorithm 1's answers to them.
+fn attempted(
+    reference: &Reference,
+    name: &str,
+    epsilon: f64,
+    count: usize,
+) -> (Problem, People, Vec<Option<Action>>) {
+    let case = reference.case(name).unwrap();
+    let problem = case.problem(reference).unwrap().with_uncertainty(Norm::L2, epsilon).unwrap();
+    let first: Vec<usize> = (0..count.min(case.people.len())).collect();
+    let people = case.people.select(&first).unwrap();
+    let attempts = Descent::default().solve(&problem, &people).unwrap();
+    let actions = attempts.iter().map(|a| a.candidate().map(|c| c.action.clone())).collect();
+    (problem, people, actions)
+}
+
+/// One network of each data set, trained by plain empirical risk, whichever seeds are there.
+fn networks(reference: &Reference) -> BTreeMap<String, String> {
+    let names = reference.names("mlp").unwrap();
+    let plain = names.into_iter().filter(|name| name.contains("_ERM_"));
+    plain.map(|name| (name.split('_').next().unwrap().to_owned(), name)).collect()
+}
+
+/// Algorithm 1 finds whom the published implementation found, at its cost, and actions that
+/// break where the published ones do.
+#[test]
+fn network_cases_agree_with_algorithm_1() {
+    let Some(reference) = reference() else { return };
+    for (dataset, name) in networks(&reference) {
+        let case = reference.case(&name).unwrap();
+        for answers in case.answers.iter().filter(|answers| answers.epsilon == 0.1 || answers.epsilon == 0.0)
+        {
+            let (problem, people, actions) = attempted(&reference, &name, answers.epsilon, 60);
+            let published = &answers.cost[..people.len()];
+            let both = || actions.iter().zip(published).filter_map(|(a, p)| Some((a.as_ref()?, p.as_ref()?)));
+            let agree = actions.iter().zip(published).filter(|(a, p)| a.is_some() == p.is_some()).count();
+            let place = format!("{dataset}, epsilon {}", answers.epsilon);
+            assert!(agree + 2 >= people.len(), "{place}: {agree} of {}", people.len());
+            let ours: f64 = both().map(|(action, _)| problem.cost().of(problem.features(), action)).sum();
+            let theirs: f64 = both().map(|(_, cost)| cost).sum();
+            assert!(ours <= 1.03 * theirs, "{place}: {ours} {theirs}");
+
+            let found: Vec<usize> = (0..people.len()).filter(|&i| actions[i].is_some()).collect();
+            let acted: Vec<Action> = actions.into_iter().flatten().collect();
+            let breaks = smallest_break(&problem, &people.select(&found).unwrap(), &acted).unwrap();
+            let median = |mut sizes: Vec<f64>| {
+                sizes.sort_by(f64::total_cmp);
+                sizes[sizes.len() / 2]
+            };
+            let ours = median(breaks.iter().map(|b| b.as_ref().unwrap().size).collect());
+            let count = published.iter().flatten().count();
+            let theirs = median(answers.smallest_break.as_ref().unwrap()[..count].to_vec());
+            // Without uncertainty actions end wherever the last step led.
+            assert!(answers.epsilon == 0.0 || (ours / theirs - 1.0).abs() < 0.1, "{place}: {ours} {theirs}");
+        }
+    }
+}
+
+/// 10,000 random perturbations of the full size never do more harm than what projected
+/// gradient finds.
+#[test]
+fn no_random_perturbation_beats_projected_gradient() {
+    let Some(reference) = reference() else { return };
+    for (dataset, name) in networks(&reference) {
+        for epsilon in [0.1, 0.5] {
+            let (problem, people, actions) = attempted(&reference, &name, epsilon, 24);
+            let found: Vec<usize> = (0..people.len()).filter(|&i| actions[i].is_some()).take(3).collect();
+            let actions: Vec<Action> = found.iter().filter_map(|&i| actions[i].clone()).collect();
+            let Ok(people) = people.select(&found) else { continue };
+            let worst = worst_found(&problem, &people, &actions, &ProjectedGradient::default()).unwrap();
+            let random = &mut ChaCha8Rng::seed_from_u64(1);
+            for (i, action) in actions.iter().enumerate() {
+                let many = people.select(&vec![i; 10_000]).unwrap();
+                let mut cloud = ndarray::Array2::from_shape_fn((10_000, people.width()), |_| {
+                    random.random_range(-1.0..1.0)
+                });
+                for mut row in cloud.rows_mut() {
+                    let length = row.iter().map(|d| d * d).sum::<f64>().sqrt();
+                    row *= epsilon / length;
+                }
+                let change =
+                    ndarray::Array2::from_shape_fn((10_000, action.change.len()), |(_, k)| action.change[k]);
+                let margins =
+                    gradients(&problem, &many, &action.features, change.view(), cloud.view()).unwrap().margin;
+                let lowest = margins.iter().copied().fold(f64::INFINITY, f64::min);
+                assert!(
+                    lowest >= worst[i].margin - 1e-6,
+                    "{dataset} {epsilon}: {lowest} {}",
+                    worst[i].margin
+                );
+            }
+        }
+    }
 }

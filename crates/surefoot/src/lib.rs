@@ -38,6 +38,10 @@
 //! # Ok::<(), surefoot::Error>(())
 //! ```
 //!
+//! Linear problems are solved exactly ([`recourse()`]). For networks there is the paper's
+//! Algorithm 1 ([`Descent`]), which proves nothing, and there are [attacks](attack) that try to
+//! break any action.
+//!
 //! Modules are listed in the order in which they build on each other.
 
 pub mod error;

@@ -16,8 +16,10 @@ use surefoot::{
 
 const KINDS: [NormKind; 3] = [NormKind::L1, NormKind::L2, NormKind::Linf];
 
+type Run = fn(&Problem, &People, &[Action]) -> Result<Vec<Option<Break>>>;
+
 /// Every attack, under its name.
-fn attacks() -> Vec<(&'static str, fn(&Problem, &People, &[Action]) -> Result<Vec<Option<Break>>>)> {
+fn attacks() -> Vec<(&'static str, Run)> {
     vec![
         ("fast gradient", |p, x, a| FastGradient.attack(p, x, a)),
         ("projected gradient", |p, x, a| ProjectedGradient::default().attack(p, x, a)),
