@@ -5,7 +5,7 @@
 //! of the threshold, so that favourable means a score of at least 0. Inputs are
 //! standardised.
 
-use crate::network::{Lanes, Network, Workspace, logit};
+use crate::network::{Lanes, Network, SingleWorkspace, Workspace, logit};
 use crate::{Error, Features, Result};
 
 /// A model that decides on people.
@@ -16,9 +16,23 @@ pub struct Classifier {
     offset: f64,
 }
 
+/// How exactly a block of individuals is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Precision {
+    /// In doubles.
+    Double,
+    /// Network classifiers in floats: twice as fast, good for finding the way but not for
+    /// deciding anything.
+    Single,
+}
+
 /// What the evaluation of a classifier on a block of individuals leaves behind.
 #[derive(Clone, Debug)]
-pub(crate) struct ClassifierTape(Option<Workspace>);
+pub(crate) enum ClassifierTape {
+    Linear,
+    Network(Workspace),
+    SingleNetwork(SingleWorkspace),
+}
 
 /// The kinds of model a [`Classifier`] can hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,34 +121,45 @@ impl Classifier {
         }
     }
 
-    pub(crate) fn tape(&self) -> ClassifierTape {
-        ClassifierTape(match &self.model {
-            Model::Linear { .. } => None,
-            Model::Network(network) => Some(network.workspace()),
-        })
+    pub(crate) fn tape(&self, precision: Precision) -> ClassifierTape {
+        match (&self.model, precision) {
+            (Model::Linear { .. }, _) => ClassifierTape::Linear,
+            (Model::Network(network), Precision::Double) => ClassifierTape::Network(network.workspace()),
+            (Model::Network(network), Precision::Single) => {
+                ClassifierTape::SingleNetwork(network.single_workspace())
+            }
+        }
     }
 
     /// The score of a block of individuals.
     pub(crate) fn score_lanes(&self, x: &[Lanes], tape: &mut ClassifierTape) -> Lanes {
-        let logit = match &self.model {
-            Model::Linear { weights, intercept } => {
+        let logit = match (&self.model, tape) {
+            (Model::Linear { weights, intercept }, _) => {
                 let terms = weights.iter().zip(x);
                 terms.fold(Lanes::splat(*intercept), |sum, (&w, &x)| sum.zip(x, |sum, x| sum + w * x))
             }
-            Model::Network(network) => network.forward(x, tape.0.get_or_insert_with(|| network.workspace())),
+            (Model::Network(network), ClassifierTape::Network(workspace)) => network.forward(x, workspace),
+            (Model::Network(network), ClassifierTape::SingleNetwork(single)) => {
+                network.forward_single(x, single)
+            }
+            (Model::Network(_), ClassifierTape::Linear) => unreachable!("the tape of another classifier"),
         };
         logit.map(|logit| logit - self.offset)
     }
 
     /// The gradient of the score where it was last evaluated.
     pub(crate) fn gradient_lanes(&self, tape: &mut ClassifierTape, gradient: &mut [Lanes]) {
-        match &self.model {
-            Model::Linear { weights, .. } => {
+        match (&self.model, tape) {
+            (Model::Linear { weights, .. }, _) => {
                 gradient.iter_mut().zip(weights).for_each(|(g, &w)| *g = Lanes::splat(w));
             }
-            Model::Network(network) => {
-                network.backward(tape.0.get_or_insert_with(|| network.workspace()), gradient);
+            (Model::Network(network), ClassifierTape::Network(workspace)) => {
+                network.backward(workspace, gradient)
             }
+            (Model::Network(network), ClassifierTape::SingleNetwork(single)) => {
+                network.backward_single(single, gradient);
+            }
+            (Model::Network(_), ClassifierTape::Linear) => unreachable!("the tape of another classifier"),
         }
     }
 

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 pub use lanes::{LANES, Lanes};
 
 use crate::{Error, Result};
-use kernel::Packed;
+use kernel::{Packed, Real};
 
 /// The function between the layers of a [`Network`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,19 +74,36 @@ pub struct Layer {
 pub struct Network {
     layers: Vec<Layer>,
     activation: Activation,
-    /// Every layer, packed for the way forward.
-    forward: Vec<Packed>,
-    /// Every layer transposed, packed for the way back.
-    backward: Vec<Packed>,
+    double: Passes<f64>,
+    single: Passes<f32>,
+}
+
+/// The layers, packed for the passes over a block of inputs in one precision.
+#[derive(Clone, Debug, PartialEq)]
+struct Passes<T> {
+    /// Every layer, for the way forward.
+    forward: Vec<Packed<T>>,
+    /// Every layer transposed, for the way back.
+    backward: Vec<Packed<T>>,
+    /// The weights of the last layer.
+    last: Vec<T>,
 }
 
 /// What the evaluation of a network on a block of inputs leaves behind.
 #[derive(Clone, Debug)]
-pub(crate) struct Workspace {
+pub(crate) struct Workspace<T = f64> {
     /// Outputs of the hidden layers.
-    hidden: Vec<Vec<Lanes>>,
+    hidden: Vec<Vec<Lanes<T>>>,
     /// As large as the largest layer, twice.
-    buffers: [Vec<Lanes>; 2],
+    buffers: [Vec<Lanes<T>>; 2],
+}
+
+/// The same for an evaluation in floats.
+#[derive(Clone, Debug)]
+pub(crate) struct SingleWorkspace {
+    workspace: Workspace<f32>,
+    input: Vec<Lanes<f32>>,
+    gradient: Vec<Lanes<f32>>,
 }
 
 impl Network {
@@ -109,15 +126,8 @@ impl Network {
                 return Err(Error::NetworkNotFinite { layer: number, value });
             }
         }
-        let forward =
-            |layer: &Layer| Packed::new(layer.weight.dim(), |i, j| layer.weight[[i, j]], |i| layer.bias[i]);
-        let backward = |layer: &Layer| {
-            let (outputs, inputs) = layer.weight.dim();
-            Packed::new((inputs, outputs), |i, j| layer.weight[[j, i]], |_| 0.0)
-        };
-        let (forward, backward) =
-            (layers.iter().map(forward).collect(), layers.iter().map(backward).collect());
-        Ok(Self { layers, activation, forward, backward })
+        let (double, single) = (Passes::new(&layers), Passes::new(&layers));
+        Ok(Self { layers, activation, double, single })
     }
 
     /// How many inputs it takes.
@@ -209,59 +219,50 @@ impl Network {
     }
 
     pub(crate) fn workspace(&self) -> Workspace {
-        let width = self.forward.iter().chain(&self.backward).map(Packed::outputs).max().unwrap_or(0);
-        let hidden = &self.forward[..self.forward.len() - 1];
-        let hidden = hidden.iter().map(|layer| vec![Lanes::ZERO; layer.outputs()]).collect();
-        Workspace { hidden, buffers: [vec![Lanes::ZERO; width], vec![Lanes::ZERO; width]] }
+        self.double.workspace()
+    }
+
+    pub(crate) fn single_workspace(&self) -> SingleWorkspace {
+        let zeros = vec![Lanes([0.0; LANES]); self.inputs()];
+        SingleWorkspace { workspace: self.single.workspace(), input: zeros.clone(), gradient: zeros }
     }
 
     /// `f` for a block.
     pub(crate) fn forward(&self, x: &[Lanes], workspace: &mut Workspace) -> Lanes {
-        let mut input = x;
-        for (layer, output) in self.forward.iter().zip(&mut workspace.hidden) {
-            layer.apply(input, output);
-            kernel::activate(self.activation, output);
-            input = output;
-        }
-        let mut value = [Lanes::ZERO];
-        self.forward[self.forward.len() - 1].apply(input, &mut value);
-        value[0]
+        self.double.forward(self.activation, x, workspace)
     }
 
     /// The gradient of `f` where it was last evaluated with this workspace.
     pub(crate) fn backward(&self, workspace: &mut Workspace, gradient: &mut [Lanes]) {
-        let Workspace { hidden, buffers: [adjoint, next] } = workspace;
-        let last = &self.layers[self.layers.len() - 1];
-        if hidden.is_empty() {
-            gradient.iter_mut().zip(last.weight.row(0)).for_each(|(g, &w)| *g = Lanes::splat(w));
-            return;
-        }
-        adjoint.iter_mut().zip(last.weight.row(0)).for_each(|(a, &w)| *a = Lanes::splat(w));
-        for (number, h) in hidden.iter().enumerate().rev() {
-            kernel::multiply_slopes(self.activation, adjoint, h);
-            let layer = &self.backward[number];
-            if number == 0 {
-                layer.apply(&adjoint[..h.len()], gradient);
-            } else {
-                layer.apply(&adjoint[..h.len()], &mut next[..layer.outputs()]);
-                std::mem::swap(adjoint, next);
-            }
-        }
+        self.double.backward(self.activation, workspace, gradient);
+    }
+
+    /// `f` for a block, in floats.
+    pub(crate) fn forward_single(&self, x: &[Lanes], single: &mut SingleWorkspace) -> Lanes {
+        single.input.iter_mut().zip(x).for_each(|(place, x)| *place = x.single());
+        self.single.forward(self.activation, &single.input, &mut single.workspace).double()
+    }
+
+    /// The gradient of `f` where it was last evaluated in floats with this workspace.
+    pub(crate) fn backward_single(&self, single: &mut SingleWorkspace, gradient: &mut [Lanes]) {
+        self.single.backward(self.activation, &mut single.workspace, &mut single.gradient);
+        gradient.iter_mut().zip(&single.gradient).for_each(|(place, g)| *place = g.double());
     }
 
     /// The derivative of `f` in a direction, where it was last evaluated with this workspace.
-    pub(crate) fn tangent(&self, direction: &[Lanes], workspace: &mut Workspace) -> Lanes {
+    fn tangent(&self, direction: &[Lanes], workspace: &mut Workspace) -> Lanes {
         let Workspace { hidden, buffers: [tangent, next] } = workspace;
+        let forward = &self.double.forward;
         tangent[..direction.len()].copy_from_slice(direction);
         let mut width = direction.len();
-        for (layer, h) in self.forward.iter().zip(hidden.iter()) {
+        for (layer, h) in forward.iter().zip(hidden.iter()) {
             layer.apply_linear(&tangent[..width], &mut next[..h.len()]);
             kernel::multiply_slopes(self.activation, next, h);
             std::mem::swap(tangent, next);
             width = h.len();
         }
         let mut value = [Lanes::ZERO];
-        self.forward[self.forward.len() - 1].apply_linear(&tangent[..width], &mut value);
+        forward[forward.len() - 1].apply_linear(&tangent[..width], &mut value);
         value[0]
     }
 
@@ -279,6 +280,60 @@ impl Network {
             hidden.push(z);
         }
         (hidden, last)
+    }
+}
+
+impl<T: Real> Passes<T> {
+    fn new(layers: &[Layer]) -> Self {
+        let forward =
+            |layer: &Layer| Packed::new(layer.weight.dim(), |i, j| layer.weight[[i, j]], |i| layer.bias[i]);
+        let backward = |layer: &Layer| {
+            let (outputs, inputs) = layer.weight.dim();
+            Packed::new((inputs, outputs), |i, j| layer.weight[[j, i]], |_| 0.0)
+        };
+        let last =
+            layers.last().map_or(Vec::new(), |layer| layer.weight.row(0).mapv(T::from_double).to_vec());
+        Self {
+            forward: layers.iter().map(forward).collect(),
+            backward: layers.iter().map(backward).collect(),
+            last,
+        }
+    }
+
+    fn workspace(&self) -> Workspace<T> {
+        let zeros = |n: usize| vec![Lanes([T::ZERO; LANES]); n];
+        let width = self.forward.iter().chain(&self.backward).map(Packed::outputs).max().unwrap_or(0);
+        let hidden = &self.forward[..self.forward.len() - 1];
+        let hidden = hidden.iter().map(|layer| zeros(layer.outputs())).collect();
+        Workspace { hidden, buffers: [zeros(width), zeros(width)] }
+    }
+
+    fn forward(&self, activation: Activation, x: &[Lanes<T>], workspace: &mut Workspace<T>) -> Lanes<T> {
+        let mut input = x;
+        for (layer, output) in self.forward.iter().zip(&mut workspace.hidden) {
+            layer.apply(input, output);
+            kernel::activate(activation, output);
+            input = output;
+        }
+        let mut value = [Lanes([T::ZERO; LANES])];
+        self.forward[self.forward.len() - 1].apply(input, &mut value);
+        value[0]
+    }
+
+    fn backward(&self, activation: Activation, workspace: &mut Workspace<T>, gradient: &mut [Lanes<T>]) {
+        let Workspace { hidden, buffers: [adjoint, next] } = workspace;
+        let start = if hidden.is_empty() { &mut *gradient } else { &mut adjoint[..] };
+        start.iter_mut().zip(&self.last).for_each(|(a, &w)| *a = Lanes([w; LANES]));
+        for (number, h) in hidden.iter().enumerate().rev() {
+            kernel::multiply_slopes(activation, adjoint, h);
+            let layer = &self.backward[number];
+            if number == 0 {
+                layer.apply(&adjoint[..h.len()], gradient);
+            } else {
+                layer.apply(&adjoint[..h.len()], &mut next[..layer.outputs()]);
+                std::mem::swap(adjoint, next);
+            }
+        }
     }
 }
 

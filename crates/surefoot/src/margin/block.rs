@@ -1,7 +1,7 @@
 //! The margin of a block of individuals who act on the same features: value, gradient in the
 //! action, gradient in the perturbation.
 
-use crate::classifier::ClassifierTape;
+use crate::classifier::{ClassifierTape, Precision};
 use crate::network::{LANES, Lanes};
 use crate::scm::{Downstream, Tape};
 use crate::{Form, Problem, Result};
@@ -67,11 +67,15 @@ impl<'p> Margin<'p> {
     }
 
     pub fn evaluation(&self) -> Evaluation {
+        self.evaluation_in(Precision::Double)
+    }
+
+    pub fn evaluation_in(&self, precision: Precision) -> Evaluation {
         let zeros = |n: usize| vec![Lanes::ZERO; n];
         let width = self.problem.features().len();
         Evaluation {
             tape: self.problem.scm().map(|scm| scm.tape()),
-            classifier: self.problem.classifier().tape(),
+            classifier: self.problem.classifier().tape(precision),
             acted: zeros(width),
             adjoint: zeros(width),
             perturbed: zeros(width),

@@ -52,23 +52,42 @@ impl Level {
     }
 }
 
+/// The numbers that the loops work with: doubles or floats.
+pub(crate) trait Real: Copy + std::ops::MulAssign + PartialEq + Send + Sync + 'static {
+    const ZERO: Self;
+    const ONE: Self;
+
+    fn from_double(value: f64) -> Self;
+
+    /// `a * b + c`, rounded once if fused.
+    fn fused<const FUSED: bool>(a: Self, b: Self, c: Self) -> Self;
+
+    /// The activation of one number, without branches.
+    fn activated<const FUSED: bool>(activation: Activation, x: Self) -> Self;
+
+    /// The slope of an activation from its value.
+    fn slope(activation: Activation, h: Self) -> Self;
+}
+
 /// A matrix with a constant term, packed for [`Packed::apply`].
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Packed {
-    panels: Vec<[f64; PANEL]>,
-    constant: Vec<[f64; PANEL]>,
+pub(super) struct Packed<T> {
+    panels: Vec<[T; PANEL]>,
+    constant: Vec<[T; PANEL]>,
     outputs: usize,
     inputs: usize,
 }
 
-impl Packed {
+impl<T: Real> Packed<T> {
     pub fn new(
         (outputs, inputs): (usize, usize),
         weight: impl Fn(usize, usize) -> f64,
         constant: impl Fn(usize) -> f64,
     ) -> Self {
         let rows = |panel: usize, f: &dyn Fn(usize) -> f64| {
-            std::array::from_fn(|r| Some(panel * PANEL + r).filter(|&i| i < outputs).map_or(0.0, f))
+            std::array::from_fn(|r| {
+                T::from_double(Some(panel * PANEL + r).filter(|&i| i < outputs).map_or(0.0, f))
+            })
         };
         let count = outputs.div_ceil(PANEL);
         let panels = (0..count).flat_map(|p| (0..inputs).map(move |j| (p, j)));
@@ -85,17 +104,17 @@ impl Packed {
     }
 
     /// `output = matrix * input + constant`, for every lane.
-    pub fn apply(&self, input: &[Lanes], output: &mut [Lanes]) {
-        self.apply_at(Level::best(), 1.0, input, output);
+    pub fn apply(&self, input: &[Lanes<T>], output: &mut [Lanes<T>]) {
+        self.apply_at(Level::best(), T::ONE, input, output);
     }
 
     /// `output = matrix * input`, without the constant.
-    pub fn apply_linear(&self, input: &[Lanes], output: &mut [Lanes]) {
-        self.apply_at(Level::best(), 0.0, input, output);
+    pub fn apply_linear(&self, input: &[Lanes<T>], output: &mut [Lanes<T>]) {
+        self.apply_at(Level::best(), T::ZERO, input, output);
     }
 
     /// `output = matrix * input + share * constant`.
-    fn apply_at(&self, level: Level, share: f64, input: &[Lanes], output: &mut [Lanes]) {
+    fn apply_at(&self, level: Level, share: T, input: &[Lanes<T>], output: &mut [Lanes<T>]) {
         assert!(input.len() == self.inputs && output.len() == self.outputs, "a block of another shape");
         match level {
             Level::Portable => self.tiles::<4, 4, false>(share, input, output),
@@ -109,13 +128,13 @@ impl Packed {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    fn tiles_avx2(&self, share: f64, input: &[Lanes], output: &mut [Lanes]) {
+    fn tiles_avx2(&self, share: T, input: &[Lanes<T>], output: &mut [Lanes<T>]) {
         self.tiles::<2, 16, true>(share, input, output);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512dq,fma")]
-    fn tiles_avx512(&self, share: f64, input: &[Lanes], output: &mut [Lanes]) {
+    fn tiles_avx512(&self, share: T, input: &[Lanes<T>], output: &mut [Lanes<T>]) {
         self.tiles::<4, 16, true>(share, input, output);
     }
 
@@ -124,27 +143,27 @@ impl Packed {
     #[inline(always)]
     fn tiles<const ROWS: usize, const WIDTH: usize, const FUSED: bool>(
         &self,
-        share: f64,
-        input: &[Lanes],
-        output: &mut [Lanes],
+        share: T,
+        input: &[Lanes<T>],
+        output: &mut [Lanes<T>],
     ) {
         for (panel, output) in output.chunks_mut(PANEL).enumerate() {
             let weights = &self.panels[panel * self.inputs..(panel + 1) * self.inputs];
             for row in (0..PANEL).step_by(ROWS) {
                 for lane in (0..LANES).step_by(WIDTH) {
-                    let mut sums = [[0.0; WIDTH]; ROWS];
+                    let mut sums = [[T::ZERO; WIDTH]; ROWS];
                     for r in 0..ROWS {
-                        sums[r] = [share * self.constant[panel][row + r]; WIDTH];
+                        sums[r] = [T::fused::<FUSED>(share, self.constant[panel][row + r], T::ZERO); WIDTH];
                     }
                     for (weights, input) in weights.iter().zip(input) {
-                        let input: &[f64; WIDTH] = match input.0[lane..lane + WIDTH].try_into() {
+                        let input: &[T; WIDTH] = match input.0[lane..lane + WIDTH].try_into() {
                             Ok(input) => input,
                             Err(_) => unreachable!("a tile is as wide as it says"),
                         };
                         for r in 0..ROWS {
                             let weight = weights[row + r];
                             for l in 0..WIDTH {
-                                sums[r][l] = fused::<FUSED>(weight, input[l], sums[r][l]);
+                                sums[r][l] = T::fused::<FUSED>(weight, input[l], sums[r][l]);
                             }
                         }
                     }
@@ -160,13 +179,13 @@ impl Packed {
 }
 
 /// Applies an activation to every number.
-pub(super) fn activate(activation: Activation, values: &mut [Lanes]) {
+pub(super) fn activate<T: Real>(activation: Activation, values: &mut [Lanes<T>]) {
     activate_at(Level::best(), activation, values);
 }
 
-pub(super) fn activate_at(level: Level, activation: Activation, values: &mut [Lanes]) {
+pub(super) fn activate_at<T: Real>(level: Level, activation: Activation, values: &mut [Lanes<T>]) {
     match level {
-        Level::Portable => activate_all::<false>(activation, values),
+        Level::Portable => activate_all::<T, false>(activation, values),
         // SAFETY: these levels exist only where the CPU has the features.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { activate_avx2(activation, values) },
@@ -177,38 +196,44 @@ pub(super) fn activate_at(level: Level, activation: Activation, values: &mut [La
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn activate_avx2(activation: Activation, values: &mut [Lanes]) {
-    activate_all::<true>(activation, values);
+fn activate_avx2<T: Real>(activation: Activation, values: &mut [Lanes<T>]) {
+    activate_all::<T, true>(activation, values);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,fma")]
-fn activate_avx512(activation: Activation, values: &mut [Lanes]) {
-    activate_all::<true>(activation, values);
+fn activate_avx512<T: Real>(activation: Activation, values: &mut [Lanes<T>]) {
+    activate_all::<T, true>(activation, values);
 }
 
+/// One loop for each activation, so that each is vectorised.
 #[inline(always)]
-fn activate_all<const FUSED: bool>(activation: Activation, values: &mut [Lanes]) {
+fn activate_all<T: Real, const FUSED: bool>(activation: Activation, values: &mut [Lanes<T>]) {
     match activation {
-        Activation::Relu => each(values, |x| if x > 0.0 || x.is_nan() { x } else { 0.0 }),
-        // tanh |x| = (1 - e) / (1 + e) with e = exp(-2 |x|), by e - 1 which keeps its digits
-        // where x is tiny.
-        Activation::Tanh => each(values, |x| {
-            let (power, series) = decay::<FUSED>(2.0 * x.abs());
-            let e = fused::<FUSED>(power, series, power - 1.0);
-            (-e / (2.0 + e)).copysign(x)
-        }),
-        // For x < 0 by e / (1 + e) with e = exp(x), which keeps its digits where it is tiny.
-        Activation::Sigmoid => each(values, |x| {
-            let (power, series) = decay::<FUSED>(x.abs());
-            let e = fused::<FUSED>(power, series, power);
-            (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
-        }),
+        Activation::Tanh => each(values, |x| T::activated::<FUSED>(Activation::Tanh, x)),
+        Activation::Relu => each(values, |x| T::activated::<FUSED>(Activation::Relu, x)),
+        Activation::Sigmoid => each(values, |x| T::activated::<FUSED>(Activation::Sigmoid, x)),
+    }
+}
+
+// The black boxes here and below keep the compiler from vectorising over blocks, by gathering
+// one lane of each, where lanes lie side by side.
+#[inline(always)]
+fn each<T: Real>(values: &mut [Lanes<T>], f: impl Fn(T) -> T) {
+    for value in values {
+        let value = black_box(value);
+        for x in &mut value.0 {
+            *x = f(*x);
+        }
     }
 }
 
 /// Multiplies every number with the slope of the activation, given the activation's value.
-pub(super) fn multiply_slopes(activation: Activation, values: &mut [Lanes], outputs: &[Lanes]) {
+pub(super) fn multiply_slopes<T: Real>(
+    activation: Activation,
+    values: &mut [Lanes<T>],
+    outputs: &[Lanes<T>],
+) {
     match Level::best() {
         Level::Portable => multiply_all(activation, values, outputs),
         // SAFETY: these levels exist only where the CPU has the features.
@@ -221,30 +246,27 @@ pub(super) fn multiply_slopes(activation: Activation, values: &mut [Lanes], outp
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn multiply_avx2(activation: Activation, values: &mut [Lanes], outputs: &[Lanes]) {
+fn multiply_avx2<T: Real>(activation: Activation, values: &mut [Lanes<T>], outputs: &[Lanes<T>]) {
     multiply_all(activation, values, outputs);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,fma")]
-fn multiply_avx512(activation: Activation, values: &mut [Lanes], outputs: &[Lanes]) {
+fn multiply_avx512<T: Real>(activation: Activation, values: &mut [Lanes<T>], outputs: &[Lanes<T>]) {
     multiply_all(activation, values, outputs);
 }
 
 #[inline(always)]
-fn multiply_all(activation: Activation, values: &mut [Lanes], outputs: &[Lanes]) {
-    // One loop for each, so that each is vectorised.
+fn multiply_all<T: Real>(activation: Activation, values: &mut [Lanes<T>], outputs: &[Lanes<T>]) {
     match activation {
-        Activation::Tanh => multiply(values, outputs, |h| 1.0 - h * h),
-        Activation::Relu => multiply(values, outputs, |h| if h > 0.0 { 1.0 } else { 0.0 }),
-        Activation::Sigmoid => multiply(values, outputs, |h| h * (1.0 - h)),
+        Activation::Tanh => multiply(values, outputs, |h| T::slope(Activation::Tanh, h)),
+        Activation::Relu => multiply(values, outputs, |h| T::slope(Activation::Relu, h)),
+        Activation::Sigmoid => multiply(values, outputs, |h| T::slope(Activation::Sigmoid, h)),
     }
 }
 
-// The black boxes here and below keep the compiler from vectorising over blocks, by gathering
-// one lane of each, where lanes lie side by side.
 #[inline(always)]
-fn multiply(values: &mut [Lanes], outputs: &[Lanes], slope: impl Fn(f64) -> f64) {
+fn multiply<T: Real>(values: &mut [Lanes<T>], outputs: &[Lanes<T>], slope: impl Fn(T) -> T) {
     for (value, output) in values.iter_mut().zip(outputs) {
         let value = black_box(value);
         for (x, &h) in value.0.iter_mut().zip(&output.0) {
@@ -253,58 +275,95 @@ fn multiply(values: &mut [Lanes], outputs: &[Lanes], slope: impl Fn(f64) -> f64)
     }
 }
 
-#[inline(always)]
-fn each(values: &mut [Lanes], f: impl Fn(f64) -> f64) {
-    for value in values {
-        let value = black_box(value);
-        for x in &mut value.0 {
-            *x = f(*x);
+/// [`Real`] for a type: the same formulas, with constants of its precision.
+macro_rules! real {
+    ($real:ident, mantissa: $mantissa:literal, bias: $bias:literal, whole: $whole:literal,
+     largest: $largest:literal, ln2: ($high:literal, $low:literal), inverse_factorials: $series:expr) => {
+        impl Real for $real {
+            const ZERO: $real = 0.0;
+            const ONE: $real = 1.0;
+
+            fn from_double(value: f64) -> $real {
+                value as $real
+            }
+
+            #[inline(always)]
+            fn fused<const FUSED: bool>(a: $real, b: $real, c: $real) -> $real {
+                if FUSED { a.mul_add(b, c) } else { a * b + c }
+            }
+
+            #[inline(always)]
+            fn activated<const FUSED: bool>(activation: Activation, x: $real) -> $real {
+                // 2^k and exp(r) - 1 with exp(-y) = 2^k exp(r), for y >= 0. Beyond the largest y
+                // whose exponential is a normal number, that of the largest is taken.
+                let decay = |y: $real| {
+                    // NaN stays NaN.
+                    let y = -(if y > $largest { $largest } else { y });
+                    // Adding 1.5 * 2^mantissa leaves the nearest whole number in the last bits.
+                    let shifted = Self::fused::<FUSED>(y, std::$real::consts::LOG2_E, $whole);
+                    let k = shifted - $whole;
+                    let r = Self::fused::<FUSED>(k, -$low, Self::fused::<FUSED>(k, -$high, y));
+                    let mut series = $series[0];
+                    for coefficient in &$series[1..] {
+                        series = Self::fused::<FUSED>(series, r, *coefficient);
+                    }
+                    let power =
+                        $real::from_bits((shifted.to_bits() << $mantissa).wrapping_add($bias << $mantissa));
+                    (power, Self::fused::<FUSED>(series * r, r, r))
+                };
+                match activation {
+                    Activation::Relu => {
+                        if x > 0.0 || x.is_nan() {
+                            x
+                        } else {
+                            0.0
+                        }
+                    }
+                    // tanh |x| = (1 - e) / (1 + e) with e = exp(-2 |x|), by e - 1 which keeps its
+                    // digits where x is tiny.
+                    Activation::Tanh => {
+                        let (power, series) = decay(2.0 * x.abs());
+                        let e = Self::fused::<FUSED>(power, series, power - 1.0);
+                        (-e / (2.0 + e)).copysign(x)
+                    }
+                    // For x < 0 by e / (1 + e) with e = exp(x), which keeps its digits where it
+                    // is tiny.
+                    Activation::Sigmoid => {
+                        let (power, series) = decay(x.abs());
+                        let e = Self::fused::<FUSED>(power, series, power);
+                        (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
+                    }
+                }
+            }
+
+            #[inline(always)]
+            fn slope(activation: Activation, h: $real) -> $real {
+                match activation {
+                    Activation::Tanh => 1.0 - h * h,
+                    Activation::Relu => {
+                        if h > 0.0 {
+                            1.0
+                        } else {
+                            0.0
+                        }
+                    }
+                    Activation::Sigmoid => h * (1.0 - h),
+                }
+            }
         }
-    }
+    };
 }
 
-#[inline(always)]
-fn fused<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
-    if FUSED { a.mul_add(b, c) } else { a * b + c }
-}
+real!(f64, mantissa: 52, bias: 1023, whole: 6755399441055744.0, largest: 708.0,
+ln2: (6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10),
+inverse_factorials: [
+    1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0,
+    1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5,
+]);
 
-/// `2^k` and `exp(r) - 1` with `exp(-x) = 2^k exp(r)`, for `x >= 0`, without branches and to
-/// the last digit or two. Beyond 708, where the exponential is no longer a normal number, that
-/// of 708 is taken.
-#[inline(always)]
-fn decay<const FUSED: bool>(x: f64) -> (f64, f64) {
-    /// 1.5 * 2^52: adding it leaves the nearest whole number in the last bits.
-    const WHOLE: f64 = 6755399441055744.0;
-    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
-    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-    /// 1/13!, 1/12!, ..., 1/2!.
-    const INVERSE_FACTORIALS: [f64; 12] = [
-        1.0 / 6227020800.0,
-        1.0 / 479001600.0,
-        1.0 / 39916800.0,
-        1.0 / 3628800.0,
-        1.0 / 362880.0,
-        1.0 / 40320.0,
-        1.0 / 5040.0,
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
-    ];
-    // NaN stays NaN.
-    let y = -(if x > 708.0 { 708.0 } else { x });
-    // y = k ln 2 + r, |r| <= ln 2 / 2
-    let shifted = fused::<FUSED>(y, std::f64::consts::LOG2_E, WHOLE);
-    let k = shifted - WHOLE;
-    let r = fused::<FUSED>(k, -LN2_LOW, fused::<FUSED>(k, -LN2_HIGH, y));
-    let mut series = INVERSE_FACTORIALS[0];
-    for coefficient in &INVERSE_FACTORIALS[1..] {
-        series = fused::<FUSED>(series, r, *coefficient);
-    }
-    let power = f64::from_bits((shifted.to_bits() << 52).wrapping_add(1023 << 52));
-    (power, fused::<FUSED>(series * r, r, r))
-}
+real!(f32, mantissa: 23, bias: 127, whole: 12582912.0, largest: 87.0,
+    ln2: (0.693_359_4, -2.121_944_4e-4),
+    inverse_factorials: [1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5]);
 
 #[cfg(test)]
 mod tests {
@@ -334,6 +393,23 @@ mod tests {
                             "{level:?} {activation:?} {}",
                             x.0[l]
                         );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn floats_agree_with_doubles_to_their_own_precision() {
+        for level in Level::available() {
+            for start in -400..400 {
+                let x = block(|l| start as f64 * 0.1 + l as f64 * 0.006);
+                for activation in [Activation::Tanh, Activation::Sigmoid, Activation::Relu] {
+                    let (mut single, mut double) = (x.single(), x.single().double());
+                    activate_at(level, activation, std::slice::from_mut(&mut single));
+                    activate_at(level, activation, std::slice::from_mut(&mut double));
+                    for (a, b) in single.double().0.into_iter().zip(double.0) {
+                        assert!((a - b).abs() <= 1e-6 * b.abs(), "{level:?} {activation:?} {a} {b}");
                     }
                 }
             }

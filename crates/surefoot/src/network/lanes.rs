@@ -13,10 +13,17 @@ use crate::expression::Scalar;
 /// How many individuals are worked on together: two AVX-512 registers, four of AVX2.
 pub const LANES: usize = 16;
 
-/// One number for each of [`LANES`] individuals.
+/// One number for each of [`LANES`] individuals: doubles, or floats where a search may be
+/// quick and is checked afterwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(align(64))]
-pub struct Lanes(pub [f64; LANES]);
+pub struct Lanes<T = f64>(pub [T; LANES]);
+
+impl Lanes<f32> {
+    pub(crate) fn double(self) -> Lanes {
+        Lanes(self.0.map(f64::from))
+    }
+}
 
 impl Lanes {
     /// Zero everywhere.
@@ -40,6 +47,10 @@ impl Lanes {
     /// A function of each number and its counterpart.
     pub fn zip(self, other: Lanes, f: impl Fn(f64, f64) -> f64) -> Self {
         Lanes(std::array::from_fn(|l| f(self.0[l], other.0[l])))
+    }
+
+    pub(crate) fn single(self) -> Lanes<f32> {
+        Lanes(self.0.map(|x| x as f32))
     }
 
     fn activated(mut self, activation: Activation) -> Self {
