@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo bench -p surefoot-paper --bench networks                   # e = 0.1, ERM
-//! cargo bench -p surefoot-paper --bench networks -- 0.5 ALLR adult # and so on
+//! cargo bench -p surefoot-paper --bench networks -- 0 0.5 ALLR adult # and so on
 //! ```
 //!
 //! For each data set: share of people found an action, mean cost over those found by both,
@@ -47,24 +47,37 @@ fn main() {
         return;
     };
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
-    let epsilon = words.iter().find_map(|word| word.parse::<f64>().ok()).unwrap_or(0.1);
+    let mut epsilons: Vec<f64> = words.iter().filter_map(|word| word.parse().ok()).collect();
+    if epsilons.is_empty() {
+        epsilons.push(0.1);
+    }
     let trainings = ["ERM", "AF", "ALLR", "ALLR0", "ALLR1", "ROSS"];
     let training = words.iter().find(|word| trainings.contains(&word.as_str())).map_or("ERM", |word| word);
     let sets: Vec<&String> =
         words.iter().filter(|word| PUBLISHED.iter().any(|(name, ..)| name == word)).collect();
 
+    for epsilon in epsilons {
+        table(&reference, epsilon, training, &sets);
+    }
+}
+
+fn table(reference: &Reference, epsilon: f64, training: &str, sets: &[&String]) {
     let mut rows: BTreeMap<String, Row> = BTreeMap::new();
     for name in reference.names("mlp").expect("the published cases") {
         let case = reference.case(&name).expect("a published case");
         if case.training == training && (sets.is_empty() || sets.contains(&&case.dataset)) {
-            run(&reference, &case, epsilon, rows.entry(case.dataset.clone()).or_default());
+            run(reference, &case, epsilon, rows.entry(case.dataset.clone()).or_default());
         }
     }
     println!("{training}, e = {epsilon}");
     println!(
         "data set people |  found  publ. |  cost / publ. | median break  publ. | all steps  converged  attack (s) | times as fast"
     );
-    for (name, row) in &mut rows {
+    for (name, row) in &rows {
+        if row.people == 0 {
+            println!("{name:<8} no published answers");
+            continue;
+        }
         let share = |k: usize| row.found[k] as f64 / row.people as f64;
         let median = |values: &mut Vec<f64>| {
             values.sort_by(f64::total_cmp);

@@ -48,11 +48,18 @@ pub trait Attack: Sync {
         f64::INFINITY
     }
 
+    /// Refuses settings that make no sense.
+    #[doc(hidden)]
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Attacks everybody's action; one answer for each. On all cores.
     fn attack(&self, problem: &Problem, people: &People, actions: &[Action]) -> Result<Vec<Option<Break>>>
     where
         Self: Sized,
     {
+        self.check()?;
         let perturbations = for_everybody(problem, people, actions, |target| self.perturb(target))?;
         let limit = self.limit(problem);
         let each = perturbations.par_iter().enumerate();
@@ -67,8 +74,6 @@ pub struct Target<'m, 'p> {
     individuals: Individuals,
     change: Vec<Lanes>,
     evaluation: Evaluation,
-    /// Who is on each lane.
-    people: [usize; LANES],
 }
 
 impl Target<'_, '_> {
@@ -96,6 +101,16 @@ impl Target<'_, '_> {
         gradient.copy_from_slice(&self.evaluation.in_perturbation);
         value
     }
+}
+
+/// A setting that counts something must not be zero.
+fn at_least_one(setting: &'static str, value: usize) -> Result<()> {
+    if value > 0 { Ok(()) } else { Err(Error::Setting { setting, value: 0.0 }) }
+}
+
+/// A setting that is a length must be positive.
+fn positive(setting: &'static str, value: f64) -> Result<()> {
+    if value.is_finite() && value > 0.0 { Ok(()) } else { Err(Error::Setting { setting, value }) }
 }
 
 /// One lane of a block.
@@ -142,7 +157,7 @@ fn for_everybody(
         }
         let change = (0..features.len()).map(|k| Lanes::from_fn(|l| actions[members[l]].change[k])).collect();
         let evaluation = margin.evaluation();
-        let mut target = Target { margin: &margin, individuals, change, evaluation, people: members };
+        let mut target = Target { margin: &margin, individuals, change, evaluation };
         let perturbation = perturb(&mut target);
         Ok(block.iter().enumerate().map(|(l, &person)| (person, lane(&perturbation, l))).collect())
     };
@@ -180,6 +195,7 @@ pub fn worst_found(
     actions: &[Action],
     attack: &ProjectedGradient,
 ) -> Result<Vec<WorstCase>> {
+    attack.check()?;
     let perturbations = for_everybody(problem, people, actions, |target| attack.perturb(target))?;
     let each = perturbations.into_par_iter().enumerate();
     each.map(|(i, perturbation)| {

@@ -208,8 +208,8 @@ pub enum Error {
     )]
     TooManyActionable { count: usize, most: usize },
 
-    /// A setting of a method that is not positive.
-    #[error("the setting `{setting}` is {value}; it must be positive and finite")]
+    /// A setting of a method that makes no sense.
+    #[error("the setting `{setting}` is {value}; it must be positive, finite and not beyond reason")]
     Setting { setting: &'static str, value: f64 },
     /// A method for independent features where they are not.
     #[error(
@@ -252,8 +252,14 @@ pub enum FileProblem {
     /// A tensor is not there.
     #[error("has no tensor `{0}`; name layers `layer0.weight`, `layer0.bias`, `layer1.weight`, ...")]
     Missing(String),
+    /// The activation is another than was asked for.
+    #[error("was written for the activation {0}")]
+    Activation(String),
+    /// What it holds is no network.
+    #[error("{0}")]
+    Network(String),
     /// A tensor is no matrix.
-    #[error("`{0}` is no matrix")]
+    #[error("`{0}` has the wrong number of dimensions; weights have two, biases one")]
     Shape(String),
     /// A tensor is of whole numbers or the like.
     #[error("holds numbers of type {0}; save weights as F64 or F32")]

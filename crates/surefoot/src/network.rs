@@ -30,7 +30,14 @@ impl Activation {
     fn value(self, z: f64) -> f64 {
         match self {
             Activation::Tanh => z.tanh(),
-            Activation::Relu => z.max(0.0),
+            // Unlike the standard library's maximum this passes NaN on.
+            Activation::Relu => {
+                if z > 0.0 || z.is_nan() {
+                    z
+                } else {
+                    0.0
+                }
+            }
             Activation::Sigmoid => sigmoid(z),
         }
     }

@@ -170,8 +170,59 @@ fn answers_depend_on_neither_the_batch_nor_the_number_of_threads() {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| attack(&problem, &people, &actions).unwrap())
         };
-        assert_eq!(with(1), with(3), "{name}");
+        let together = with(1);
+        assert_eq!(together, with(3), "{name}");
+        let alone = attack(&problem, &people.select(&[13]).unwrap(), &actions[13..14]).unwrap();
+        assert_eq!(alone[0], together[13], "{name}");
     }
+}
+
+/// Near the edge of what an equation can produce most perturbations lead nowhere; those that
+/// lead somewhere are found.
+#[test]
+fn breaks_are_found_at_the_edge_of_what_can_be() {
+    let features =
+        Features::new(vec![Feature::new("g").change(Change::Any), Feature::new("e"), Feature::new("f")])
+            .unwrap();
+    let equation = Equation::formula("-0.5 + sigmoid(-1 + 0.5 * g + u)");
+    let scm = Scm::new(&features, vec![("e", equation)]).unwrap();
+    let classifier = Classifier::linear(vec![0.1, -5.0, 1.0], 2.0, 0.5).unwrap();
+    let problem = Problem::new(features.clone(), classifier).unwrap().with_causal_model(scm).unwrap();
+    let problem = problem.with_uncertainty(Norm::L2, 0.5).unwrap();
+    let people = People::from_own_units(&features, &[[0.0, 0.49, 0.9]]).unwrap();
+    let actions = [Action { features: vec![0], change: vec![0.1] }];
+    let at = |d: [f64; 3]| margin(&problem, people.individual(0), &actions[0], &d).unwrap_or(f64::INFINITY);
+    assert!(at([0.0; 3]) > 0.0);
+    // Brute force over a grid of perturbations.
+    let steps = || (-50..=50).map(|k| k as f64 * 0.01);
+    let mut smallest = f64::INFINITY;
+    for a in steps() {
+        for b in steps() {
+            for c in steps() {
+                let size = (a * a + b * b + c * c).sqrt();
+                if size < smallest && at([a, b, c]) < 0.0 {
+                    smallest = size;
+                }
+            }
+        }
+    }
+    assert!(smallest < 0.5, "{smallest}");
+    assert!(ProjectedGradient::default().attack(&problem, &people, &actions).unwrap()[0].is_some());
+    let found = smallest_break(&problem, &people, &actions).unwrap()[0].clone().unwrap();
+    assert!(found.size <= 1.02 * smallest, "{} {smallest}", found.size);
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    let (problem, people, actions) = linear_problem(Norm::L2, Form::Relative);
+    let refused = |result: Result<Vec<Option<Break>>>| assert!(matches!(result, Err(Error::Setting { .. })));
+    refused(CarliniWagner { searches: 0, ..CarliniWagner::default() }.attack(&problem, &people, &actions));
+    refused(CarliniWagner { step: f64::NAN, ..CarliniWagner::default() }.attack(&problem, &people, &actions));
+    refused(DeepFool { overshoot: -5.0, ..DeepFool::default() }.attack(&problem, &people, &actions));
+    refused(DeepFool { steps: 0, ..DeepFool::default() }.attack(&problem, &people, &actions));
+    refused(
+        ProjectedGradient { steps: 0, ..ProjectedGradient::default() }.attack(&problem, &people, &actions),
+    );
 }
 
 #[test]

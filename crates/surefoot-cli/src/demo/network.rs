@@ -54,7 +54,8 @@ pub fn answer(sample: &loan::Sample, everybody: &People, options: &Options) -> R
         let actions: Vec<Action> = candidates().map(|candidate| candidate.action.clone()).collect();
         let holding = match people.select(&found) {
             Ok(people) => {
-                let worst = worst_found(&robust, &people, &actions, &ProjectedGradient::default())?;
+                let attack = ProjectedGradient { samples: 500, ..ProjectedGradient::default() };
+                let worst = worst_found(&robust, &people, &actions, &attack)?;
                 worst.iter().filter(|worst| worst.margin >= 0.0).count()
             }
             Err(_) => 0,

@@ -1,7 +1,8 @@
 //! The attack of Carlini and Wagner: distance and margin weighed against each other.
 
 use super::smallest::refine;
-use super::{Attack, Target, lane, set_lane};
+use super::{Attack, Target, at_least_one, lane, positive, set_lane};
+use crate::Result;
 use crate::network::{LANES, Lanes};
 use crate::recourse::adam;
 
@@ -55,6 +56,14 @@ impl Attack for CarliniWagner {
             for step in 1..=self.steps {
                 let margin = target.gradient(&at, &mut gradient);
                 for l in 0..LANES {
+                    // Beyond what the causal model can produce: half of the way back, at rest.
+                    if margin.0[l].is_nan() {
+                        for i in 0..width {
+                            at[i].0[l] *= 0.5;
+                            averages[i][l] = (0.0, 0.0);
+                        }
+                        continue;
+                    }
                     let length = (0..width).map(|i| weights[i] * at[i].0[l].powi(2)).sum::<f64>().sqrt();
                     if margin.0[l] < 0.0 {
                         broken[l] = true;
@@ -83,5 +92,11 @@ impl Attack for CarliniWagner {
             }
         }
         refine(target, [best])
+    }
+
+    fn check(&self) -> Result<()> {
+        at_least_one("searches", self.searches)?;
+        at_least_one("steps", self.steps)?;
+        positive("step", self.step)
     }
 }

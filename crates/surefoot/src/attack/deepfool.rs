@@ -1,7 +1,8 @@
 //! DeepFool: to the boundary by way of its linearisations.
 
 use super::smallest::refine;
-use super::{Attack, Target, downwards, lane, set_lane};
+use super::{Attack, Target, at_least_one, downwards, lane, positive, set_lane};
+use crate::Result;
 use crate::network::{LANES, Lanes};
 
 /// Steps to where the margin, linearised at the current point, is just negative, until it is
@@ -20,6 +21,9 @@ impl Default for DeepFool {
     }
 }
 
+/// The longest step, in standardised units.
+const LONGEST: f64 = 10.0;
+
 impl Attack for DeepFool {
     fn perturb(&self, target: &mut Target<'_, '_>) -> Vec<Lanes> {
         let mut at = target.zero();
@@ -29,12 +33,23 @@ impl Attack for DeepFool {
             if margin.0.iter().all(|&m| m < 0.0) {
                 break;
             }
-            for l in (0..LANES).filter(|&l| margin.0[l] >= 0.0) {
+            for l in 0..LANES {
+                // Beyond what the causal model can produce: half of the way back.
+                if margin.0[l].is_nan() {
+                    let half: Vec<f64> = lane(&at, l).iter().map(|x| 0.5 * x).collect();
+                    set_lane(&mut at, l, &half);
+                    continue;
+                }
+                if margin.0[l] < 0.0 {
+                    continue;
+                }
                 let norm = target.problem().norm();
                 let slope = norm.dual(&lane(&gradient, l));
                 // Past the boundary also where the margin is exactly zero.
                 let way = (margin.0[l] * (1.0 + self.overshoot) + 1e-12) / slope;
-                if !way.is_finite() {
+                // Where the gradient vanishes its direction says nothing of so long a way.
+                let way = way.min(LONGEST);
+                if way.is_nan() {
                     continue;
                 }
                 let steps = downwards(norm, &gradient, l);
@@ -43,5 +58,10 @@ impl Attack for DeepFool {
             }
         }
         refine(target, [at])
+    }
+
+    fn check(&self) -> Result<()> {
+        at_least_one("steps", self.steps)?;
+        positive("overshoot", self.overshoot)
     }
 }

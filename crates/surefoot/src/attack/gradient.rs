@@ -2,10 +2,11 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
 
 use super::{Attack, Target, downwards, lane, set_lane};
-use crate::Problem;
 use crate::network::{LANES, Lanes};
+use crate::{Problem, Result};
 
 /// One step from the origin to the border of the ball, the way that lowers the linearised
 /// margin most (Goodfellow et al., 2015, for any norm).
@@ -17,7 +18,8 @@ impl Attack for FastGradient {
         let zero = target.zero();
         let mut gradient = target.zero();
         target.gradient(&zero, &mut gradient);
-        border(target, &gradient)
+        let epsilon = target.problem().epsilon();
+        border(target, &gradient, [epsilon; LANES])
     }
 
     fn limit(&self, problem: &Problem) -> f64 {
@@ -25,47 +27,65 @@ impl Attack for FastGradient {
     }
 }
 
-/// The point of the ball that lowers a linear function with this gradient most.
-fn border(target: &Target<'_, '_>, gradient: &[Lanes]) -> Vec<Lanes> {
-    let (norm, epsilon) = (target.problem().norm(), target.problem().epsilon());
+/// The points of the balls that lower a linear function with this gradient most.
+fn border(target: &Target<'_, '_>, gradient: &[Lanes], radius: [f64; LANES]) -> Vec<Lanes> {
+    let norm = target.problem().norm();
     let mut perturbation = target.zero();
     for l in 0..LANES {
-        let step: Vec<f64> = downwards(norm, gradient, l).iter().map(|d| epsilon * d).collect();
+        let step: Vec<f64> = downwards(norm, gradient, l).iter().map(|d| radius[l] * d).collect();
         set_lane(&mut perturbation, l, &step);
     }
     perturbation
 }
 
 /// Projected gradient descent of the margin over the ball (Madry et al., 2018), with steps that
-/// grow while they help and shrink when they do not, from the origin, from the border and from
-/// random points.
+/// grow while they help and shrink when they do not: from the origin, from the border, and from
+/// the worst of a sample of random points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProjectedGradient {
     /// Steps from each start.
     pub steps: usize,
-    /// Random starts, beside the origin and the border.
+    /// Random points to look at; the same for everybody.
+    pub samples: usize,
+    /// How many of them to start from, the worst ones.
     pub restarts: usize,
-    /// The seed of the random starts.
+    /// The seed of the random points.
     pub seed: u64,
 }
 
 impl Default for ProjectedGradient {
     fn default() -> Self {
-        Self { steps: 60, restarts: 4, seed: 0 }
+        Self { steps: 60, samples: 10_000, restarts: 16, seed: 0 }
     }
 }
 
 impl Attack for ProjectedGradient {
     fn perturb(&self, target: &mut Target<'_, '_>) -> Vec<Lanes> {
+        let epsilon = target.problem().epsilon();
+        self.search(target, [epsilon; LANES])
+    }
+
+    fn limit(&self, problem: &Problem) -> f64 {
+        problem.epsilon()
+    }
+
+    fn check(&self) -> Result<()> {
+        super::at_least_one("steps", self.steps)
+    }
+}
+
+impl ProjectedGradient {
+    /// The worst perturbation found within a radius for each lane.
+    pub(super) fn search(&self, target: &mut Target<'_, '_>, radius: [f64; LANES]) -> Vec<Lanes> {
         let mut best = target.zero();
         let mut gradient = target.zero();
         let mut lowest = target.gradient(&best, &mut gradient);
-        let mut starts = vec![best.clone(), border(target, &gradient)];
-        starts.extend((0..self.restarts).map(|number| self.random(target, number)));
+        let mut starts = vec![best.clone(), border(target, &gradient, radius)];
+        starts.extend(self.scatter(target, radius));
         for start in starts {
-            let (perturbation, margin) = self.descend(target, start);
+            let (perturbation, margin) = self.descend(target, start, radius);
             for l in 0..LANES {
-                if margin.0[l] < lowest.0[l] || lowest.0[l].is_nan() {
+                if margin.0[l] < lowest.0[l] {
                     lowest.0[l] = margin.0[l];
                     set_lane(&mut best, l, &lane(&perturbation, l));
                 }
@@ -74,33 +94,58 @@ impl Attack for ProjectedGradient {
         best
     }
 
-    fn limit(&self, problem: &Problem) -> f64 {
-        problem.epsilon()
-    }
-}
-
-impl ProjectedGradient {
-    /// A random point of the ball for each lane, which depends on the person alone.
-    fn random(&self, target: &Target<'_, '_>, number: usize) -> Vec<Lanes> {
-        let (norm, epsilon) = (target.problem().norm(), target.problem().epsilon());
-        let mut start = target.zero();
-        for l in 0..LANES {
-            let mut random = ChaCha8Rng::seed_from_u64(self.seed);
-            random.set_stream((target.people[l] * self.restarts + number) as u64);
-            let mut point: Vec<f64> =
-                (0..target.width()).map(|_| epsilon * random.random_range(-1.0..1.0)).collect();
-            norm.project(&mut point, epsilon);
-            set_lane(&mut start, l, &point);
+    /// For each lane the worst of the random points, in as many blocks as there are restarts.
+    fn scatter(&self, target: &mut Target<'_, '_>, radius: [f64; LANES]) -> Vec<Vec<Lanes>> {
+        let width = target.width();
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        let mut points: Vec<Vec<f64>> = Vec::with_capacity(self.samples);
+        for number in 0..self.samples.max(self.restarts) {
+            let mut point: Vec<f64> = (0..width).map(|_| random.sample(StandardNormal)).collect();
+            // Half of them on the border, half inside.
+            let inside: f64 = random.random();
+            let share = if number % 2 == 0 { 1.0 } else { inside.powf(1.0 / width as f64) };
+            let length = target.problem().norm().value(&point);
+            point.iter_mut().for_each(|x| *x *= share / length);
+            points.push(point);
         }
-        start
+        let at =
+            |point: &[f64]| -> Vec<Lanes> { point.iter().map(|x| Lanes(radius.map(|r| r * x))).collect() };
+        // Each lane keeps its worst points, the worst first.
+        let mut worst: Vec<Vec<(f64, usize)>> = vec![Vec::new(); LANES];
+        for (number, point) in points.iter().enumerate() {
+            let margin = target.value(&at(point));
+            for (l, worst) in worst.iter_mut().enumerate().filter(|(l, _)| !margin.0[*l].is_nan()) {
+                let place = worst.partition_point(|(kept, _)| *kept <= margin.0[l]);
+                worst.insert(place, (margin.0[l], number));
+                worst.truncate(self.restarts);
+            }
+        }
+        let block = |k: usize| {
+            let mut start = target.zero();
+            for (l, worst) in worst.iter().enumerate() {
+                if let Some(&(_, number)) = worst.get(k) {
+                    set_lane(
+                        &mut start,
+                        l,
+                        &points[number].iter().map(|x| radius[l] * x).collect::<Vec<_>>(),
+                    );
+                }
+            }
+            start
+        };
+        (0..self.restarts).map(block).collect()
     }
 
-    fn descend(&self, target: &mut Target<'_, '_>, start: Vec<Lanes>) -> (Vec<Lanes>, Lanes) {
-        let epsilon = target.problem().epsilon();
+    fn descend(
+        &self,
+        target: &mut Target<'_, '_>,
+        start: Vec<Lanes>,
+        radius: [f64; LANES],
+    ) -> (Vec<Lanes>, Lanes) {
         let mut at = start;
         let mut gradient = target.zero();
         let mut margin = target.gradient(&at, &mut gradient);
-        let mut length = [epsilon; LANES];
+        let mut length = radius;
         let (mut next, mut next_gradient) = (at.clone(), gradient.clone());
         for _ in 0..self.steps {
             for l in 0..LANES {
@@ -108,12 +153,14 @@ impl ProjectedGradient {
                 let way = downwards(norm, &gradient, l);
                 let mut point: Vec<f64> =
                     lane(&at, l).iter().zip(way).map(|(x, d)| x + length[l] * d).collect();
-                norm.project(&mut point, epsilon);
+                norm.project(&mut point, radius[l]);
                 set_lane(&mut next, l, &point);
             }
             let tried = target.gradient(&next, &mut next_gradient);
             for l in 0..LANES {
-                if tried.0[l] < margin.0[l] || margin.0[l].is_nan() {
+                // A margin that is not a number, beyond what the causal model can produce, is no
+                // better: the next step is shorter.
+                if tried.0[l] < margin.0[l] {
                     margin.0[l] = tried.0[l];
                     set_lane(&mut at, l, &lane(&next, l));
                     set_lane(&mut gradient, l, &lane(&next_gradient, l));

@@ -1,8 +1,10 @@
 //! Networks in safetensors files: `<prefix>layer<j>.weight` and `<prefix>layer<j>.bias`.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use ndarray::{Array1, Array2};
+use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use super::{Activation, Layer, Network};
@@ -11,49 +13,25 @@ use crate::{Error, Result};
 
 impl Network {
     /// Reads a network; weights may be doubles or floats. The prefix, for example `node3.`, is
-    /// for files that hold several networks.
+    /// for files that hold several networks. Where the file says for which activation the
+    /// network was made, it must be this one.
     pub fn read(path: impl AsRef<Path>, prefix: &str, activation: Activation) -> Result<Self> {
         let path = path.as_ref();
         let fault = |problem| Error::File { path: path.into(), problem };
         let bytes = std::fs::read(path).map_err(|error| fault(FileProblem::Read(error.kind())))?;
-        Self::from_safetensors(&bytes, prefix, activation).map_err(|error| match error {
-            ReadError::File(problem) => fault(problem),
-            ReadError::Network(error) => error,
-        })
+        from_safetensors(&bytes, prefix, activation).map_err(fault)
     }
 
-    /// Writes the network as doubles. The file is there whole or not at all.
-    pub fn write(&self, path: impl AsRef<Path>, prefix: &str) -> Result<()> {
+    /// Writes networks as doubles, each under its prefix (`""` for a single one). The file is
+    /// there whole or not at all.
+    pub fn write(path: impl AsRef<Path>, networks: &[(&str, &Network)]) -> Result<()> {
         let path = path.as_ref();
         let fault = |problem| Error::File { path: path.into(), problem };
-        let tensors: Vec<(String, Vec<usize>, Vec<u8>)> = self
-            .layers()
-            .iter()
-            .enumerate()
-            .flat_map(|(number, layer)| {
-                let (outputs, inputs) = layer.weight.dim();
-                let bytes =
-                    |values: &mut dyn Iterator<Item = &f64>| values.flat_map(|v| v.to_le_bytes()).collect();
-                [
-                    (
-                        format!("{prefix}layer{number}.weight"),
-                        vec![outputs, inputs],
-                        bytes(&mut layer.weight.iter()),
-                    ),
-                    (format!("{prefix}layer{number}.bias"), vec![outputs], bytes(&mut layer.bias.iter())),
-                ]
-            })
-            .collect();
-        let malformed = |error: safetensors::SafeTensorError| fault(FileProblem::Format(error.to_string()));
-        let views = tensors.iter().map(|(name, shape, bytes)| {
-            TensorView::new(Dtype::F64, shape.clone(), bytes)
-                .map(|view| (name.as_str(), view))
-                .map_err(malformed)
-        });
-        let views = views.collect::<Result<Vec<_>>>()?;
-        let bytes = safetensors::serialize(views, None).map_err(malformed)?;
+        let bytes =
+            to_safetensors(networks).map_err(|error| fault(FileProblem::Format(error.to_string())))?;
         // Aside first, then renamed: a full disk leaves no half of a model behind.
-        let aside = path.with_extension("partial");
+        let mut aside = path.as_os_str().to_owned();
+        aside.push(format!(".{}.partial", std::process::id()));
         let written = std::fs::write(&aside, bytes).and_then(|()| std::fs::rename(&aside, path));
         written.map_err(|error| {
             // If it cannot be removed either there is nothing more to be done.
@@ -61,36 +39,67 @@ impl Network {
             fault(FileProblem::Write(error.kind()))
         })
     }
+}
 
-    fn from_safetensors(bytes: &[u8], prefix: &str, activation: Activation) -> Result<Self, ReadError> {
-        let tensors =
-            SafeTensors::deserialize(bytes).map_err(|error| FileProblem::Format(error.to_string()))?;
-        let mut layers = Vec::new();
-        while let Ok(weight) = tensors.tensor(&format!("{prefix}layer{}.weight", layers.len())) {
-            let name = format!("{prefix}layer{}.bias", layers.len());
-            let bias = tensors.tensor(&name).map_err(|_| FileProblem::Missing(name.clone()))?;
-            let shape = || FileProblem::Shape(format!("{prefix}layer{}", layers.len()));
-            let &[outputs, inputs] = weight.shape() else { return Err(shape().into()) };
-            let weight = Array2::from_shape_vec((outputs, inputs), numbers(&weight)?).map_err(|_| shape())?;
-            layers.push(Layer { weight, bias: Array1::from(numbers(&bias)?) });
-        }
-        if layers.is_empty() {
-            return Err(FileProblem::Missing(format!("{prefix}layer0.weight")).into());
-        }
-        Network::new(layers, activation).map_err(ReadError::Network)
+fn name(activation: Activation) -> &'static str {
+    match activation {
+        Activation::Tanh => "tanh",
+        Activation::Relu => "relu",
+        Activation::Sigmoid => "sigmoid",
     }
 }
 
-/// Something about the file, or about the network in it.
-enum ReadError {
-    File(FileProblem),
-    Network(Error),
+fn to_safetensors(networks: &[(&str, &Network)]) -> Result<Vec<u8>, SafeTensorError> {
+    let mut tensors: Vec<(String, Vec<usize>, Vec<u8>)> = Vec::new();
+    let mut metadata = HashMap::new();
+    for (prefix, network) in networks {
+        metadata.insert(format!("{prefix}activation"), name(network.activation).to_owned());
+        for (number, layer) in network.layers().iter().enumerate() {
+            let (outputs, inputs) = layer.weight.dim();
+            let bytes =
+                |values: &mut dyn Iterator<Item = &f64>| values.flat_map(|v| v.to_le_bytes()).collect();
+            let tensor = |kind: &str| format!("{prefix}layer{number}.{kind}");
+            tensors.push((tensor("weight"), vec![outputs, inputs], bytes(&mut layer.weight.iter())));
+            tensors.push((tensor("bias"), vec![outputs], bytes(&mut layer.bias.iter())));
+        }
+    }
+    let views = tensors.iter().map(|(name, shape, bytes)| {
+        TensorView::new(Dtype::F64, shape.clone(), bytes).map(|view| (name.as_str(), view))
+    });
+    safetensors::serialize(views.collect::<Result<Vec<_>, _>>()?, Some(metadata))
 }
 
-impl From<FileProblem> for ReadError {
-    fn from(problem: FileProblem) -> Self {
-        ReadError::File(problem)
+fn from_safetensors(bytes: &[u8], prefix: &str, activation: Activation) -> Result<Network, FileProblem> {
+    let malformed = |error: SafeTensorError| FileProblem::Format(error.to_string());
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(malformed)?;
+    let tensors = SafeTensors::deserialize(bytes).map_err(malformed)?;
+    let written =
+        header.metadata().as_ref().and_then(|metadata| metadata.get(&format!("{prefix}activation")));
+    if let Some(other) = written.filter(|other| *other != name(activation)) {
+        return Err(FileProblem::Activation(other.clone()));
     }
+    // Every tensor of a layer counts, so that a gap is not taken for the end.
+    let start = format!("{prefix}layer");
+    let number = |name: &&str| name.strip_prefix(&start)?.split('.').next()?.parse::<usize>().ok();
+    let names = tensors.names();
+    let count = names.iter().filter_map(number).max().map_or(1, |last| last + 1);
+    let tensor = |name: String, dimensions: usize| {
+        let tensor = tensors.tensor(&name).map_err(|_| FileProblem::Missing(name.clone()))?;
+        if tensor.shape().len() != dimensions {
+            return Err(FileProblem::Shape(name));
+        }
+        Ok(tensor)
+    };
+    let layer = |number: usize| {
+        let weight = tensor(format!("{start}{number}.weight"), 2)?;
+        let bias = tensor(format!("{start}{number}.bias"), 1)?;
+        let shape = (weight.shape()[0], weight.shape()[1]);
+        let weight = Array2::from_shape_vec(shape, numbers(&weight)?)
+            .map_err(|_| FileProblem::Shape(format!("{start}{number}.weight")))?;
+        Ok(Layer { weight, bias: Array1::from(numbers(&bias)?) })
+    };
+    let layers = (0..count).map(layer).collect::<Result<Vec<_>, FileProblem>>()?;
+    Network::new(layers, activation).map_err(|error| FileProblem::Network(error.to_string()))
 }
 
 fn numbers(tensor: &TensorView<'_>) -> Result<Vec<f64>, FileProblem> {
@@ -118,29 +127,58 @@ mod tests {
     fn what_is_written_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model.safetensors");
-        network().write(&path, "node3.").unwrap();
+        let layer = Layer { weight: array![[3.0]], bias: array![1.0] };
+        let other = Network::new(vec![layer], Activation::Relu).unwrap();
+        Network::write(&path, &[("node3.", &network()), ("node4.", &other)]).unwrap();
         assert_eq!(Network::read(&path, "node3.", Activation::Tanh).unwrap(), network());
+        assert_eq!(Network::read(&path, "node4.", Activation::Relu).unwrap(), other);
         // Nothing else is left in the folder.
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-        let other = Network::read(&path, "", Activation::Tanh).unwrap_err();
-        assert!(
-            matches!(&other, Error::File { problem: FileProblem::Missing(name), .. } if name == "layer0.weight")
-        );
+        let problem = |prefix: &str, activation| match Network::read(&path, prefix, activation) {
+            Err(Error::File { problem, .. }) => problem,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(problem("", Activation::Tanh), FileProblem::Missing("layer0.weight".into()));
+        assert_eq!(problem("node3.", Activation::Relu), FileProblem::Activation("tanh".into()));
     }
 
     #[test]
     fn files_that_are_no_networks_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model.safetensors");
-        let read = || Network::read(&path, "", Activation::Tanh).unwrap_err();
-        assert!(matches!(read(), Error::File { problem: FileProblem::Read(_), .. }));
-        network().write(&path, "").unwrap();
+        let read = || match Network::read(&path, "", Activation::Tanh) {
+            Err(Error::File { problem, .. }) => problem,
+            other => panic!("{other:?}"),
+        };
+        assert!(matches!(read(), FileProblem::Read(_)));
+        Network::write(&path, &[("", &network())]).unwrap();
         let whole = std::fs::read(&path).unwrap();
         for length in [0, 5, 20, whole.len() - 1] {
             std::fs::write(&path, &whole[..length]).unwrap();
-            assert!(matches!(read(), Error::File { problem: FileProblem::Format(_), .. }), "{length}");
+            assert!(matches!(read(), FileProblem::Format(_)), "{length}");
         }
-        let nowhere = network().write(folder.path().join("no/such/folder"), "").unwrap_err();
+        let nowhere = Network::write(folder.path().join("no/such/folder"), &[("", &network())]).unwrap_err();
         assert!(matches!(nowhere, Error::File { problem: FileProblem::Write(_), .. }));
+
+        // One tensor at a time is renamed, reshaped or of another type.
+        let save = |tensors: &[(&'static str, Dtype, &[usize], usize)]| {
+            let bytes = vec![0u8; 1000];
+            let view = |&(name, dtype, shape, length): &(&'static str, Dtype, &[usize], usize)| {
+                (name, TensorView::new(dtype, shape.to_vec(), &bytes[..length]).unwrap())
+            };
+            let views: Vec<_> = tensors.iter().map(view).collect();
+            std::fs::write(&path, safetensors::serialize(views, None).unwrap()).unwrap();
+        };
+        let weight = ("layer0.weight", Dtype::F32, &[1, 2][..], 8);
+        save(&[weight, ("layer0.bias", Dtype::F32, &[1], 4)]);
+        assert!(Network::read(&path, "", Activation::Tanh).is_ok());
+        save(&[weight, ("layer0.bias", Dtype::I32, &[1], 4)]);
+        assert!(matches!(read(), FileProblem::Numbers(_)));
+        save(&[weight, ("layer0.bias", Dtype::F32, &[1, 1], 4)]);
+        assert!(matches!(read(), FileProblem::Shape(_)));
+        save(&[weight, ("layer0.bias", Dtype::F32, &[1], 4), ("layer2.bias", Dtype::F32, &[1], 4)]);
+        assert_eq!(read(), FileProblem::Missing("layer1.weight".into()));
+        save(&[weight, ("layer0.bias", Dtype::F32, &[2], 8)]);
+        assert!(matches!(read(), FileProblem::Network(_)));
     }
 }

@@ -234,7 +234,16 @@ pub(super) fn multiply_slopes<T: Real>(
     values: &mut [Lanes<T>],
     outputs: &[Lanes<T>],
 ) {
-    match Level::best() {
+    multiply_slopes_at(Level::best(), activation, values, outputs);
+}
+
+fn multiply_slopes_at<T: Real>(
+    level: Level,
+    activation: Activation,
+    values: &mut [Lanes<T>],
+    outputs: &[Lanes<T>],
+) {
+    match level {
         Level::Portable => multiply_all(activation, values, outputs),
         // SAFETY: these levels exist only where the CPU has the features.
         #[cfg(target_arch = "x86_64")]
@@ -392,6 +401,30 @@ mod tests {
                             (y.0[l] - exact).abs() <= 8e-16 * exact.abs(),
                             "{level:?} {activation:?} {}",
                             x.0[l]
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn slopes_agree_at_every_level() {
+        let (x, h) = (block(|l| l as f64 - 7.5), block(|l| (l as f64 - 4.0) / 13.0));
+        for level in Level::available() {
+            for (activation, slope) in [
+                (Activation::Tanh, (|h: f64| 1.0 - h * h) as fn(f64) -> f64),
+                (Activation::Sigmoid, |h: f64| h * (1.0 - h)),
+                (Activation::Relu, |h: f64| f64::from(u8::from(h > 0.0))),
+            ] {
+                let mut values = [x; 3];
+                multiply_slopes_at(level, activation, &mut values, &[h; 3]);
+                for value in values {
+                    for l in 0..LANES {
+                        let exact = x.0[l] * slope(h.0[l]);
+                        assert!(
+                            (value.0[l] - exact).abs() <= 1e-15 * x.0[l].abs(),
+                            "{level:?} {activation:?}"
                         );
                     }
                 }

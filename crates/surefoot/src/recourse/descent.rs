@@ -209,6 +209,11 @@ impl Descent {
                 return Err(Error::Setting { setting, value });
             }
         }
+        for (setting, value) in [("rounds", rounds), ("steps", steps)] {
+            if value > MOST {
+                return Err(Error::Setting { setting, value });
+            }
+        }
         match self.inner {
             Inner::Projected { length, .. } if !positive(length) => {
                 Err(Error::Setting { setting: "length", value: length })
@@ -217,6 +222,9 @@ impl Descent {
         }
     }
 }
+
+/// Rounds, and steps in a round, at most.
+const MOST: f64 = 1e6;
 
 /// Person, intervention set, change.
 type Finding = (usize, usize, Vec<f64>);
@@ -301,8 +309,10 @@ impl<'a> Run<'a> {
             }
             let margins = self.evaluate(Precision::Single);
             self.differentiate(margins.1);
-            let reached =
-                |(plain, perturbed): &(Lanes, Lanes), l: usize| plain.0[l] >= 0.0 && perturbed.0[l] >= 0.0;
+            let safety = self.margin.problem().safety();
+            let reached = |(plain, perturbed): &(Lanes, Lanes), l: usize| {
+                plain.0[l] >= safety && perturbed.0[l] >= safety
+            };
             // Where floats think so doubles have the last word.
             let near = (0..LANES).any(|l| self.progress[l].is_some() && reached(&margins, l));
             let certain = near.then(|| self.evaluate(Precision::Double));
@@ -391,12 +401,12 @@ impl<'a> Run<'a> {
     }
 
     fn evaluate(&mut self, precision: Precision) -> (Lanes, Lanes) {
-        let Self { settings, margin, individuals, change, progress, quick, sure, .. } = self;
+        let Self { settings, margin, individuals, change, quick, sure, .. } = self;
         let evaluator = match precision {
             Precision::Single => quick,
             Precision::Double => sure,
         };
-        evaluator.evaluate(margin, individuals, change, settings, progress)
+        evaluator.evaluate(margin, individuals, change, settings)
     }
 
     /// From the gradient of the margin to that of penalised cost and loss.
@@ -490,7 +500,6 @@ impl Evaluator {
         individuals: &Individuals,
         change: &[Lanes],
         settings: &Descent,
-        progress: &[Option<Progress>; LANES],
     ) -> (Lanes, Lanes) {
         let Self { plain, perturbed, is_new, perturbation, zero, gradient } = self;
         // What lies before the action changes only with the individuals.
@@ -515,7 +524,7 @@ impl Evaluator {
         };
         for start in 0..=restarts {
             if start > 0 {
-                scatter(norm, epsilon, perturbation, seed, progress, (start, restarts));
+                scatter(norm, epsilon, perturbation, seed, start);
                 margin.value(individuals, change, perturbation, perturbed);
                 margin.gradients(perturbed);
             }
@@ -559,21 +568,11 @@ fn step_against(norm: &Norm, gradient: &[Lanes], length: f64, perturbation: &mut
     }
 }
 
-/// Puts every lane at a random point of the ball, which depends on the person alone.
-fn scatter(
-    norm: &Norm,
-    epsilon: f64,
-    perturbation: &mut [Lanes],
-    seed: u64,
-    progress: &[Option<Progress>; LANES],
-    (start, restarts): (usize, usize),
-) {
-    for (lane, progress) in progress.iter().enumerate() {
-        let Some(Progress { person, .. }) = progress else { continue };
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        random.set_stream((person * restarts + start) as u64);
-        perturbation.iter_mut().for_each(|place| place.0[lane] = epsilon * random.random_range(-1.0..1.0));
-    }
+/// Puts every lane at the same random point of the ball.
+fn scatter(norm: &Norm, epsilon: f64, perturbation: &mut [Lanes], seed: u64, start: usize) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(start as u64);
+    perturbation.iter_mut().for_each(|place| *place = Lanes::splat(epsilon * random.random_range(-1.0..1.0)));
     project(norm, perturbation, epsilon);
 }
 
