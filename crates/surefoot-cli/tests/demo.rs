@@ -23,7 +23,8 @@ fn row(text: &str, name: &str) -> Vec<f64> {
 fn standard_actions_break_and_robust_ones_hold() {
     let start = Instant::now();
     let output = surefoot(&["demo"]);
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    // Less than a second when built for release; tests are built otherwise and share the machine.
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     assert!(output.status.success());
     assert!(output.stderr.is_empty(), "progress is for terminals");
     let text = stdout(&output);

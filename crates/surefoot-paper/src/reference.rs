@@ -9,9 +9,7 @@ use std::path::{Path, PathBuf};
 
 use ndarray::Array2;
 use safetensors::tensor::{Dtype, SafeTensors};
-use surefoot::{
-    Activation, Change, Classifier, Equation, Feature, Features, Layer, Network, People, Problem, Scm,
-};
+use surefoot::{Activation, Change, Classifier, Equation, Feature, Features, Network, People, Problem, Scm};
 use thiserror::Error;
 
 use crate::loan;
@@ -140,12 +138,9 @@ impl Reference {
         let dataset = file.text("dataset")?.to_owned();
         let features = self.features(&dataset)?;
         let threshold = file.json::<f64>("threshold")?;
-        let layers = file.layers("")?;
-        let classifier = match &layers[..] {
-            [layer] => Classifier::linear(layer.weight.row(0).to_vec(), layer.bias[0], threshold),
-            _ => Network::new(layers, Activation::Tanh)
-                .and_then(|network| Classifier::network(network, threshold)),
-        };
+        // A network of one layer is a linear classifier.
+        let network = Network::read(&file.path, "", Activation::Tanh);
+        let classifier = network.and_then(|network| Classifier::network(network, threshold));
         let individuals = file.matrix("individuals")?;
         let people = People::from_standardised(&features, individuals.view());
         let answers = file.json::<Vec<serde_json::Number>>("epsilons")?.into_iter().map(|epsilon| {
@@ -220,9 +215,9 @@ impl Reference {
         let name = |i: &usize| names.get(*i).map(String::as_str).ok_or_else(|| file.lacks("parents"));
         let mut equations = Vec::new();
         for (node, parents) in &parents {
-            let layers = file.layers(&format!("node{node}."))?;
             let parents = parents.iter().map(name).collect::<Result<Vec<_>>>()?;
-            let network = file.accept(Network::new(layers, Activation::Tanh))?;
+            let network =
+                file.accept(Network::read(&file.path, &format!("node{node}."), Activation::Tanh))?;
             equations.push((name(node)?, Equation::network(&parents, network)));
         }
         file.accept(Scm::new(features, equations)).map(Some)
@@ -287,19 +282,6 @@ impl File {
             }
             _ => Err(self.lacks(name)),
         }
-    }
-
-    /// `<prefix>layer0`, `<prefix>layer1`, ... as far as there are.
-    fn layers(&self, prefix: &str) -> Result<Vec<Layer>> {
-        let mut layers = Vec::new();
-        while let Ok(weight) = self.matrix(&format!("{prefix}layer{}.weight", layers.len())) {
-            let bias = self.vector(&format!("{prefix}layer{}.bias", layers.len()))?;
-            layers.push(Layer { weight, bias: bias.into() });
-        }
-        if layers.is_empty() {
-            return Err(self.lacks(&format!("{prefix}layer0.weight")));
-        }
-        Ok(layers)
     }
 }
 

@@ -18,8 +18,8 @@ use super::{Group, Options};
 
 /// Hidden units.
 const UNITS: usize = 16;
-/// People whom Algorithm 1 answers at most: it takes a second.
-const PEOPLE: usize = 500;
+/// People whom Algorithm 1 answers at most: enough to see what happens, in a moment.
+const PEOPLE: usize = 200;
 
 /// How the network does.
 pub struct Summary {
@@ -54,7 +54,7 @@ pub fn answer(sample: &loan::Sample, everybody: &People, options: &Options) -> R
         let actions: Vec<Action> = candidates().map(|candidate| candidate.action.clone()).collect();
         let holding = match people.select(&found) {
             Ok(people) => {
-                let attack = ProjectedGradient { samples: 500, ..ProjectedGradient::default() };
+                let attack = ProjectedGradient { samples: 200, restarts: 4, ..ProjectedGradient::default() };
                 let worst = worst_found(&robust, &people, &actions, &attack)?;
                 worst.iter().filter(|worst| worst.margin >= 0.0).count()
             }

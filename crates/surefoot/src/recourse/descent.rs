@@ -16,17 +16,19 @@
 //! next takes its lane, so each runs the same steps whoever runs beside it. Steps are found in
 //! single precision; whether an individual is finished is decided in double.
 
+mod evaluator;
+mod screen;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::action::{feasible_change, intervention_sets};
 use crate::classifier::Precision;
-use crate::margin::{Evaluation, Individuals, Margin, counterfactual};
+use crate::margin::{Individuals, Margin, counterfactual};
 use crate::network::{LANES, Lanes, sigmoid};
 use crate::{Action, Cost, Error, Norm, People, Problem, Result};
+use evaluator::Evaluator;
 
 /// The settings of Algorithm 1; the default is as published.
 #[derive(Clone, Debug, PartialEq)]
@@ -236,15 +238,6 @@ struct Progress {
     step: usize,
 }
 
-/// Cells along each axis of the grid of a [screen](Run::is_promising), for one feature, two
-/// and three.
-const GRID: [usize; 3] = [64, 16, 8];
-/// The widest cell, in standardised units, over which slopes are trusted.
-const WIDEST: f64 = 0.75;
-/// How often a cell that is open is divided along each axis, and how many are at most.
-const FINER: usize = 4;
-const MOST_OPEN: usize = 64;
-
 /// One worker on one intervention set.
 struct Run<'a> {
     settings: &'a Descent,
@@ -331,61 +324,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether some action might work, from a grid over all of them. At each point the margins
-    /// are extrapolated by their slopes over the cell around it; cells in which they might then
-    /// reach the boundary are looked at once more, four times as closely.
-    ///
-    /// Always so where there are more than three features or so much room that cells would be
-    /// wide, since slopes then say little.
-    fn is_promising(&mut self, person: usize) -> Result<bool> {
-        let count = self.change.len();
-        (0..LANES).try_for_each(|lane| self.start(lane, person))?;
-        let bounds: Vec<(f64, f64)> = self.limits.iter().map(|(low, high)| (low.0[0], high.0[0])).collect();
-        let Some(&points) = count.checked_sub(1).and_then(|k| GRID.get(k)) else { return Ok(true) };
-        let cell: Vec<f64> = bounds.iter().map(|(low, high)| (high - low) / points as f64).collect();
-        if cell.iter().any(|&width| width > WIDEST) {
-            return Ok(true);
-        }
-        let corner: Vec<f64> = bounds.iter().map(|(low, _)| *low).collect();
-        let Some(open) = self.open_cells(&corner, &cell, points) else { return Ok(true) };
-        let fine: Vec<f64> = cell.iter().map(|h| h / FINER as f64).collect();
-        let resolved =
-            |cell: Vec<f64>| self.open_cells(&cell, &fine, FINER).is_some_and(|open| open.is_empty());
-        Ok(open.len() > MOST_OPEN || !open.into_iter().all(resolved))
-    }
-
-    /// Of a grid of so many cells along each axis, the corners of those in which the margins
-    /// might reach the boundary; nothing if they do so for certain.
-    fn open_cells(&mut self, corner: &[f64], cell: &[f64], points: usize) -> Option<Vec<Vec<f64>>> {
-        let count = self.change.len();
-        let total = points.pow(count as u32);
-        let corner_of =
-            |number: usize, k: usize| corner[k] + cell[k] * (number / points.pow(k as u32) % points) as f64;
-        let mut open = Vec::new();
-        for first in (0..total).step_by(LANES) {
-            for k in 0..count {
-                self.change[k] = Lanes::from_fn(|l| corner_of((first + l).min(total - 1), k) + 0.5 * cell[k]);
-            }
-            let (plain, perturbed) = self.evaluate(Precision::Single);
-            for lane in 0..LANES.min(total - first) {
-                let margin = plain.0[lane].min(perturbed.0[lane]);
-                if margin >= 0.0 {
-                    return None;
-                }
-                // Six times what half a cell amounts to: the margin bends, and the worst
-                // perturbation known may jump from one cell to the next. Where it cannot be
-                // computed nothing is known.
-                let slopes = self.quick.gradient.iter().zip(cell);
-                let reach: f64 = slopes.map(|(slope, h)| 3.0 * (slope.0[lane] * h).abs()).sum();
-                let hopeless = margin + reach < 0.0;
-                if !hopeless {
-                    open.push((0..count).map(|k| corner_of(first + lane, k)).collect());
-                }
-            }
-        }
-        Some(open)
-    }
-
     fn start(&mut self, lane: usize, person: usize) -> Result<()> {
         let x = self.people.individual(person);
         self.margin.place(&mut self.individuals, lane, x)?;
@@ -468,84 +406,6 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The margins of the individuals of a run, in one precision.
-struct Evaluator {
-    plain: Evaluation,
-    perturbed: Evaluation,
-    /// Whether somebody new is on a lane since the last evaluation.
-    is_new: bool,
-    perturbation: Vec<Lanes>,
-    zero: Vec<Lanes>,
-    /// The gradient in the change of the margin under the worst perturbation known.
-    gradient: Vec<Lanes>,
-}
-
-impl Evaluator {
-    fn new(margin: &Margin<'_>, precision: Precision) -> Self {
-        let zero = vec![Lanes::ZERO; margin.problem().features().len()];
-        Self {
-            plain: margin.evaluation_in(precision),
-            perturbed: margin.evaluation_in(precision),
-            is_new: true,
-            perturbation: zero.clone(),
-            zero,
-            gradient: vec![Lanes::ZERO; margin.features().len()],
-        }
-    }
-
-    /// The margins without a perturbation and with the worst one known.
-    fn evaluate(
-        &mut self,
-        margin: &Margin<'_>,
-        individuals: &Individuals,
-        change: &[Lanes],
-        settings: &Descent,
-    ) -> (Lanes, Lanes) {
-        let Self { plain, perturbed, is_new, perturbation, zero, gradient } = self;
-        // What lies before the action changes only with the individuals.
-        let without = if std::mem::take(is_new) {
-            margin.value(individuals, change, zero, plain)
-        } else {
-            margin.value_of_action(individuals, change, zero, plain)
-        };
-        margin.gradients(plain);
-        let epsilon = margin.problem().epsilon();
-        if epsilon == 0.0 {
-            gradient.copy_from_slice(&plain.in_action);
-            return (without, without);
-        }
-        let norm = margin.problem().norm();
-        step_against(norm, &plain.in_perturbation, epsilon, perturbation, true);
-        let mut with = margin.value(individuals, change, perturbation, perturbed);
-        margin.gradients(perturbed);
-        gradient.copy_from_slice(&perturbed.in_action);
-        let Inner::Projected { steps, length, restarts, seed } = settings.inner else {
-            return (without, with);
-        };
-        for start in 0..=restarts {
-            if start > 0 {
-                scatter(norm, epsilon, perturbation, seed, start);
-                margin.value(individuals, change, perturbation, perturbed);
-                margin.gradients(perturbed);
-            }
-            for _ in 0..steps {
-                step_against(norm, &perturbed.in_perturbation, epsilon * length, perturbation, false);
-                project(norm, perturbation, epsilon);
-                let tried = margin.value(individuals, change, perturbation, perturbed);
-                margin.gradients(perturbed);
-                for lane in 0..LANES {
-                    if tried.0[lane] < with.0[lane] {
-                        with.0[lane] = tried.0[lane];
-                        let slopes = perturbed.in_action.iter();
-                        gradient.iter_mut().zip(slopes).for_each(|(g, slope)| g.0[lane] = slope.0[lane]);
-                    }
-                }
-            }
-        }
-        (without, with)
-    }
-}
-
 /// One step of Adam: the direction, with the averages updated.
 pub(crate) fn adam(gradient: f64, first: &mut f64, second: &mut f64, step: usize) -> f64 {
     const FIRST: f64 = 0.9;
@@ -554,34 +414,4 @@ pub(crate) fn adam(gradient: f64, first: &mut f64, second: &mut f64, step: usize
     *second = SECOND * *second + (1.0 - SECOND) * gradient * gradient;
     let corrected = |average: f64, rate: f64| average / (1.0 - rate.powi(step as i32));
     corrected(*first, FIRST) / (corrected(*second, SECOND).sqrt() + 1e-8)
-}
-
-/// Steps of a length against the gradient, the way that lowers a linear function most: from
-/// the origin, or from where the perturbation is.
-fn step_against(norm: &Norm, gradient: &[Lanes], length: f64, perturbation: &mut [Lanes], from_origin: bool) {
-    let mut downwards = vec![0.0; gradient.len()];
-    for lane in 0..LANES {
-        downwards.iter_mut().zip(gradient).for_each(|(d, g)| *d = -g.0[lane]);
-        for (place, step) in perturbation.iter_mut().zip(norm.maximiser(&downwards, length)) {
-            place.0[lane] = step + if from_origin { 0.0 } else { place.0[lane] };
-        }
-    }
-}
-
-/// Puts every lane at the same random point of the ball.
-fn scatter(norm: &Norm, epsilon: f64, perturbation: &mut [Lanes], seed: u64, start: usize) {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    random.set_stream(start as u64);
-    perturbation.iter_mut().for_each(|place| *place = Lanes::splat(epsilon * random.random_range(-1.0..1.0)));
-    project(norm, perturbation, epsilon);
-}
-
-/// Projects every lane onto the ball.
-fn project(norm: &Norm, perturbation: &mut [Lanes], radius: f64) {
-    let mut vector = vec![0.0; perturbation.len()];
-    for lane in 0..LANES {
-        vector.iter_mut().zip(&*perturbation).for_each(|(v, p)| *v = p.0[lane]);
-        norm.project(&mut vector, radius);
-        perturbation.iter_mut().zip(&vector).for_each(|(p, &v)| p.0[lane] = v);
-    }
 }

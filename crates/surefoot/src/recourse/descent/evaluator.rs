@@ -1,0 +1,118 @@
+//! The margins that descent works with: without a perturbation, and under the worst one known.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Descent, Inner};
+use crate::Norm;
+use crate::classifier::Precision;
+use crate::margin::{Evaluation, Individuals, Margin};
+use crate::network::{LANES, Lanes};
+
+/// The margins of the individuals of a run, in one precision.
+pub(super) struct Evaluator {
+    plain: Evaluation,
+    perturbed: Evaluation,
+    /// Whether somebody new is on a lane since the last evaluation.
+    pub is_new: bool,
+    perturbation: Vec<Lanes>,
+    zero: Vec<Lanes>,
+    /// The gradient in the change of the margin under the worst perturbation known.
+    pub gradient: Vec<Lanes>,
+}
+
+impl Evaluator {
+    pub fn new(margin: &Margin<'_>, precision: Precision) -> Self {
+        let zero = vec![Lanes::ZERO; margin.problem().features().len()];
+        Self {
+            plain: margin.evaluation_in(precision),
+            perturbed: margin.evaluation_in(precision),
+            is_new: true,
+            perturbation: zero.clone(),
+            zero,
+            gradient: vec![Lanes::ZERO; margin.features().len()],
+        }
+    }
+
+    /// The margins without a perturbation and with the worst one known.
+    pub fn evaluate(
+        &mut self,
+        margin: &Margin<'_>,
+        individuals: &Individuals,
+        change: &[Lanes],
+        settings: &Descent,
+    ) -> (Lanes, Lanes) {
+        let Self { plain, perturbed, is_new, perturbation, zero, gradient } = self;
+        // What lies before the action changes only with the individuals.
+        let without = if std::mem::take(is_new) {
+            margin.value(individuals, change, zero, plain)
+        } else {
+            margin.value_of_action(individuals, change, zero, plain)
+        };
+        margin.gradients(plain);
+        let epsilon = margin.problem().epsilon();
+        if epsilon == 0.0 {
+            gradient.copy_from_slice(&plain.in_action);
+            return (without, without);
+        }
+        let norm = margin.problem().norm();
+        step_against(norm, &plain.in_perturbation, epsilon, perturbation, true);
+        let mut with = margin.value(individuals, change, perturbation, perturbed);
+        margin.gradients(perturbed);
+        gradient.copy_from_slice(&perturbed.in_action);
+        let Inner::Projected { steps, length, restarts, seed } = settings.inner else {
+            return (without, with);
+        };
+        for start in 0..=restarts {
+            if start > 0 {
+                scatter(norm, epsilon, perturbation, seed, start);
+                margin.value(individuals, change, perturbation, perturbed);
+                margin.gradients(perturbed);
+            }
+            for _ in 0..steps {
+                step_against(norm, &perturbed.in_perturbation, epsilon * length, perturbation, false);
+                project(norm, perturbation, epsilon);
+                let tried = margin.value(individuals, change, perturbation, perturbed);
+                margin.gradients(perturbed);
+                for lane in 0..LANES {
+                    if tried.0[lane] < with.0[lane] {
+                        with.0[lane] = tried.0[lane];
+                        let slopes = perturbed.in_action.iter();
+                        gradient.iter_mut().zip(slopes).for_each(|(g, slope)| g.0[lane] = slope.0[lane]);
+                    }
+                }
+            }
+        }
+        (without, with)
+    }
+}
+
+/// Steps of a length against the gradient, the way that lowers a linear function most: from
+/// the origin, or from where the perturbation is.
+fn step_against(norm: &Norm, gradient: &[Lanes], length: f64, perturbation: &mut [Lanes], from_origin: bool) {
+    let mut downwards = vec![0.0; gradient.len()];
+    for lane in 0..LANES {
+        downwards.iter_mut().zip(gradient).for_each(|(d, g)| *d = -g.0[lane]);
+        for (place, step) in perturbation.iter_mut().zip(norm.maximiser(&downwards, length)) {
+            place.0[lane] = step + if from_origin { 0.0 } else { place.0[lane] };
+        }
+    }
+}
+
+/// Puts every lane at the same random point of the ball.
+fn scatter(norm: &Norm, epsilon: f64, perturbation: &mut [Lanes], seed: u64, start: usize) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(start as u64);
+    perturbation.iter_mut().for_each(|place| *place = Lanes::splat(epsilon * random.random_range(-1.0..1.0)));
+    project(norm, perturbation, epsilon);
+}
+
+/// Projects every lane onto the ball.
+fn project(norm: &Norm, perturbation: &mut [Lanes], radius: f64) {
+    let mut vector = vec![0.0; perturbation.len()];
+    for lane in 0..LANES {
+        vector.iter_mut().zip(&*perturbation).for_each(|(v, p)| *v = p.0[lane]);
+        norm.project(&mut vector, radius);
+        perturbation.iter_mut().zip(&vector).for_each(|(p, &v)| p.0[lane] = v);
+    }
+}
