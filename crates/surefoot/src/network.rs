@@ -6,6 +6,7 @@
 mod file;
 mod kernel;
 mod lanes;
+mod real;
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use rayon::prelude::*;
@@ -13,7 +14,8 @@ use rayon::prelude::*;
 pub use lanes::{LANES, Lanes};
 
 use crate::{Error, Result};
-use kernel::{Packed, Real};
+use kernel::Packed;
+use real::Real;
 
 /// The function between the layers of a [`Network`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

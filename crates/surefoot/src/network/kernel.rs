@@ -15,6 +15,7 @@ use std::sync::OnceLock;
 
 use super::Activation;
 use super::lanes::{LANES, Lanes};
+use super::real::Real;
 
 /// Outputs in a panel.
 const PANEL: usize = 4;
@@ -50,23 +51,6 @@ impl Level {
         static BEST: OnceLock<Level> = OnceLock::new();
         *BEST.get_or_init(|| Self::available().pop().unwrap_or(Level::Portable))
     }
-}
-
-/// The numbers that the loops work with: doubles or floats.
-pub(crate) trait Real: Copy + std::ops::MulAssign + PartialEq + Send + Sync + 'static {
-    const ZERO: Self;
-    const ONE: Self;
-
-    fn from_double(value: f64) -> Self;
-
-    /// `a * b + c`, rounded once if fused.
-    fn fused<const FUSED: bool>(a: Self, b: Self, c: Self) -> Self;
-
-    /// The activation of one number, without branches.
-    fn activated<const FUSED: bool>(activation: Activation, x: Self) -> Self;
-
-    /// The slope of an activation from its value.
-    fn slope(activation: Activation, h: Self) -> Self;
 }
 
 /// A matrix with a constant term, packed for [`Packed::apply`].
@@ -283,96 +267,6 @@ fn multiply<T: Real>(values: &mut [Lanes<T>], outputs: &[Lanes<T>], slope: impl 
         }
     }
 }
-
-/// [`Real`] for a type: the same formulas, with constants of its precision.
-macro_rules! real {
-    ($real:ident, mantissa: $mantissa:literal, bias: $bias:literal, whole: $whole:literal,
-     largest: $largest:literal, ln2: ($high:literal, $low:literal), inverse_factorials: $series:expr) => {
-        impl Real for $real {
-            const ZERO: $real = 0.0;
-            const ONE: $real = 1.0;
-
-            fn from_double(value: f64) -> $real {
-                value as $real
-            }
-
-            #[inline(always)]
-            fn fused<const FUSED: bool>(a: $real, b: $real, c: $real) -> $real {
-                if FUSED { a.mul_add(b, c) } else { a * b + c }
-            }
-
-            #[inline(always)]
-            fn activated<const FUSED: bool>(activation: Activation, x: $real) -> $real {
-                // 2^k and exp(r) - 1 with exp(-y) = 2^k exp(r), for y >= 0. Beyond the largest y
-                // whose exponential is a normal number, that of the largest is taken.
-                let decay = |y: $real| {
-                    // NaN stays NaN.
-                    let y = -(if y > $largest { $largest } else { y });
-                    // Adding 1.5 * 2^mantissa leaves the nearest whole number in the last bits.
-                    let shifted = Self::fused::<FUSED>(y, std::$real::consts::LOG2_E, $whole);
-                    let k = shifted - $whole;
-                    let r = Self::fused::<FUSED>(k, -$low, Self::fused::<FUSED>(k, -$high, y));
-                    let mut series = $series[0];
-                    for coefficient in &$series[1..] {
-                        series = Self::fused::<FUSED>(series, r, *coefficient);
-                    }
-                    let power =
-                        $real::from_bits((shifted.to_bits() << $mantissa).wrapping_add($bias << $mantissa));
-                    (power, Self::fused::<FUSED>(series * r, r, r))
-                };
-                match activation {
-                    Activation::Relu => {
-                        if x > 0.0 || x.is_nan() {
-                            x
-                        } else {
-                            0.0
-                        }
-                    }
-                    // tanh |x| = (1 - e) / (1 + e) with e = exp(-2 |x|), by e - 1 which keeps its
-                    // digits where x is tiny.
-                    Activation::Tanh => {
-                        let (power, series) = decay(2.0 * x.abs());
-                        let e = Self::fused::<FUSED>(power, series, power - 1.0);
-                        (-e / (2.0 + e)).copysign(x)
-                    }
-                    // For x < 0 by e / (1 + e) with e = exp(x), which keeps its digits where it
-                    // is tiny.
-                    Activation::Sigmoid => {
-                        let (power, series) = decay(x.abs());
-                        let e = Self::fused::<FUSED>(power, series, power);
-                        (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
-                    }
-                }
-            }
-
-            #[inline(always)]
-            fn slope(activation: Activation, h: $real) -> $real {
-                match activation {
-                    Activation::Tanh => 1.0 - h * h,
-                    Activation::Relu => {
-                        if h > 0.0 {
-                            1.0
-                        } else {
-                            0.0
-                        }
-                    }
-                    Activation::Sigmoid => h * (1.0 - h),
-                }
-            }
-        }
-    };
-}
-
-real!(f64, mantissa: 52, bias: 1023, whole: 6755399441055744.0, largest: 708.0,
-ln2: (6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10),
-inverse_factorials: [
-    1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0,
-    1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5,
-]);
-
-real!(f32, mantissa: 23, bias: 127, whole: 12582912.0, largest: 87.0,
-    ln2: (0.693_359_4, -2.121_944_4e-4),
-    inverse_factorials: [1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5]);
 
 #[cfg(test)]
 mod tests {
