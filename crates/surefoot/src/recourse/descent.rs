@@ -51,8 +51,8 @@ pub struct Descent {
     /// actions shows that none comes near the boundary, and as soon as the action is at its
     /// limits in every coordinate with every gradient pointing outwards, since then nothing
     /// moves any more. The latter changes nothing; the grid might pass over an action that only a
-    /// very small region around it shares (one person in 3,000 of the published cases at
-    /// epsilon 0.5, none at 0.1).
+    /// very small region around it shares (14 of 3,000 people for the roughest of the published
+    /// networks, one or none for most).
     pub stop_when_settled: bool,
 }
 
