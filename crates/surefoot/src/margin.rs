@@ -70,7 +70,8 @@ pub fn margin(problem: &Problem, individual: &[f64], action: &Action, perturbati
 /// Margins of many individuals who act on the same features, with their gradients.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradients {
-    /// `margin(action, D)` of each. Not a number for whom the causal model cannot produce.
+    /// `margin(action, D)` of each. Not a number where the perturbation leads to somebody whom
+    /// the causal model cannot produce; that an individual themselves cannot be is an error.
     pub margin: Vec<f64>,
     /// The derivatives in each change of the action, one row for each individual.
     pub in_action: Array2<f64>,
