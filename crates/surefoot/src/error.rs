@@ -231,6 +231,26 @@ pub enum Error {
         "the classifier could not be fitted: the likelihood has no clear maximum; standardise the columns, or drop outliers"
     )]
     NotConverged,
+    /// Training that ran away.
+    #[error("training went out of bounds in epoch {epoch}; take a smaller step, or standardise the columns")]
+    Diverged { epoch: usize },
+    /// A validation split that leaves nobody on one side.
+    #[error(
+        "a validation share of {share} of {samples} rows leaves nobody to train or to validate on; choose one between 0 and 1, or give more rows"
+    )]
+    ValidationShare { share: f64, samples: usize },
+    /// A number that is no probability.
+    #[error("person {person}: {value} is no probability; give a number between 0 and 1")]
+    Probability { person: usize, value: f64 },
+    /// A share that is none.
+    #[error("the false-positive rate is {rate}; it must lie between 0 and 1")]
+    Rate { rate: f64 },
+    /// A column that says nothing.
+    #[error("column `{feature}` has the same value in every row; drop it, or leave it out of the graph")]
+    ConstantColumn { feature: String },
+    /// An equation to fit from nothing.
+    #[error("no causes are named for `{feature}`; name at least one, or leave it out of the graph")]
+    NoCauses { feature: String },
     /// Columns that determine each other.
     #[error("`{feature}` follows from the other columns (or is constant); drop it")]
     Collinear { feature: String },

@@ -46,6 +46,7 @@
 
 pub mod error;
 pub mod norm;
+mod adam;
 pub mod feature;
 pub mod people;
 pub mod network;
@@ -58,6 +59,7 @@ pub mod margin;
 pub mod recourse;
 pub mod attack;
 pub mod theory;
+pub mod metrics;
 pub mod train;
 mod describe;
 

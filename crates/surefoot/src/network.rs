@@ -7,6 +7,7 @@ mod file;
 mod kernel;
 mod lanes;
 mod real;
+mod trainable;
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use rayon::prelude::*;
@@ -15,7 +16,8 @@ pub use lanes::{LANES, Lanes};
 
 use crate::{Error, Result};
 use kernel::Packed;
-use real::Real;
+pub(crate) use real::Real;
+pub(crate) use trainable::{Block, Trainable};
 
 /// The function between the layers of a [`Network`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,6 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-pub(crate) use descent::adam;
 pub use descent::{Attempt, Candidate, Descent, Inner, Optimiser, karimi, wachter};
 pub use exact::{Exact, WorstCase};
 

@@ -1,103 +1,27 @@
-//! Fitting: logistic regression and linear structural equations.
+//! Training: classifiers that leave people room to act, and causal models from data.
+//!
+//! [`Training`] fits a logistic regression or a network to labelled people for one of several
+//! [objectives](Objective); [`Threshold`] turns its probabilities into decisions.
+//! [`Fitting`] fits structural equations to a table, given who causes whom.
 
-use nalgebra::{DMatrix, DVector};
+mod classifier;
+mod descend;
+mod equation;
+mod logistic;
+mod objective;
+mod threshold;
+
+use nalgebra::DMatrix;
 use ndarray::ArrayView2;
 
-use crate::network::sigmoid;
-use crate::{Classifier, Equation, Error, Features, Result};
+pub use classifier::{ClassWeights, Trained, Training};
+pub use descend::{Epoch, Validation, Watch};
+pub use equation::{Fitted, FittedEquation, Fitting, Function, Shape, Warning, linear_equation};
+pub use logistic::logistic_regression;
+pub use objective::{Allr, Objective, Ross};
+pub use threshold::Threshold;
 
-/// Newton steps at most; a handful suffice unless the classes are separable.
-const STEPS: usize = 200;
-
-/// A penalty on squared weights, so small that it matters only where the classes can be
-/// separated and the likelihood has no maximum.
-const RIDGE: f64 = 1e-6;
-
-/// Logistic regression on standardised rows by Newton's method with step halving: maximum
-/// likelihood, up to a penalty of a millionth of the squared weights.
-/// Favourable iff `sigmoid(logit) >= threshold`.
-pub fn logistic_regression(
-    features: &Features,
-    rows: ArrayView2<'_, f64>,
-    labels: &[bool],
-    threshold: f64,
-) -> Result<Classifier> {
-    check_table(features, rows, labels.len())?;
-    if labels.iter().all(|&label| label == labels[0]) {
-        return Err(Error::OneClass);
-    }
-    let columns: Vec<usize> = (0..features.len()).collect();
-    let design = design(rows, &columns);
-    let targets =
-        DVector::from_iterator(labels.len(), labels.iter().map(|&label| f64::from(u8::from(label))));
-    let penalised = |weights: &DVector<f64>| {
-        // log sigmoid(z) and log sigmoid(-z) without overflow
-        let term = |z: f64, target: f64| target * z - z.max(0.0) - (-z.abs()).exp().ln_1p();
-        let likelihood: f64 = (&design * weights).iter().zip(&targets).map(|(&z, &t)| term(z, t)).sum();
-        likelihood - 0.5 * RIDGE * weights.norm_squared()
-    };
-    let mut weights = DVector::zeros(design.ncols());
-    let mut value = penalised(&weights);
-    let mut settled = false;
-    for _ in 0..STEPS {
-        let probabilities = (&design * &weights).map(sigmoid);
-        let gradient = design.transpose() * (&targets - &probabilities) - &weights * RIDGE;
-        let mut scaled = design.clone();
-        for (mut row, p) in scaled.row_iter_mut().zip(&probabilities) {
-            row *= p * (1.0 - p);
-        }
-        let mut hessian = design.transpose() * scaled;
-        (0..weights.len()).for_each(|i| hessian[(i, i)] += RIDGE);
-        let Some(factor) = hessian.cholesky() else { break };
-        let mut step = factor.solve(&gradient);
-        // Half the step until it helps; at the maximum nothing does.
-        let mut next = penalised(&(&weights + &step));
-        while next < value && step.amax() > 1e-12 * weights.amax().max(1.0) {
-            step *= 0.5;
-            next = penalised(&(&weights + &step));
-        }
-        settled = step.amax() <= 1e-9 * weights.amax().max(1.0);
-        if settled || next.is_nan() {
-            break;
-        }
-        weights += &step;
-        value = next;
-    }
-    if !settled {
-        return Err(Error::NotConverged);
-    }
-    let weights: Vec<f64> = weights.iter().copied().collect();
-    Classifier::linear(weights[1..].to_vec(), weights[0], threshold)
-}
-
-/// A linear equation for a feature from its parents on standardised rows, by least squares.
-///
-/// Refused if a parent is constant or follows from the others, by its name.
-pub fn linear_equation(
-    features: &Features,
-    rows: ArrayView2<'_, f64>,
-    feature: &str,
-    parents: &[&str],
-) -> Result<Equation> {
-    check_table(features, rows, rows.nrows())?;
-    let target = features.index(feature)?;
-    let columns = parents.iter().map(|parent| features.index(parent)).collect::<Result<Vec<_>>>()?;
-    let design = design(rows, &columns);
-    let scale: Vec<f64> = design.column_iter().map(|column| column.norm()).collect();
-    let targets = DVector::from_iterator(rows.nrows(), rows.column(target).iter().copied());
-    let qr = design.qr();
-    let r = qr.r();
-    for (k, &column) in columns.iter().enumerate() {
-        // What is left of a column once the columns before it are taken out.
-        if r.nrows() <= k + 1 || r[(k + 1, k + 1)].abs() <= 1e-10 * scale[k + 1] {
-            return Err(Error::Collinear { feature: features.feature(column).name.clone() });
-        }
-    }
-    let projected = qr.q().transpose() * targets;
-    let solution = r.solve_upper_triangular(&projected).ok_or(Error::NoPeople)?;
-    let coefficients = solution.iter().skip(1).copied().collect();
-    Ok(Equation::linear(parents, coefficients, solution[0]))
-}
+use crate::{Error, Features, Result};
 
 /// A column of ones and the given columns.
 fn design(rows: ArrayView2<'_, f64>, columns: &[usize]) -> DMatrix<f64> {
@@ -107,15 +31,13 @@ fn design(rows: ArrayView2<'_, f64>, columns: &[usize]) -> DMatrix<f64> {
     })
 }
 
-fn check_table(features: &Features, rows: ArrayView2<'_, f64>, labels: usize) -> Result<()> {
+/// Somebody in every row, a finite number for every feature.
+fn check_table(features: &Features, rows: ArrayView2<'_, f64>) -> Result<()> {
     if rows.nrows() == 0 {
         return Err(Error::NoPeople);
     }
     if rows.ncols() != features.len() {
         return Err(Error::RowLength { person: 1, expected: features.len(), found: rows.ncols() });
-    }
-    if labels != rows.nrows() {
-        return Err(Error::Labels { rows: rows.nrows(), labels });
     }
     match rows.indexed_iter().find(|(_, v)| !v.is_finite()) {
         Some(((row, column), &value)) => {
@@ -126,98 +48,14 @@ fn check_table(features: &Features, rows: ArrayView2<'_, f64>, labels: usize) ->
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use ndarray::{Array2, array};
-
-    use super::*;
-    use crate::{Feature, Scm};
-
-    fn features(names: &[&str]) -> Features {
-        Features::new(names.iter().map(|&name| Feature::new(name)).collect()).unwrap()
+/// The same, with a label for every row and both outcomes among them.
+fn check_labels(features: &Features, rows: ArrayView2<'_, f64>, labels: &[bool]) -> Result<()> {
+    check_table(features, rows)?;
+    if labels.len() != rows.nrows() {
+        return Err(Error::Labels { rows: rows.nrows(), labels: labels.len() });
     }
-
-    #[test]
-    fn logistic_regression_is_where_the_gradient_vanishes() {
-        let rows = Array2::from_shape_fn((200, 2), |(i, j)| ((i * (3 + 2 * j)) as f64).sin() * 2.0);
-        let labels: Vec<bool> =
-            (0..200).map(|i| rows[[i, 0]] - 0.5 * rows[[i, 1]] + (i as f64 * 7.7).cos() > 0.2).collect();
-        let classifier = logistic_regression(&features(&["a", "b"]), rows.view(), &labels, 0.5).unwrap();
-        for j in 0..3 {
-            let gradient: f64 = (0..200)
-                .map(|i| {
-                    let x = [rows[[i, 0]], rows[[i, 1]]];
-                    let error = f64::from(u8::from(labels[i])) - sigmoid(classifier.score(&x));
-                    error * if j == 2 { 1.0 } else { x[j] }
-                })
-                .sum();
-            assert!(gradient.abs() < 1e-5, "{j}: {gradient}");
-        }
+    if labels.iter().all(|&label| label == labels[0]) {
+        return Err(Error::OneClass);
     }
-
-    #[test]
-    fn outliers_do_not_throw_it_off() {
-        let values = [
-            -4.9, 11.2, -0.6, -0.2, 0.0, 0.0, -29.9, -10.7, -1.1, 0.0, 51.6, 0.0, 0.0, 57.3, 31.6, 16.9, 0.0,
-            0.0, -3.0, 52.8,
-        ];
-        let rows = Array2::from_shape_vec((10, 2), values.to_vec()).unwrap();
-        let labels = [5, 7, 8].iter().fold([false; 10], |mut labels, &i| {
-            labels[i] = true;
-            labels
-        });
-        let classifier = logistic_regression(&features(&["a", "b"]), rows.view(), &labels, 0.5).unwrap();
-        let likelihood = |score: &dyn Fn(&[f64]) -> f64| -> f64 {
-            let of = |(row, &label): (ndarray::ArrayView1<'_, f64>, &bool)| {
-                let z = score(&row.to_vec());
-                sigmoid(if label { z } else { -z }).ln()
-            };
-            rows.rows().into_iter().zip(&labels).map(of).sum()
-        };
-        assert!(likelihood(&|x| classifier.score(x)) > likelihood(&|_| 0.0));
-    }
-
-    #[test]
-    fn separable_classes_give_a_finite_classifier_that_separates() {
-        let rows = array![[-2.0], [-1.0], [1.0], [2.0]];
-        let labels = [false, false, true, true];
-        let classifier = logistic_regression(&features(&["a"]), rows.view(), &labels, 0.5).unwrap();
-        assert!(classifier.score(&[-1.0]) < 0.0 && classifier.score(&[1.0]) > 0.0);
-    }
-
-    #[test]
-    fn a_linear_equation_is_recovered_from_exact_data() {
-        let names = features(&["a", "b", "c"]);
-        let rows = Array2::from_shape_fn((50, 3), |(i, j)| {
-            let (a, b) = ((i as f64).sin(), (i as f64 * 1.7).cos());
-            [a, b, 0.3 - 1.5 * a + 2.5 * b][j]
-        });
-        let equation = linear_equation(&names, rows.view(), "c", &["a", "b"]).unwrap();
-        let scm = Scm::new(&names, vec![("c", equation)]).unwrap();
-        let coefficients = scm.coefficients().unwrap();
-        assert!((coefficients[[2, 0]] + 1.5).abs() < 1e-12 && (coefficients[[2, 1]] - 2.5).abs() < 1e-12);
-        assert!(scm.abduct(&[0.0, 0.0, 0.3]).unwrap()[2].abs() < 1e-12);
-    }
-
-    #[test]
-    fn bad_tables_are_refused() {
-        let names = features(&["a", "b", "c"]);
-        let twice = array![[1.0, 2.0, 0.0], [2.0, 4.0, 1.0], [3.0, 6.0, 5.0], [4.0, 8.0, 1.0]];
-        let fit = |rows: &Array2<f64>, parents: &[&str]| {
-            linear_equation(&names, rows.view(), "c", parents).unwrap_err()
-        };
-        assert!(matches!(fit(&twice, &["a", "b"]), Error::Collinear { feature } if feature == "b"));
-        let constant = array![[1.0, 2.0, 0.0], [1.0, 4.0, 1.0], [1.0, 5.0, 5.0]];
-        assert!(matches!(fit(&constant, &["a"]), Error::Collinear { feature } if feature == "a"));
-        let few = array![[1.0, 2.0, 3.0]];
-        assert!(matches!(fit(&few, &["a"]), Error::Collinear { .. }));
-        assert!(matches!(fit(&Array2::zeros((0, 3)), &["a"]), Error::NoPeople));
-        let train = |rows: &Array2<f64>, labels: &[bool]| {
-            logistic_regression(&names, rows.view(), labels, 0.5).unwrap_err()
-        };
-        assert!(matches!(train(&few, &[true]), Error::OneClass));
-        assert!(matches!(train(&few, &[]), Error::Labels { rows: 1, labels: 0 }));
-        let nan = array![[1.0, f64::NAN, 3.0], [0.0, 0.0, 0.0]];
-        assert!(matches!(train(&nan, &[true, false]), Error::NotFinite { person: 1, .. }));
-    }
+    Ok(())
 }

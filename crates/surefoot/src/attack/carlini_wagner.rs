@@ -3,8 +3,8 @@
 use super::smallest::refine;
 use super::{Attack, Target, at_least_one, lane, positive, set_lane};
 use crate::Result;
+use crate::adam::Adam;
 use crate::network::{LANES, Lanes};
-use crate::recourse::adam;
 
 /// Minimises `||D||^2 + c max(margin(D), 0)` by Adam and searches for the constant `c` by
 /// bisection: the smallest with which the action breaks (Carlini and Wagner, 2017). What it
@@ -55,6 +55,7 @@ impl Attack for CarliniWagner {
             let mut broken = [false; LANES];
             for step in 1..=self.steps {
                 let margin = target.gradient(&at, &mut gradient);
+                let adam = Adam::at(step);
                 for l in 0..LANES {
                     // Beyond what the causal model can produce: half of the way back, at rest.
                     if margin.0[l].is_nan() {
@@ -77,7 +78,7 @@ impl Attack for CarliniWagner {
                         let distance = 2.0 * weights[i] * at[i].0[l] / (scale[l] * scale[l]);
                         let slope = (distance + pull * gradient[i].0[l]) * scale[l];
                         let (first, second) = &mut averages[i][l];
-                        let direction = adam(slope, first, second, step);
+                        let direction = adam.direction(slope, first, second);
                         at[i].0[l] -= self.step * scale[l] * direction;
                     }
                 }

@@ -63,24 +63,42 @@ pub(super) struct Packed<T> {
 }
 
 impl<T: Real> Packed<T> {
+    /// All zero.
+    pub fn zeros(outputs: usize, inputs: usize) -> Self {
+        let count = outputs.div_ceil(PANEL);
+        let zeros = |n: usize| vec![[T::ZERO; PANEL]; n];
+        Self { panels: zeros(count * inputs), constant: zeros(count), outputs, inputs }
+    }
+
     pub fn new(
         (outputs, inputs): (usize, usize),
         weight: impl Fn(usize, usize) -> f64,
         constant: impl Fn(usize) -> f64,
     ) -> Self {
-        let rows = |panel: usize, f: &dyn Fn(usize) -> f64| {
-            std::array::from_fn(|r| {
-                T::from_double(Some(panel * PANEL + r).filter(|&i| i < outputs).map_or(0.0, f))
-            })
-        };
-        let count = outputs.div_ceil(PANEL);
-        let panels = (0..count).flat_map(|p| (0..inputs).map(move |j| (p, j)));
-        Self {
-            panels: panels.map(|(p, j)| rows(p, &|i| weight(i, j))).collect(),
-            constant: (0..count).map(|p| rows(p, &constant)).collect(),
-            outputs,
-            inputs,
+        let mut packed = Self::zeros(outputs, inputs);
+        packed.fill(|i, j| T::from_double(weight(i, j)), |i| T::from_double(constant(i)));
+        packed
+    }
+
+    /// Takes other numbers of the same shape.
+    pub fn fill(&mut self, weight: impl Fn(usize, usize) -> T, constant: impl Fn(usize) -> T) {
+        for (panel, numbers) in self.constant.iter_mut().enumerate() {
+            let first = panel * PANEL;
+            let rows = PANEL.min(self.outputs - first);
+            for (r, number) in numbers[..rows].iter_mut().enumerate() {
+                *number = constant(first + r);
+            }
+            let panels = &mut self.panels[panel * self.inputs..(panel + 1) * self.inputs];
+            for (j, numbers) in panels.iter_mut().enumerate() {
+                for (r, number) in numbers[..rows].iter_mut().enumerate() {
+                    *number = weight(first + r, j);
+                }
+            }
         }
+    }
+
+    pub fn inputs(&self) -> usize {
+        self.inputs
     }
 
     pub fn outputs(&self) -> usize {

@@ -1,13 +1,26 @@
 //! The numbers that the inner loops work with, and their activations.
 
+use std::ops::{Add, Mul, MulAssign, Sub};
+
 use super::Activation;
 
 /// The numbers that the loops work with: doubles or floats.
-pub(super) trait Real: Copy + std::ops::MulAssign + PartialEq + Send + Sync + 'static {
+pub(crate) trait Real:
+    Copy
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + MulAssign
+    + PartialEq
+    + Send
+    + Sync
+    + 'static
+{
     const ZERO: Self;
     const ONE: Self;
 
     fn from_double(value: f64) -> Self;
+    fn to_double(self) -> f64;
 
     /// `a * b + c`, rounded once if fused.
     fn fused<const FUSED: bool>(a: Self, b: Self, c: Self) -> Self;
@@ -17,6 +30,9 @@ pub(super) trait Real: Copy + std::ops::MulAssign + PartialEq + Send + Sync + 's
 
     /// The slope of an activation from its value.
     fn slope(activation: Activation, h: Self) -> Self;
+
+    /// The second derivative of an activation over the first, from its value.
+    fn bend(activation: Activation, h: Self) -> Self;
 }
 
 /// [`Real`] for a type: the same formulas, with constants of its precision.
@@ -29,6 +45,10 @@ macro_rules! real {
 
             fn from_double(value: f64) -> $real {
                 value as $real
+            }
+
+            fn to_double(self) -> f64 {
+                f64::from(self)
             }
 
             #[inline(always)]
@@ -92,6 +112,15 @@ macro_rules! real {
                         }
                     }
                     Activation::Sigmoid => h * (1.0 - h),
+                }
+            }
+
+            #[inline(always)]
+            fn bend(activation: Activation, h: $real) -> $real {
+                match activation {
+                    Activation::Tanh => -2.0 * h,
+                    Activation::Relu => 0.0,
+                    Activation::Sigmoid => 1.0 - 2.0 * h,
                 }
             }
         }

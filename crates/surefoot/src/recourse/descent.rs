@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use crate::action::{feasible_change, intervention_sets};
+use crate::adam::Adam;
 use crate::classifier::Precision;
 use crate::margin::{Individuals, Margin, counterfactual};
 use crate::network::{LANES, Lanes, sigmoid};
@@ -376,13 +377,14 @@ impl<'a> Run<'a> {
     /// Takes a step; whether the change is another than before.
     fn descend(&mut self, lane: usize, step: usize) -> bool {
         let mut moved = false;
+        let adam = Adam::at(step + 1);
         for k in 0..self.change.len() {
             let gradient = self.gradient[k].0[lane];
             let direction = match self.settings.optimiser {
                 Optimiser::Gradient => gradient,
                 Optimiser::Adam => {
                     let (first, second) = &mut self.averages[k];
-                    adam(gradient, &mut first.0[lane], &mut second.0[lane], step + 1)
+                    adam.direction(gradient, &mut first.0[lane], &mut second.0[lane])
                 }
             };
             let (low, high) = (self.limits[k].0.0[lane], self.limits[k].1.0[lane]);
@@ -404,14 +406,4 @@ impl<'a> Run<'a> {
             (c == low.0[lane] && g >= 0.0) || (c == high.0[lane] && g <= 0.0)
         })
     }
-}
-
-/// One step of Adam: the direction, with the averages updated.
-pub(crate) fn adam(gradient: f64, first: &mut f64, second: &mut f64, step: usize) -> f64 {
-    const FIRST: f64 = 0.9;
-    const SECOND: f64 = 0.999;
-    *first = FIRST * *first + (1.0 - FIRST) * gradient;
-    *second = SECOND * *second + (1.0 - SECOND) * gradient * gradient;
-    let corrected = |average: f64, rate: f64| average / (1.0 - rate.powi(step as i32));
-    corrected(*first, FIRST) / (corrected(*second, SECOND).sqrt() + 1e-8)
 }

@@ -1,0 +1,267 @@
+//! Adam over mini-batches: the loop behind every network that is trained.
+
+use std::ops::ControlFlow;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, Uniform};
+use rayon::prelude::*;
+
+use crate::adam::Adam;
+use crate::network::{Block, LANES, Real, Trainable};
+use crate::{Activation, Error, Network, Result};
+
+/// From this many multiplications per step on, a step is worth sharing among cores.
+const WORTH_SHARING: usize = 200_000;
+
+/// Parameters that are updated at a time, their sums in a register's reach.
+const CHUNK: usize = 2048;
+
+/// What is minimised: the mean of a loss over samples.
+pub(super) trait Loss: Sync {
+    /// How many samples there are.
+    fn samples(&self) -> usize;
+
+    /// How many inputs the network takes.
+    fn inputs(&self) -> usize;
+
+    /// Adds the gradient of `sum of share * loss` over a block of samples to that of the block,
+    /// and returns that sum.
+    fn add_gradient<T: Real>(
+        &self,
+        network: &Trainable<T>,
+        samples: &Samples,
+        block: &mut Block<T>,
+        random: &mut ChaCha8Rng,
+    ) -> f64;
+
+    /// The loss of one sample without penalties, from what the network says of it; for samples
+    /// held out.
+    fn plain(&self, sample: usize, output: f64) -> f64;
+
+    /// The inputs of samples, for samples held out.
+    fn rows(&self, samples: &[usize]) -> ndarray::Array2<f64>;
+}
+
+/// A block of samples and what each of them weighs.
+pub(super) struct Samples {
+    pub rows: [usize; LANES],
+    pub share: [f64; LANES],
+}
+
+/// How the loop runs.
+#[derive(Clone, Debug)]
+pub(super) struct Descent<'a> {
+    /// Widths of the hidden layers.
+    pub hidden: &'a [usize],
+    pub activation: Activation,
+    pub epochs: usize,
+    pub batch: usize,
+    pub step: f64,
+    pub validation: Option<Validation>,
+    pub seed: u64,
+}
+
+/// Samples held out of training to see how it goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Validation {
+    /// Which part of the samples, between 0 and 1.
+    pub share: f64,
+    /// Training stops once the loss on them has not improved for this many epochs, and the
+    /// best weights so far are kept. Without it they are only watched.
+    pub patience: Option<usize>,
+}
+
+/// What is known after an epoch of training.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Epoch {
+    /// Counted from 1.
+    pub number: usize,
+    /// The mean loss over the epoch, penalties included.
+    pub loss: f64,
+    /// The mean loss on the samples held out, without penalties.
+    pub validation: Option<f64>,
+}
+
+/// Told after each epoch; may stop the training.
+pub type Watch<'a> = dyn FnMut(&Epoch) -> ControlFlow<()> + 'a;
+
+impl Descent<'_> {
+    /// Trains a network from random weights. Ends early if `watch` says so, with the weights
+    /// of that epoch.
+    pub fn minimise<T: Real>(
+        &self,
+        loss: &impl Loss,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Network, Vec<Epoch>)> {
+        self.check()?;
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        let mut widths = vec![loss.inputs()];
+        widths.extend(self.hidden);
+        widths.push(1);
+        let mut network = Trainable::<T>::new(widths.clone(), self.activation, initial(&widths, &mut random));
+        let (mut order, held_out) = self.split(loss.samples(), &mut random)?;
+        let held_out_rows = loss.rows(&held_out);
+
+        let mut blocks: Vec<(Block<T>, f64)> =
+            vec![(network.block(), 0.0); self.batch.min(order.len()).div_ceil(LANES)];
+        let mut optimiser = Optimiser::new(network.parameters().len(), self.step);
+        let mut log: Vec<Epoch> = Vec::with_capacity(self.epochs.min(10_000));
+        let mut best: Option<(f64, usize, Vec<f64>)> = None;
+        let mut steps = 0;
+        for number in 1..=self.epochs {
+            order.shuffle(&mut random);
+            let mut sum = 0.0;
+            for batch in order.chunks(self.batch) {
+                sum += self.gradient(loss, &network, batch, steps, &mut blocks) * batch.len() as f64;
+                let gradients: Vec<&[T]> = blocks[..batch.len().div_ceil(LANES)]
+                    .iter()
+                    .map(|(block, _)| &block.gradient[..])
+                    .collect();
+                network.update(|parameters| optimiser.step(parameters, &gradients));
+                steps += 1;
+            }
+            let validation = if held_out.is_empty() {
+                None
+            } else {
+                let outputs = network.network()?.values(held_out_rows.view());
+                let losses = held_out.iter().zip(outputs).map(|(&sample, output)| loss.plain(sample, output));
+                Some(losses.sum::<f64>() / held_out.len() as f64)
+            };
+            let epoch = Epoch { number, loss: sum / order.len() as f64, validation };
+            if !(epoch.loss.is_finite() && validation.is_none_or(f64::is_finite)) {
+                return Err(Error::Diverged { epoch: number });
+            }
+            log.push(epoch);
+            if watch(&epoch).is_break() {
+                break;
+            }
+            let patience = self.validation.and_then(|validation| validation.patience);
+            if let (Some(validation), Some(patience)) = (validation, patience) {
+                if best.as_ref().is_none_or(|(loss, ..)| validation < *loss) {
+                    best = Some((validation, number, network.parameters().to_vec()));
+                } else if best.as_ref().is_some_and(|&(_, at, _)| number - at >= patience) {
+                    break;
+                }
+            }
+        }
+        if let Some((_, _, parameters)) = best {
+            network.update(|place| place.copy_from_slice(&parameters));
+        }
+        Ok((network.network()?, log))
+    }
+
+    /// The gradient of the mean loss of a batch, in parts for each block, and that loss. Parts
+    /// are made independently and added in order, so that cores make no difference.
+    fn gradient<T: Real>(
+        &self,
+        loss: &impl Loss,
+        network: &Trainable<T>,
+        batch: &[usize],
+        step: u64,
+        blocks: &mut [(Block<T>, f64)],
+    ) -> f64 {
+        let count = batch.len().div_ceil(LANES);
+        let work = |(number, (block, sum)): (usize, &mut (Block<T>, f64))| {
+            let row = |l: usize| batch[(number * LANES + l).min(batch.len() - 1)];
+            let present = |l: usize| number * LANES + l < batch.len();
+            let samples = Samples {
+                rows: std::array::from_fn(row),
+                share: std::array::from_fn(|l| if present(l) { 1.0 / batch.len() as f64 } else { 0.0 }),
+            };
+            block.gradient.fill(T::ZERO);
+            // Randomness of its own for every block of every step.
+            let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+            random.set_stream(1 + step * blocks_per_step(self.batch) + number as u64);
+            *sum = loss.add_gradient(network, &samples, block, &mut random);
+        };
+        let active = &mut blocks[..count];
+        if batch.len() * network.parameters().len() < WORTH_SHARING {
+            active.iter_mut().enumerate().for_each(work);
+        } else {
+            active.par_iter_mut().enumerate().for_each(work);
+        }
+        active.iter().map(|(_, sum)| sum).sum()
+    }
+
+    /// Samples to train on and samples held out.
+    fn split(&self, samples: usize, random: &mut ChaCha8Rng) -> Result<(Vec<usize>, Vec<usize>)> {
+        let mut order: Vec<usize> = (0..samples).collect();
+        let Some(validation) = self.validation else {
+            return Ok((order, Vec::new()));
+        };
+        order.shuffle(random);
+        let held_out = (samples as f64 * validation.share).round() as usize;
+        if held_out == 0 || held_out >= samples {
+            return Err(Error::ValidationShare { share: validation.share, samples });
+        }
+        let held_out = order.split_off(samples - held_out);
+        Ok((order, held_out))
+    }
+
+    fn check(&self) -> Result<()> {
+        let positive = |setting: &'static str, value: f64| {
+            let fine = value > 0.0 && value <= 1e9;
+            if fine { Ok(()) } else { Err(Error::Setting { setting, value }) }
+        };
+        positive("epochs", self.epochs as f64)?;
+        positive("batch", self.batch as f64)?;
+        positive("step", self.step)?;
+        for &width in self.hidden {
+            positive("hidden", width as f64)?;
+        }
+        if let Some(patience) = self.validation.and_then(|validation| validation.patience) {
+            positive("patience", patience as f64)?;
+        }
+        Ok(())
+    }
+}
+
+fn blocks_per_step(batch: usize) -> u64 {
+    batch.div_ceil(LANES) as u64
+}
+
+/// Weights and biases uniform within `1 / sqrt(inputs)` of 0, for every layer.
+fn initial(widths: &[usize], random: &mut ChaCha8Rng) -> Vec<f64> {
+    let mut parameters = Vec::with_capacity(Trainable::<f64>::count(widths));
+    for pair in widths.windows(2) {
+        let bound = 1.0 / (pair[0] as f64).sqrt();
+        // Its bounds are finite and in order.
+        let Ok(uniform) = Uniform::new_inclusive(-bound, bound) else { unreachable!("bounds in order") };
+        parameters.extend(uniform.sample_iter(&mut *random).take(pair[1] * (pair[0] + 1)));
+    }
+    parameters
+}
+
+/// Adam over all parameters.
+struct Optimiser {
+    step: f64,
+    count: usize,
+    first: Vec<f64>,
+    second: Vec<f64>,
+}
+
+impl Optimiser {
+    fn new(parameters: usize, step: f64) -> Self {
+        Self { step, count: 0, first: vec![0.0; parameters], second: vec![0.0; parameters] }
+    }
+
+    /// One step down the sum of the gradients.
+    fn step<T: Real>(&mut self, parameters: &mut [f64], gradients: &[&[T]]) {
+        self.count += 1;
+        let adam = Adam::at(self.count);
+        let moments = self.first.chunks_mut(CHUNK).zip(self.second.chunks_mut(CHUNK));
+        for (number, (parameters, (first, second))) in parameters.chunks_mut(CHUNK).zip(moments).enumerate() {
+            let mut sums = [0.0; CHUNK];
+            let sums = &mut sums[..parameters.len()];
+            for gradient in gradients {
+                let gradient = &gradient[number * CHUNK..number * CHUNK + sums.len()];
+                sums.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += g.to_double());
+            }
+            for i in 0..sums.len() {
+                parameters[i] -= self.step * adam.direction(sums[i], &mut first[i], &mut second[i]);
+            }
+        }
+    }
+}

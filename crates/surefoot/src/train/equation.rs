@@ -1,0 +1,416 @@
+//! Fitting structural equations to a table, given who causes whom.
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use nalgebra::DVector;
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::descend::{Descent, Epoch, Loss, Samples, Watch};
+use super::{check_table, design};
+use crate::metrics::ranks;
+use crate::network::{Block, Lanes, Real, Trainable};
+use crate::{Activation, Equation, Error, Features, Network, Result, Scm};
+
+/// A rank correlation below this is too weak to matter, however many rows prove it.
+const WEAK: f64 = 0.1;
+
+/// How sure to be that residuals depend on a parent: three standard deviations and a half.
+const SURE: f64 = 3.5;
+
+/// How structural equations are fitted: every feature that has causes becomes a function of
+/// them plus noise.
+///
+/// ```
+/// use surefoot::train::Fitting;
+/// use surefoot::{Feature, Features};
+///
+/// let features = Features::new(vec![Feature::new("income"), Feature::new("savings")])?;
+/// let rows = ndarray::Array2::from_shape_fn((50, 2), |(i, j)| (i * (j + 3)) as f64 % 7.0 + i as f64);
+/// let fitted = Fitting::linear().run(&features, rows.view(), &[("savings", &["income"])])?;
+/// assert!(fitted.equations[0].r_squared > 0.9);
+/// let scm = fitted.scm(&features)?;
+/// # Ok::<(), surefoot::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fitting {
+    /// What the functions look like.
+    pub shape: Shape,
+    /// The part of the rows that is kept apart to see how well the equations do.
+    pub held_out: f64,
+    /// Decides which rows are kept apart, and initial weights.
+    pub seed: u64,
+}
+
+/// What a fitted function looks like.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// Coefficients and an intercept, by least squares.
+    Linear,
+    /// A dense network, by Adam over mini-batches.
+    Network {
+        /// Widths of the hidden layers.
+        hidden: Vec<usize>,
+        /// The function between layers.
+        activation: Activation,
+        /// Passes over the rows.
+        epochs: usize,
+        /// Rows in a mini-batch.
+        batch: usize,
+        /// The step of Adam.
+        step: f64,
+    },
+}
+
+impl Fitting {
+    /// Linear equations.
+    pub fn linear() -> Self {
+        Self { shape: Shape::Linear, held_out: 0.2, seed: 0 }
+    }
+
+    /// Networks with the settings of the published ones: one hidden layer of 100 tanh, Adam
+    /// with step 0.005, batches of 100.
+    pub fn network(epochs: usize) -> Self {
+        let shape = Shape::Network {
+            hidden: vec![100],
+            activation: Activation::Tanh,
+            epochs,
+            batch: 100,
+            step: 0.005,
+        };
+        Self { shape, held_out: 0.2, seed: 0 }
+    }
+}
+
+/// Fitted equations.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// One for each feature with causes, in the order in which they were given.
+    pub equations: Vec<FittedEquation>,
+}
+
+/// A fitted equation, `feature := function(parents) + u` in standardised units.
+#[derive(Clone, Debug)]
+pub struct FittedEquation {
+    /// Which feature.
+    pub feature: String,
+    /// Its causes.
+    pub parents: Vec<String>,
+    /// How it follows from them.
+    pub function: Function,
+    /// The share of its variance that they explain, on rows held out.
+    pub r_squared: f64,
+    /// The standard deviation of what they leave unexplained, on rows held out.
+    pub deviation: f64,
+    /// What casts doubt on it.
+    pub warnings: Vec<Warning>,
+}
+
+/// A fitted function.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Function {
+    /// `coefficients . parents + intercept`.
+    Linear {
+        /// One for each parent.
+        coefficients: Vec<f64>,
+        /// The constant.
+        intercept: f64,
+    },
+    /// A network.
+    Network(Network),
+}
+
+/// What casts doubt on a fitted equation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Warning {
+    /// Additive noise should not depend on the causes, and its size does.
+    ResidualsDepend {
+        /// The feature.
+        feature: String,
+        /// The cause.
+        parent: String,
+        /// The rank correlation of squared residuals with the cause, or with its distance from
+        /// the median.
+        correlation: f64,
+    },
+    /// A cause that is constant or follows from the others.
+    Collinear {
+        /// The feature.
+        feature: String,
+        /// The cause.
+        parent: String,
+    },
+    /// The causes explain nothing on rows held out.
+    Unexplained {
+        /// The feature.
+        feature: String,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::ResidualsDepend { feature, parent, correlation } => write!(
+                f,
+                "`{feature}`: the size of what its equation leaves unexplained varies with `{parent}` (rank correlation {correlation:.2}), so its noise is not simply added; counterfactuals of people with unusual `{parent}` are less certain than they look"
+            ),
+            Warning::Collinear { feature, parent } => {
+                write!(f, "`{feature}`: its cause `{parent}` is constant or follows from the others; drop it")
+            }
+            Warning::Unexplained { feature } => {
+                write!(f, "`{feature}`: its causes explain nothing of it on rows held out; check the graph")
+            }
+        }
+    }
+}
+
+impl Fitted {
+    /// The causal model.
+    pub fn scm(&self, features: &Features) -> Result<Scm> {
+        let equations = self.equations.iter().map(|fitted| (&fitted.feature[..], fitted.equation()));
+        Scm::new(features, equations.collect())
+    }
+}
+
+impl FittedEquation {
+    /// The equation, for a causal model.
+    pub fn equation(&self) -> Equation {
+        let parents: Vec<&str> = self.parents.iter().map(String::as_str).collect();
+        match &self.function {
+            Function::Linear { coefficients, intercept } => {
+                Equation::linear(&parents, coefficients.clone(), *intercept)
+            }
+            Function::Network(network) => Equation::network(&parents, network.clone()),
+        }
+    }
+}
+
+/// A linear equation for a feature from its parents on standardised rows, by least squares.
+///
+/// Refused if a parent is constant or follows from the others, by its name.
+pub fn linear_equation(
+    features: &Features,
+    rows: ArrayView2<'_, f64>,
+    feature: &str,
+    parents: &[&str],
+) -> Result<Equation> {
+    check_table(features, rows)?;
+    let (target, columns) = resolve(features, feature, parents)?;
+    let (coefficients, intercept) = least_squares(features, rows, target, &columns)?;
+    Ok(Equation::linear(parents, coefficients, intercept))
+}
+
+impl Fitting {
+    /// Fits an equation for every feature named with its causes, on standardised rows.
+    ///
+    /// Linear equations are the least-squares solution over *all* rows; what is said of their
+    /// quality comes from a solution without the rows held out. Networks never see those.
+    pub fn run(
+        &self,
+        features: &Features,
+        rows: ArrayView2<'_, f64>,
+        graph: &[(&str, &[&str])],
+    ) -> Result<Fitted> {
+        self.run_with(features, rows, graph, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    /// The same, telling `watch` of every epoch for every feature; if it breaks, the feature's
+    /// training ends there.
+    pub fn run_with(
+        &self,
+        features: &Features,
+        rows: ArrayView2<'_, f64>,
+        graph: &[(&str, &[&str])],
+        watch: &mut dyn FnMut(&str, &Epoch) -> ControlFlow<()>,
+    ) -> Result<Fitted> {
+        check_table(features, rows)?;
+        let mut order: Vec<usize> = (0..rows.nrows()).collect();
+        order.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed));
+        let held_out = (rows.nrows() as f64 * self.held_out).round() as usize;
+        if held_out == 0 || held_out >= rows.nrows() {
+            return Err(Error::ValidationShare { share: self.held_out, samples: rows.nrows() });
+        }
+        let kept = order.split_off(held_out);
+        let (test, train) = (rows.select(Axis(0), &order), rows.select(Axis(0), &kept));
+        // The graph is checked before any time is spent on it.
+        let blank = |(feature, parents): &(&'_ str, &[&str])| {
+            let zeros = vec![0.0; parents.len()];
+            (feature.to_string(), Equation::linear(parents, zeros, 0.0))
+        };
+        let blanks: Vec<(String, Equation)> = graph.iter().map(blank).collect();
+        Scm::new(features, blanks.iter().map(|(name, equation)| (&name[..], equation.clone())).collect())?;
+
+        let equations = graph.iter().map(|&(feature, parents)| {
+            let (target, columns) = resolve(features, feature, parents)?;
+            if columns.is_empty() {
+                return Err(Error::NoCauses { feature: feature.into() });
+            }
+            let constant = |j: usize| rows.column(j).iter().all(|&v| v == rows[[0, j]]);
+            if constant(target) {
+                return Err(Error::ConstantColumn { feature: feature.into() });
+            }
+            let mut warnings = Vec::new();
+            let (function, predicted) = match &self.shape {
+                Shape::Linear => {
+                    let (coefficients, intercept) = least_squares(features, train.view(), target, &columns)?;
+                    let inputs = test.select(Axis(1), &columns);
+                    let predicted = inputs.dot(&Array1::from(coefficients)) + intercept;
+                    let (coefficients, intercept) = least_squares(features, rows, target, &columns)?;
+                    (Function::Linear { coefficients, intercept }, predicted)
+                }
+                Shape::Network { hidden, activation, epochs, batch, step } => {
+                    match least_squares(features, rows, target, &columns) {
+                        Err(Error::Collinear { feature: parent }) => {
+                            warnings.push(Warning::Collinear { feature: feature.into(), parent });
+                        }
+                        other => drop(other?),
+                    }
+                    let loss = Regression {
+                        inputs: train.select(Axis(1), &columns),
+                        targets: train.column(target).to_owned(),
+                    };
+                    let descent = Descent {
+                        hidden,
+                        activation: *activation,
+                        epochs: *epochs,
+                        batch: *batch,
+                        step: *step,
+                        validation: None,
+                        seed: self.seed.wrapping_add(target as u64),
+                    };
+                    let watch: &mut Watch<'_> = &mut |epoch| watch(feature, epoch);
+                    let (network, _) = descent.minimise::<f32>(&loss, watch)?;
+                    let predicted = network.values(test.select(Axis(1), &columns).view());
+                    (Function::Network(network), Array1::from(predicted))
+                }
+            };
+            let actual = test.column(target);
+            let residuals = &actual - &predicted;
+            let spread = actual.var(0.0);
+            let r_squared = 1.0 - residuals.mapv(|r| r * r).sum() / (spread * actual.len() as f64);
+            if !(r_squared > 0.0) {
+                warnings.push(Warning::Unexplained { feature: feature.into() });
+            }
+            warnings.extend(dependence(features, feature, &test, &columns, &residuals));
+            Ok(FittedEquation {
+                feature: feature.into(),
+                parents: parents.iter().map(|&parent| parent.into()).collect(),
+                function,
+                r_squared,
+                deviation: residuals.std(0.0),
+                warnings,
+            })
+        });
+        Ok(Fitted { equations: equations.collect::<Result<_>>()? })
+    }
+}
+
+fn resolve(features: &Features, feature: &str, parents: &[&str]) -> Result<(usize, Vec<usize>)> {
+    let parents = parents.iter().map(|parent| features.index(parent)).collect::<Result<Vec<_>>>()?;
+    Ok((features.index(feature)?, parents))
+}
+
+/// Coefficients and intercept, by a QR decomposition.
+fn least_squares(
+    features: &Features,
+    rows: ArrayView2<'_, f64>,
+    target: usize,
+    columns: &[usize],
+) -> Result<(Vec<f64>, f64)> {
+    let design = design(rows, columns);
+    let scale: Vec<f64> = design.column_iter().map(|column| column.norm()).collect();
+    let targets = DVector::from_iterator(rows.nrows(), rows.column(target).iter().copied());
+    let qr = design.qr();
+    let r = qr.r();
+    for (k, &column) in columns.iter().enumerate() {
+        // What is left of a column once the columns before it are taken out.
+        if r.nrows() <= k + 1 || r[(k + 1, k + 1)].abs() <= 1e-10 * scale[k + 1] {
+            return Err(Error::Collinear { feature: features.feature(column).name.clone() });
+        }
+    }
+    let projected = qr.q().transpose() * targets;
+    let solution = r.solve_upper_triangular(&projected).ok_or(Error::NoPeople)?;
+    Ok((solution.iter().skip(1).copied().collect(), solution[0]))
+}
+
+/// Where the size of residuals varies with a parent, or with its distance from the median.
+fn dependence(
+    features: &Features,
+    feature: &str,
+    rows: &Array2<f64>,
+    columns: &[usize],
+    residuals: &Array1<f64>,
+) -> Vec<Warning> {
+    let squares = ranks(&residuals.mapv(|r| r * r).to_vec());
+    let warning = |&column: &usize| {
+        let values = rows.column(column).to_vec();
+        let mut sorted = values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let median = sorted[sorted.len() / 2];
+        let distances: Vec<f64> = values.iter().map(|v| (v - median).abs()).collect();
+        let correlations =
+            [correlation(&squares, &ranks(&values)), correlation(&squares, &ranks(&distances))];
+        let [a, b] = correlations;
+        let correlation = if a.abs() >= b.abs() { a } else { b };
+        let sure = correlation.abs() * ((values.len() - 1) as f64).sqrt() > SURE;
+        (sure && correlation.abs() > WEAK).then(|| Warning::ResidualsDepend {
+            feature: feature.into(),
+            parent: features.feature(column).name.clone(),
+            correlation,
+        })
+    };
+    columns.iter().filter_map(warning).collect()
+}
+
+/// Pearson's correlation; 0 where one side is constant.
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let (mean_a, mean_b) = (mean(a), mean(b));
+    let sum = |f: &dyn Fn(f64, f64) -> f64| -> f64 {
+        a.iter().zip(b).map(|(a, b)| f(a - mean_a, b - mean_b)).sum()
+    };
+    let square = sum(&|a, _| a * a) * sum(&|_, b| b * b);
+    if square > 0.0 { sum(&|a, b| a * b) / square.sqrt() } else { 0.0 }
+}
+
+/// Squared error.
+struct Regression {
+    inputs: Array2<f64>,
+    targets: Array1<f64>,
+}
+
+impl Loss for Regression {
+    fn samples(&self) -> usize {
+        self.targets.len()
+    }
+
+    fn inputs(&self) -> usize {
+        self.inputs.ncols()
+    }
+
+    fn add_gradient<T: Real>(
+        &self,
+        network: &Trainable<T>,
+        samples: &Samples,
+        block: &mut Block<T>,
+        _: &mut ChaCha8Rng,
+    ) -> f64 {
+        let column = |j: usize| Lanes::from_fn(|l| self.inputs[[samples.rows[l], j]]);
+        let x: Vec<Lanes> = (0..self.inputs()).map(column).collect();
+        let error = network.value(&x, block) - Lanes::from_fn(|l| self.targets[samples.rows[l]]);
+        let weighted = error * Lanes(samples.share);
+        network.add_gradient(weighted + weighted, None, block);
+        (weighted * error).0.iter().sum()
+    }
+
+    fn plain(&self, sample: usize, output: f64) -> f64 {
+        (output - self.targets[sample]).powi(2)
+    }
+
+    fn rows(&self, samples: &[usize]) -> Array2<f64> {
+        self.inputs.select(Axis(0), samples)
+    }
+}
