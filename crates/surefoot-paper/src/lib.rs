@@ -5,5 +5,6 @@
 
 pub mod loan;
 pub mod reference;
+pub mod training;
 
 pub use reference::Reference;

@@ -89,6 +89,8 @@ pub struct Case {
     pub people: People,
     /// What was found, for each size of the uncertainty.
     pub answers: Vec<Answers>,
+    /// Its accuracy and Matthews correlation on the test split.
+    pub quality: (f64, f64),
 }
 
 /// The published answers for one size of the uncertainty.
@@ -159,6 +161,7 @@ impl Reference {
             classifier: file.accept(classifier)?,
             people: file.accept(people)?,
             answers,
+            quality: (file.json("test_accuracy")?, file.json("test_mcc")?),
         })
     }
 
@@ -189,6 +192,35 @@ impl Reference {
             feature.limits(own(limits[[i, 0]]), own(limits[[i, 1]]))
         };
         file.accept(Features::new(names.into_iter().enumerate().map(feature).collect()))
+    }
+
+    /// The processed rows of a data set, standardised, and who of them had the favourable
+    /// outcome.
+    ///
+    /// Most of the published tables are stored by columns although their shape says otherwise;
+    /// the way to read one is that which gives the people of a published case.
+    pub fn rows(&self, dataset: &str) -> Result<(Array2<f64>, Vec<bool>)> {
+        let file = File::open(self.folder.join(format!("processed/{dataset}.safetensors")))?;
+        let labels: Vec<bool> = file.vector("y")?.iter().map(|&y| y > 0.5).collect();
+        let by_rows = file.matrix("x")?;
+        let (rows, columns) = by_rows.dim();
+        let numbers = by_rows.iter().copied().collect();
+        let by_columns = Array2::from_shape_vec((columns, rows), numbers).map_err(|_| file.lacks("x"))?;
+        let by_columns = by_columns.reversed_axes().as_standard_layout().into_owned();
+        let case = File::open(self.folder.join(format!("cases/{dataset}_linear_ERM_s0.safetensors")))?;
+        let (individuals, positions) = (case.matrix("individuals")?, case.vector("rows")?);
+        let agrees = |table: &Array2<f64>| {
+            let mut pairs = positions.iter().zip(individuals.rows());
+            pairs.all(|(&position, individual)| {
+                let row = position as usize;
+                row < table.nrows() && table.row(row) == individual
+            })
+        };
+        let table = [by_rows, by_columns].into_iter().find(agrees).ok_or_else(|| file.lacks("x"))?;
+        if labels.len() != table.nrows() {
+            return Err(file.lacks("y"));
+        }
+        Ok((table, labels))
     }
 
     /// The causal model that the published answers for linear or for network classifiers use,
@@ -265,6 +297,7 @@ impl File {
         let values = match tensor.dtype() {
             Dtype::F64 => numbers(data, f64::from_le_bytes),
             Dtype::F32 => numbers(data, |bytes| f64::from(f32::from_le_bytes(bytes))),
+            Dtype::I32 => numbers(data, |bytes| f64::from(i32::from_le_bytes(bytes))),
             Dtype::U8 => data.iter().map(|&byte| f64::from(byte)).collect(),
             _ => return Err(self.lacks(name)),
         };

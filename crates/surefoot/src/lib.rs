@@ -69,6 +69,7 @@ pub use classifier::Classifier;
 pub use describe::{describe, describe_action, describe_shift};
 pub use error::{Error, Result};
 pub use feature::{Change, Feature, Features, Kind};
+pub use metrics::Metrics;
 pub use network::{Activation, Layer, Network};
 pub use norm::{Norm, NormKind};
 pub use people::People;
