@@ -219,6 +219,9 @@ fn double<T: Real>(lanes: Lanes<T>) -> Lanes {
     Lanes(lanes.0.map(T::to_double))
 }
 
+/// What is multiplied with what.
+type Pair<'a, T> = (&'a [Lanes<T>], &'a [Lanes<T>]);
+
 /// Sums over lanes of products, by the kernel that multiplies matrices with blocks: samples
 /// are the inputs of a matrix, and columns of the result the lanes.
 #[derive(Clone, Debug)]
@@ -231,7 +234,7 @@ struct Products<T> {
 
 impl<T: Real> Products<T> {
     /// Adds `sum over pairs and lanes of left right^T` to a matrix stored by rows.
-    fn add(&mut self, pairs: &[(&[Lanes<T>], &[Lanes<T>])], matrix: &mut [T]) {
+    fn add(&mut self, pairs: &[Pair<'_, T>], matrix: &mut [T]) {
         let (outputs, inputs, samples) = (pairs[0].0.len(), pairs[0].1.len(), pairs.len() * LANES);
         let Self { left, right, result } = self;
         let fits = |packed: &Packed<T>| packed.outputs() == outputs && packed.inputs() == samples;

@@ -291,7 +291,7 @@ impl Fitting {
             let residuals = &actual - &predicted;
             let spread = actual.var(0.0);
             let r_squared = 1.0 - residuals.mapv(|r| r * r).sum() / (spread * actual.len() as f64);
-            if !(r_squared > 0.0) {
+            if r_squared.is_nan() || r_squared <= 0.0 {
                 warnings.push(Warning::Unexplained { feature: feature.into() });
             }
             warnings.extend(dependence(features, feature, &test, &columns, &residuals));

@@ -297,3 +297,144 @@ impl Departure<'_> {
         network.value(at, block) - linear
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::Activation;
+
+    const WIDTHS: [&[usize]; 3] = [&[3, 1], &[3, 7, 1], &[3, 5, 4, 1]];
+
+    fn rows() -> Array2<f64> {
+        Array2::from_shape_fn((20, 3), |(i, j)| ((i * 3 + j) as f64 * 1.7).sin() * 1.5)
+    }
+
+    fn labels() -> Vec<bool> {
+        (0..20).map(|i| i % 3 == 0).collect()
+    }
+
+    fn loss<'a>(
+        rows: &'a Array2<f64>,
+        labels: &'a [bool],
+        objective: Objective,
+        linear: bool,
+    ) -> Classification<'a> {
+        let actionable = vec![false, true, true];
+        Classification { rows: rows.view(), labels, weights: [0.7, 1.6], objective, actionable, linear }
+    }
+
+    fn samples() -> Samples {
+        let share = std::array::from_fn(|l| if l < 13 { 1.0 / 13.0 } else { 0.0 });
+        Samples { rows: std::array::from_fn(|l| (l * 7) % 20), share }
+    }
+
+    fn network(widths: &[usize]) -> Trainable<f64> {
+        let numbers = (0..Trainable::<f64>::count(widths)).map(|i| (i as f64 * 2.3).cos() * 0.6);
+        Trainable::new(widths.to_vec(), Activation::Tanh, numbers.collect())
+    }
+
+    fn evaluate(loss: &Classification<'_>, network: &Trainable<f64>) -> (f64, Vec<f64>) {
+        let mut block = network.block();
+        let value = loss.add_gradient(network, &samples(), &mut block, &mut ChaCha8Rng::seed_from_u64(4));
+        (value, block.gradient)
+    }
+
+    /// With no steps the shift is the random start, which does not depend on the weights: the
+    /// loss is then a plain function of them, second derivatives of the network and all.
+    #[test]
+    fn the_gradient_of_every_objective_agrees_with_finite_differences() {
+        let fixed = Allr { steps: 0, reliance: 0.4, radius: 0.3, ..Allr::default() };
+        let (rows, labels) = (rows(), labels());
+        for widths in WIDTHS {
+            let linear = widths.len() == 2;
+            let mut objectives = vec![
+                Objective::EmpiricalRisk,
+                Objective::ActionableOnly,
+                Objective::Allr(fixed),
+                Objective::Allr(Allr { linearity: 0.0, ..fixed }),
+                Objective::Allr(Allr { reliance: 0.0, ..fixed }),
+            ];
+            // The way to go does not turn with the weights of a linear model's own length.
+            if linear {
+                objectives.push(Objective::Ross(Ross::default()));
+            }
+            for objective in objectives {
+                let loss = loss(&rows, &labels, objective, linear);
+                let mut network = network(widths);
+                let (_, gradient) = evaluate(&loss, &network);
+                for (i, exact) in gradient.iter().enumerate() {
+                    let mut at = |step: f64| {
+                        network.update(|parameters| parameters[i] += step);
+                        let (value, _) = evaluate(&loss, &network);
+                        network.update(|parameters| parameters[i] -= step);
+                        value
+                    };
+                    let difference = (at(1e-5) - at(-1e-5)) / 2e-5;
+                    assert!((exact - difference).abs() < 1e-8, "{objective:?} {widths:?} {i}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ross_is_the_cross_entropy_here_and_of_everybody_after_a_step() {
+        let (rows, labels) = (rows(), labels());
+        let network = network(WIDTHS[2]);
+        let plain = network.network().unwrap();
+        let mut moved = rows.clone();
+        for (i, row) in rows.rows().into_iter().enumerate() {
+            let gradient = plain.gradient(&row.to_vec());
+            let length = gradient[1].hypot(gradient[2]);
+            (1..3).for_each(|j| moved[[i, j]] += 0.75 * gradient[j] / length);
+        }
+        let (value, gradient) =
+            evaluate(&loss(&rows, &labels, Objective::Ross(Ross::default()), false), &network);
+        let (here, gradient_here) =
+            evaluate(&loss(&rows, &labels, Objective::EmpiricalRisk, false), &network);
+        let everybody = vec![true; 20];
+        let after = Classification {
+            weights: [1.0, 1.0],
+            ..loss(&moved, &everybody, Objective::EmpiricalRisk, false)
+        };
+        let (there, gradient_there) = evaluate(&after, &network);
+        assert!((value - (here + 0.8 * there)).abs() < 1e-12);
+        for i in 0..gradient.len() {
+            assert!((gradient[i] - (gradient_here[i] + 0.8 * gradient_there[i])).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn the_search_finds_more_than_half_of_the_worst_departure() {
+        let rows = rows();
+        let network = network(WIDTHS[1]);
+        let x: Vec<Lanes> = (0..3).map(|j| Lanes::from_fn(|l| rows[[l, j]])).collect();
+        let mut block = network.block();
+        let value = network.value(&x, &mut block);
+        let mut gradient = vec![Lanes::ZERO; 3];
+        network.input_gradient(&mut block, &mut gradient);
+        let departure = Departure { x: &x, value, gradient: &gradient };
+        let allr = Allr { radius: 0.3, ..Allr::default() };
+        let mut random = ChaCha8Rng::seed_from_u64(0);
+        let (shift, gap) = departure.worst(&allr, &network, &mut block, &mut random);
+        let plain = network.network().unwrap();
+        let mut total = (0.0, 0.0);
+        for l in 0..LANES {
+            let square: f64 = shift.iter().map(|d| d.0[l] * d.0[l]).sum();
+            assert!(square.sqrt() <= 0.3 + 1e-12);
+            let mut worst: f64 = 0.0;
+            for k in 0..2000 {
+                let (a, b) = (k as f64 * 0.7, (k as f64 * 0.37).sin().acos());
+                let d = [0.3 * b.sin() * a.cos(), 0.3 * b.sin() * a.sin(), 0.3 * b.cos()];
+                let at: Vec<f64> = (0..3).map(|j| x[j].0[l] + d[j]).collect();
+                let linear: f64 = (0..3).map(|j| d[j] * gradient[j].0[l]).sum::<f64>() + value.0[l];
+                worst = worst.max((plain.value(&at) - linear).abs());
+            }
+            assert!(gap.0[l].abs() <= 1.01 * worst);
+            total = (total.0 + gap.0[l].abs(), total.1 + worst);
+        }
+        assert!(total.0 > 0.5 * total.1, "{total:?}");
+    }
+}
