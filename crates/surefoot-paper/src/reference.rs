@@ -116,6 +116,22 @@ impl Reference {
         beside.into_iter().find(|folder| folder.is_dir()).map(|folder| Self { folder })
     }
 
+    /// The same for tests, which may do without them on somebody's own machine.
+    ///
+    /// # Panics
+    /// If they are missing and the variable `CI` is set.
+    pub fn locate_or_skip() -> Option<Self> {
+        let found = Self::locate();
+        assert!(
+            found.is_some() || std::env::var_os("CI").is_none(),
+            "the published files are missing: put them in shared/reference beside the checkout, or name their folder in SUREFOOT_REFERENCE"
+        );
+        if found.is_none() {
+            eprintln!("skipped: the published files are not there");
+        }
+        found
+    }
+
     /// The names of all cases of a model, `linear` or `mlp`, in order.
     pub fn names(&self, model: &str) -> Result<Vec<String>> {
         let path = self.folder.join("cases");

@@ -15,22 +15,9 @@ use surefoot::{Action, Descent, Norm, Outcome, People, Problem, recourse, smalle
 use surefoot_paper::Reference;
 use surefoot_paper::reference::SLACK;
 
-fn reference() -> Option<Reference> {
-    let reference = Reference::locate();
-    assert!(
-        reference.is_some() || std::env::var_os("CI").is_none(),
-        "the published files are missing: put them in shared/reference beside the checkout, \
-         or name their folder in SUREFOOT_REFERENCE"
-    );
-    if reference.is_none() {
-        eprintln!("skipped: the published files are not there");
-    }
-    reference
-}
-
 #[test]
 fn linear_cases_agree_in_who_is_found_and_at_what_cost() {
-    let Some(reference) = reference() else { return };
+    let Some(reference) = Reference::locate_or_skip() else { return };
     let names = reference.names("linear").unwrap();
     assert!(!names.is_empty(), "no linear case in {}", reference.as_ref().display());
     let mut answers = 0;
@@ -97,7 +84,7 @@ fn networks(reference: &Reference) -> BTreeMap<String, String> {
 /// break where the published ones do.
 #[test]
 fn network_cases_agree_with_algorithm_1() {
-    let Some(reference) = reference() else { return };
+    let Some(reference) = Reference::locate_or_skip() else { return };
     for name in networks(&reference).values() {
         let case = reference.case(name).unwrap();
         for answers in case.answers.iter().filter(|answers| answers.epsilon == 0.1 || answers.epsilon == 0.0)
@@ -133,7 +120,7 @@ fn network_cases_agree_with_algorithm_1() {
 #[test]
 fn no_random_perturbation_beats_projected_gradient() {
     const CLOUD: usize = 10_000;
-    let Some(reference) = reference() else { return };
+    let Some(reference) = Reference::locate_or_skip() else { return };
     let mut networks = BTreeMap::new();
     for name in reference.names("mlp").unwrap() {
         let kind = name.rsplit_once('_').unwrap().0.to_owned();

@@ -155,6 +155,7 @@ impl Training {
             epochs: self.epochs,
             batch: self.batch,
             step: self.step,
+            settling: 0.0,
             validation: self.validation,
             seed: self.seed,
         };

@@ -59,6 +59,9 @@ pub(super) struct Descent<'a> {
     pub epochs: usize,
     pub batch: usize,
     pub step: f64,
+    /// The last part of training, between 0 and 1, over which the step falls to 0, so that the
+    /// weights come to rest.
+    pub settling: f64,
     pub validation: Option<Validation>,
     pub seed: u64,
 }
@@ -106,9 +109,10 @@ impl Descent<'_> {
 
         let mut blocks: Vec<(Block<T>, f64)> =
             vec![(network.block(), 0.0); self.batch.min(order.len()).div_ceil(LANES)];
-        let mut optimiser = Optimiser::new(network.parameters().len(), self.step);
+        let mut optimiser = Optimiser::new(network.parameters().len());
         let mut log: Vec<Epoch> = Vec::with_capacity(self.epochs.min(10_000));
         let mut best: Option<(f64, usize, Vec<f64>)> = None;
+        let total = self.epochs * order.len().div_ceil(self.batch);
         let mut steps = 0;
         for number in 1..=self.epochs {
             order.shuffle(&mut random);
@@ -119,7 +123,9 @@ impl Descent<'_> {
                     .iter()
                     .map(|(block, _)| &block.gradient[..])
                     .collect();
-                network.update(|parameters| optimiser.step(parameters, &gradients));
+                let done = steps as f64 / total as f64;
+                let step = self.step * ((1.0 - done) / self.settling.max(1e-9)).min(1.0);
+                network.update(|parameters| optimiser.step(step, parameters, &gradients));
                 steps += 1;
             }
             let validation = if held_out.is_empty() {
@@ -236,19 +242,18 @@ fn initial(widths: &[usize], random: &mut ChaCha8Rng) -> Vec<f64> {
 
 /// Adam over all parameters.
 struct Optimiser {
-    step: f64,
     count: usize,
     first: Vec<f64>,
     second: Vec<f64>,
 }
 
 impl Optimiser {
-    fn new(parameters: usize, step: f64) -> Self {
-        Self { step, count: 0, first: vec![0.0; parameters], second: vec![0.0; parameters] }
+    fn new(parameters: usize) -> Self {
+        Self { count: 0, first: vec![0.0; parameters], second: vec![0.0; parameters] }
     }
 
     /// One step down the sum of the gradients.
-    fn step<T: Real>(&mut self, parameters: &mut [f64], gradients: &[&[T]]) {
+    fn step<T: Real>(&mut self, step: f64, parameters: &mut [f64], gradients: &[&[T]]) {
         self.count += 1;
         let adam = Adam::at(self.count);
         let moments = self.first.chunks_mut(CHUNK).zip(self.second.chunks_mut(CHUNK));
@@ -260,7 +265,7 @@ impl Optimiser {
                 sums.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += g.to_double());
             }
             for i in 0..sums.len() {
-                parameters[i] -= self.step * adam.direction(sums[i], &mut first[i], &mut second[i]);
+                parameters[i] -= step * adam.direction(sums[i], &mut first[i], &mut second[i]);
             }
         }
     }

@@ -21,6 +21,9 @@ const WEAK: f64 = 0.1;
 /// How sure to be that residuals depend on a parent: three standard deviations and a half.
 const SURE: f64 = 3.5;
 
+/// The last part of training over which the step falls to 0.
+const SETTLING: f64 = 0.5;
+
 /// How structural equations are fitted: every feature that has causes becomes a function of
 /// them plus noise.
 ///
@@ -72,7 +75,8 @@ impl Fitting {
     }
 
     /// Networks with the settings of the published ones: one hidden layer of 100 tanh, Adam
-    /// with step 0.005, batches of 100.
+    /// with step 0.005, batches of 100. (Over the second half of training the step falls to 0,
+    /// which the published ones did without.)
     pub fn network(epochs: usize) -> Self {
         let shape = Shape::Network {
             hidden: vec![100],
@@ -278,6 +282,7 @@ impl Fitting {
                         epochs: *epochs,
                         batch: *batch,
                         step: *step,
+                        settling: SETTLING,
                         validation: None,
                         seed: self.seed.wrapping_add(target as u64),
                     };
