@@ -3,6 +3,7 @@
 //! The paper is "On the Adversarial Robustness of Causal Algorithmic Recourse" by
 //! Dominguez-Olmedo, Karimi and Schölkopf (2022).
 
+pub mod figure;
 pub mod loan;
 pub mod reference;
 pub mod training;
