@@ -70,7 +70,7 @@ pub use feature::{Change, Feature, Features, Kind};
 pub use network::{Activation, Layer, Network};
 pub use norm::{Norm, NormKind};
 pub use people::People;
-pub use problem::Problem;
+pub use problem::{Problem, ProblemFile};
 pub use recourse::{Descent, Exact, Outcome, Recourse, recourse};
 pub use scm::{Equation, Intervention, Noise, Scm};
 
