@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 pub use crate::expression::{FormulaProblem, Obstacle};
+use crate::problem::Mistakes;
 use crate::{Kind, Noise};
 
 /// A result of this crate.
@@ -160,6 +161,12 @@ pub enum Error {
     /// A model file that cannot be used.
     #[error("{path}: {problem}", path = path.display())]
     File { path: PathBuf, problem: FileProblem },
+    /// A problem file with mistakes.
+    #[error("{0}")]
+    ProblemFile(Mistakes),
+    /// A problem file that can be read but not edited.
+    #[error("{path}: only TOML files are edited in place; write the problem as TOML", path = path.display())]
+    NotEditable { path: PathBuf },
     /// A classifier that looks at another number of features.
     #[error("the classifier takes {inputs} inputs; there are {features} features")]
     ClassifierInputs { features: usize, inputs: usize },

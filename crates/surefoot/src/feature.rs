@@ -155,29 +155,31 @@ impl Feature {
         value >= self.lower && value <= self.upper
     }
 
-    fn validate(&self) -> Result<()> {
+    /// Everything that is wrong with it.
+    pub(crate) fn mistakes(&self) -> Vec<Error> {
         let feature = || self.name.clone();
+        let mut mistakes = Vec::new();
         if self.name.trim().is_empty() {
-            return Err(Error::FeatureWithoutName);
+            mistakes.push(Error::FeatureWithoutName);
         }
         if !self.mean.is_finite() {
-            return Err(Error::FeatureMean { feature: feature(), mean: self.mean });
+            mistakes.push(Error::FeatureMean { feature: feature(), mean: self.mean });
         }
         if !(self.std.is_normal() && self.std > 0.0) {
-            return Err(Error::FeatureStd { feature: feature(), std: self.std });
+            mistakes.push(Error::FeatureStd { feature: feature(), std: self.std });
         }
         if !(self.weight.is_finite() && self.weight > 0.0) {
-            return Err(Error::FeatureWeight { feature: feature(), weight: self.weight });
+            mistakes.push(Error::FeatureWeight { feature: feature(), weight: self.weight });
         }
         let ordered = self.lower <= self.upper;
         if !ordered || self.lower == f64::INFINITY || self.upper == f64::NEG_INFINITY {
             let (lower, upper) = (self.lower, self.upper);
-            return Err(Error::FeatureLimits { feature: feature(), lower, upper });
+            mistakes.push(Error::FeatureLimits { feature: feature(), lower, upper });
         }
         if self.is_actionable() && self.kind != Kind::Real {
-            return Err(Error::ActionableKind { feature: feature(), kind: self.kind });
+            mistakes.push(Error::ActionableKind { feature: feature(), kind: self.kind });
         }
-        Ok(())
+        mistakes
     }
 }
 
@@ -192,7 +194,9 @@ impl Features {
             return Err(Error::NoFeatures);
         }
         for (i, feature) in features.iter().enumerate() {
-            feature.validate()?;
+            if let Some(mistake) = feature.mistakes().into_iter().next() {
+                return Err(mistake);
+            }
             if features[..i].iter().any(|other| other.name == feature.name) {
                 return Err(Error::DuplicateFeature { feature: feature.name.clone() });
             }

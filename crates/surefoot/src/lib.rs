@@ -73,7 +73,7 @@ pub use metrics::Metrics;
 pub use network::{Activation, Layer, Network};
 pub use norm::{Norm, NormKind};
 pub use people::People;
-pub use problem::Problem;
+pub use problem::{Problem, ProblemFile};
 pub use recourse::{Descent, Exact, Outcome, Recourse, recourse};
 pub use scm::{Equation, Intervention, Noise, Scm};
 

@@ -1,5 +1,21 @@
 //! The question: who decides, what causes what, and how much uncertainty to guard against.
 
+mod edit;
+mod entry;
+mod fields;
+mod file;
+mod mistake;
+mod sections;
+mod tree;
+mod units;
+
+use std::path::Path;
+
+pub use edit::Edit;
+pub use entry::{ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile};
+pub use file::ProblemFile;
+pub use mistake::{Fault, Mistake, Mistakes};
+
 use crate::{Classifier, Cost, Error, Features, Form, Norm, Result, Scm};
 
 /// The margin, in units of the logit, that every answer keeps from the decision boundary
@@ -49,6 +65,12 @@ impl Problem {
             form: Form::default(),
             safety: DEFAULT_SAFETY,
         })
+    }
+
+    /// Reads a problem file, TOML or (named `.json`) JSON. If anything is wrong with it the
+    /// error lists every mistake; see [`ProblemFile`].
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        ProblemFile::read(path)?.problem()
     }
 
     /// Sets how features cause each other; the model must be built on the same features.

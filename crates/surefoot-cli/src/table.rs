@@ -1,0 +1,234 @@
+//! Tables in files: CSV, Parquet and Arrow, read and written in batches.
+//!
+//! A table is read a few thousand rows at a time, so that memory does not grow with the file.
+//! CSV is read with the `csv` crate and not with Arrow's reader: the latter guesses types from
+//! the first rows and names neither column nor line where a value does not fit; here the
+//! caller says which columns are numbers, and only those are parsed.
+
+mod arrow;
+mod comma;
+mod error;
+mod write;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use ndarray::{Array2, Axis, concatenate};
+
+pub use error::{CellFault, CellProblem, Place, TableError};
+pub use write::{Column, Values, Writer};
+
+/// Rows that are held in memory at a time.
+pub const BATCH_ROWS: usize = 8192;
+
+/// A result of this module.
+pub type Result<T, E = TableError> = std::result::Result<T, E>;
+
+/// The kinds of file, by the end of their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Csv,
+    Parquet,
+    Arrow,
+}
+
+impl Format {
+    fn of(path: &Path) -> Result<Self> {
+        let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+        match extension.as_deref() {
+            Some("csv") => Ok(Format::Csv),
+            Some("parquet" | "pq") => Ok(Format::Parquet),
+            Some("arrow" | "arrows" | "feather" | "ipc") => Ok(Format::Arrow),
+            _ => Err(TableError::Extension { path: path.into() }),
+        }
+    }
+}
+
+/// A file whose columns are known and of which nothing else has been read.
+pub struct Table {
+    path: PathBuf,
+    columns: Vec<String>,
+    source: Source,
+}
+
+enum Source {
+    Csv(comma::Csv),
+    Arrow(arrow::Opened),
+}
+
+impl Table {
+    /// Opens a file and reads the names of its columns.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let format = Format::of(path)?;
+        let file = File::open(path).map_err(|error| TableError::read(path, &error))?;
+        let length = file.metadata().map_err(|error| TableError::read(path, &error))?;
+        if length.is_file() && length.len() == 0 {
+            return Err(TableError::Empty { path: path.into() });
+        }
+        let source = match format {
+            Format::Csv => Source::Csv(comma::Csv::open(path, file)?),
+            Format::Parquet => Source::Arrow(arrow::Opened::parquet(path, file)?),
+            Format::Arrow => Source::Arrow(arrow::Opened::ipc(path, file)?),
+        };
+        let columns = match &source {
+            Source::Csv(csv) => csv.columns(),
+            Source::Arrow(opened) => opened.columns(),
+        };
+        for (position, column) in columns.iter().enumerate() {
+            if columns[..position].contains(column) {
+                return Err(TableError::DuplicateColumn { path: path.into(), column: column.clone() });
+            }
+        }
+        Ok(Self { path: path.into(), columns, source })
+    }
+
+    /// The names of all columns, in the order of the file.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// Reads some columns as numbers and others as text, each in the order given here.
+    pub fn select<S: AsRef<str>>(self, numbers: &[S], texts: &[S]) -> Result<Reader> {
+        let position = |name: &S| {
+            let name = name.as_ref();
+            self.columns.iter().position(|column| column == name).ok_or_else(|| TableError::UnknownColumn {
+                path: self.path.clone(),
+                column: name.into(),
+                nearest: error::nearest(name, &self.columns),
+                known: self.columns.clone(),
+            })
+        };
+        let numbers = numbers.iter().map(position).collect::<Result<Vec<usize>>>()?;
+        let texts = texts.iter().map(position).collect::<Result<Vec<usize>>>()?;
+        let selection = Selection { path: self.path, columns: self.columns, numbers, texts };
+        let rows = match self.source {
+            Source::Csv(csv) => Rows::Csv(csv),
+            Source::Arrow(opened) => Rows::Arrow(opened.read(&selection)?),
+        };
+        Ok(Reader { selection, rows, start: 0, is_over: false })
+    }
+}
+
+/// Which columns are read, by position.
+struct Selection {
+    path: PathBuf,
+    columns: Vec<String>,
+    numbers: Vec<usize>,
+    texts: Vec<usize>,
+}
+
+enum Rows {
+    Csv(comma::Csv),
+    Arrow(arrow::Batches),
+}
+
+/// Some rows of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// How many rows came before.
+    pub start: usize,
+    /// One row each; columns in the order asked for.
+    pub numbers: Array2<f64>,
+    /// One list for each text column asked for; empty where nothing is given.
+    pub texts: Vec<Vec<String>>,
+    /// Where each row stands in the file.
+    pub places: Vec<Place>,
+    /// Numbers that are none; NaN stands in their place.
+    pub faults: Vec<CellFault>,
+}
+
+impl Batch {
+    fn empty(selection: &Selection, start: usize) -> Self {
+        Self {
+            start,
+            numbers: Array2::zeros((0, selection.numbers.len())),
+            texts: vec![Vec::new(); selection.texts.len()],
+            places: Vec::new(),
+            faults: Vec::new(),
+        }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.numbers.nrows()
+    }
+}
+
+/// Reads batch after batch. As an iterator it stops with an error at the first number that is
+/// none; [`Reader::next_batch`] goes on.
+pub struct Reader {
+    selection: Selection,
+    rows: Rows,
+    start: usize,
+    is_over: bool,
+}
+
+impl Reader {
+    /// The next rows, with their faults; none at the end.
+    pub fn next_batch(&mut self) -> Result<Option<Batch>> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let batch = match &mut self.rows {
+            Rows::Csv(csv) => csv.next_batch(&self.selection, self.start),
+            Rows::Arrow(batches) => batches.next_batch(&self.selection, self.start),
+        };
+        match &batch {
+            Ok(Some(batch)) => self.start += batch.len(),
+            _ => self.is_over = true,
+        }
+        batch
+    }
+
+    /// The whole table at once, for training; an error if it has no rows or a number is none.
+    pub fn read_all(self) -> Result<Batch> {
+        let path = self.selection.path.clone();
+        let mut whole = Batch::empty(&self.selection, 0);
+        let mut numbers = Vec::new();
+        for batch in self {
+            let batch = batch?;
+            numbers.push(batch.numbers);
+            whole.places.extend(batch.places);
+            whole.texts.iter_mut().zip(batch.texts).for_each(|(all, more)| all.extend(more));
+        }
+        let views: Vec<_> = numbers.iter().map(|numbers| numbers.view()).collect();
+        match concatenate(Axis(0), &views) {
+            Ok(numbers) if numbers.nrows() > 0 => Ok(Batch { numbers, ..whole }),
+            _ => Err(TableError::NoRows { path }),
+        }
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<Batch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.next_batch() {
+            Ok(Some(batch)) => match batch.faults.first() {
+                Some(fault) => {
+                    self.is_over = true;
+                    let path = self.selection.path.clone();
+                    Some(Err(TableError::Cell { path, fault: fault.clone() }))
+                }
+                None => Some(Ok(batch)),
+            },
+            Ok(None) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+/// What a cell of a CSV file, or a text, means as a number.
+pub fn parse_number(cell: &str) -> std::result::Result<f64, CellProblem> {
+    match cell.trim() {
+        "" | "NA" | "N/A" | "NaN" | "nan" | "NAN" | "null" | "NULL" | "None" => Err(CellProblem::Missing),
+        "true" | "True" | "TRUE" => Ok(1.0),
+        "false" | "False" | "FALSE" => Ok(0.0),
+        text => match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number),
+            Ok(number) => Err(CellProblem::NotFinite(number)),
+            Err(_) => Err(CellProblem::Text(text.into())),
+        },
+    }
+}

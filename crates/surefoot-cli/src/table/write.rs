@@ -1,0 +1,188 @@
+//! Writing tables: aside first, renamed when whole.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
+
+use super::{Format, Result, TableError};
+
+/// Rows of a Parquet file that are packed together.
+const ROW_GROUP: usize = 1 << 16;
+
+/// What a column of an output holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// Numbers.
+    Number,
+    /// Text.
+    Text,
+    /// True or false.
+    Truth,
+}
+
+/// Some values of one column; none where there is nothing to say.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Numbers.
+    Numbers(Vec<Option<f64>>),
+    /// Text.
+    Texts(Vec<Option<String>>),
+    /// True or false.
+    Truths(Vec<Option<bool>>),
+}
+
+impl Values {
+    fn len(&self) -> usize {
+        match self {
+            Values::Numbers(values) => values.len(),
+            Values::Texts(values) => values.len(),
+            Values::Truths(values) => values.len(),
+        }
+    }
+
+    fn array(&self) -> ArrayRef {
+        match self {
+            Values::Numbers(values) => Arc::new(Float64Array::from_iter(values.iter().copied())),
+            Values::Texts(values) => Arc::new(StringArray::from_iter(values.iter().map(Option::as_deref))),
+            Values::Truths(values) => Arc::new(BooleanArray::from_iter(values.iter().copied())),
+        }
+    }
+
+    /// One value as it stands in a CSV file.
+    fn cell(&self, row: usize) -> String {
+        match self {
+            Values::Numbers(values) => values[row].map(|value| value.to_string()),
+            Values::Texts(values) => values[row].clone(),
+            Values::Truths(values) => values[row].map(|value| value.to_string()),
+        }
+        .unwrap_or_default()
+    }
+}
+
+/// Writes a table batch by batch. Until [`Writer::finish`] it stands under another name in
+/// the same folder, so that half a table is never taken for a whole one; dropped before
+/// that, it is removed.
+pub struct Writer {
+    path: PathBuf,
+    aside: PathBuf,
+    schema: SchemaRef,
+    /// None once it is finished.
+    target: Option<Target>,
+}
+
+enum Target {
+    Csv(Box<csv::Writer<BufWriter<File>>>),
+    Parquet(Box<ArrowWriter<File>>),
+    Arrow(Box<FileWriter<BufWriter<File>>>),
+}
+
+impl Writer {
+    /// Starts a file of the kind that the end of its name says.
+    pub fn create<S: AsRef<str>>(path: impl AsRef<Path>, columns: &[(S, Column)]) -> Result<Self> {
+        let path = path.as_ref();
+        let format = Format::of(path)?;
+        let field = |(name, column): &(S, Column)| {
+            let kind = match column {
+                Column::Number => DataType::Float64,
+                Column::Text => DataType::Utf8,
+                Column::Truth => DataType::Boolean,
+            };
+            Field::new(name.as_ref(), kind, true)
+        };
+        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<Field>>()));
+        if path.is_dir() {
+            return Err(TableError::write(path, "it is a folder"));
+        }
+        let mut aside = path.as_os_str().to_owned();
+        aside.push(format!(".{}.partial", std::process::id()));
+        let aside = PathBuf::from(aside);
+        let file = File::create(&aside).map_err(|error| TableError::write(path, error))?;
+        let mut writer = Self { path: path.into(), aside, schema, target: None };
+        writer.target = Some(writer.start(format, file)?);
+        Ok(writer)
+    }
+
+    fn start(&self, format: Format, file: File) -> Result<Target> {
+        Ok(match format {
+            Format::Csv => {
+                let mut csv = csv::Writer::from_writer(BufWriter::new(file));
+                let names = self.schema.fields().iter().map(|field| field.name());
+                csv.write_record(names).map_err(|error| self.fault(error))?;
+                Target::Csv(Box::new(csv))
+            }
+            Format::Parquet => {
+                let properties = WriterProperties::builder()
+                    .set_compression(Compression::SNAPPY)
+                    .set_max_row_group_row_count(Some(ROW_GROUP))
+                    .build();
+                let writer = ArrowWriter::try_new(file, self.schema.clone(), Some(properties));
+                Target::Parquet(Box::new(writer.map_err(|error| self.fault(error))?))
+            }
+            Format::Arrow => {
+                let writer = FileWriter::try_new(BufWriter::new(file), &self.schema);
+                Target::Arrow(Box::new(writer.map_err(|error| self.fault(error))?))
+            }
+        })
+    }
+
+    /// Adds rows: the values of each column, in the order of the columns.
+    pub fn write(&mut self, columns: &[Values]) -> Result<()> {
+        let rows = columns.first().map_or(0, Values::len);
+        if columns.len() != self.schema.fields().len() || columns.iter().any(|values| values.len() != rows) {
+            return Err(self.fault("the rows do not have the columns that were announced"));
+        }
+        let written = match &mut self.target {
+            Some(Target::Csv(csv)) => (0..rows)
+                .try_for_each(|row| csv.write_record(columns.iter().map(|values| values.cell(row))))
+                .map_err(|error| error.to_string()),
+            Some(Target::Parquet(writer)) => record(&self.schema, columns)
+                .and_then(|record| writer.write(&record).map_err(|error| error.to_string())),
+            Some(Target::Arrow(writer)) => record(&self.schema, columns)
+                .and_then(|record| writer.write(&record).map_err(|error| error.to_string())),
+            None => Err("it is finished".into()),
+        };
+        written.map_err(|error| self.fault(error))
+    }
+
+    /// Completes the file and gives it its name.
+    pub fn finish(mut self) -> Result<()> {
+        let completed = match self.target.take() {
+            Some(Target::Csv(csv)) => csv
+                .into_inner()
+                .map_err(|error| error.error().to_string())
+                .and_then(|mut file| file.flush().map_err(|error| error.to_string())),
+            Some(Target::Parquet(writer)) => writer.close().map(|_| ()).map_err(|error| error.to_string()),
+            Some(Target::Arrow(mut writer)) => writer
+                .finish()
+                .map_err(|error| error.to_string())
+                .and_then(|()| writer.get_mut().flush().map_err(|error| error.to_string())),
+            None => Ok(()),
+        };
+        completed.map_err(|error| self.fault(error))?;
+        std::fs::rename(&self.aside, &self.path).map_err(|error| self.fault(error))
+    }
+
+    fn fault(&self, reason: impl ToString) -> TableError {
+        TableError::write(&self.path, reason)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Once renamed there is nothing there; if it cannot be removed nothing more can be done.
+        let _ = std::fs::remove_file(&self.aside);
+    }
+}
+
+fn record(schema: &SchemaRef, columns: &[Values]) -> std::result::Result<RecordBatch, String> {
+    let arrays = columns.iter().map(Values::array).collect();
+    RecordBatch::try_new(schema.clone(), arrays).map_err(|error| error.to_string())
+}

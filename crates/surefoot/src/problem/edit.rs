@@ -1,0 +1,281 @@
+//! Writing into problem files without losing what people wrote there.
+
+use std::path::{Path, PathBuf};
+
+use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};
+
+use super::entry::{
+    ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile, activation_name,
+};
+use super::file::{ProblemFile, is_json};
+use crate::error::FileProblem;
+use crate::{Change, Error, Feature, Kind, Result};
+
+/// A TOML problem file, opened for changes. Comments, order and everything that is not
+/// changed stay as they are; nothing is written before [`Edit::save`].
+///
+/// ```no_run
+/// use surefoot::problem::{ClassifierEntry, ClassifierForm, Edit, Inputs};
+///
+/// let form = ClassifierForm::Linear { coefficients: vec![0.8, 0.6], intercept: -0.5 };
+/// let mut edit = Edit::open("problem.toml")?;
+/// edit.set_classifier(&ClassifierEntry { form, threshold: 0.5, inputs: Inputs::Standardised });
+/// edit.save()?;
+/// # Ok::<(), surefoot::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Edit {
+    path: PathBuf,
+    document: DocumentMut,
+}
+
+/// The fields of an entry, in order.
+type Entries = Vec<(&'static str, Item)>;
+
+impl Edit {
+    /// Opens a file. It must be TOML, but may have mistakes or lack parts.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        if is_json(path) {
+            return Err(Error::NotEditable { path: path.into() });
+        }
+        let read = |error: std::io::Error| fault(path, FileProblem::Read(error.kind()));
+        // What a link points at is replaced, not the link.
+        let path = std::fs::canonicalize(path).map_err(read)?;
+        let text = std::fs::read_to_string(&path).map_err(read)?;
+        Self::parse(&text, &path)
+    }
+
+    /// The same from text, to be saved at this path.
+    pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        // Reading tells of a syntax error as it tells of any mistake.
+        ProblemFile::parse(text, path)?;
+        let document = text.parse::<DocumentMut>();
+        let document = document.map_err(|_| Error::NotEditable { path: path.into() })?;
+        Ok(Self { path: path.into(), document })
+    }
+
+    /// Sets the `[classifier]`.
+    pub fn set_classifier(&mut self, entry: &ClassifierEntry) {
+        let mut fields: Entries = Vec::new();
+        match &entry.form {
+            ClassifierForm::Linear { coefficients, intercept } => {
+                linear(&mut fields, coefficients, *intercept)
+            }
+            ClassifierForm::Network(file) => network(&mut fields, file),
+        }
+        fields.push(("threshold", value(entry.threshold)));
+        inputs(&mut fields, entry.inputs);
+        match self.document.get_mut("classifier").and_then(Item::as_table_mut) {
+            Some(table) => update(table, fields),
+            None => {
+                let mut table = Table::new();
+                update(&mut table, fields);
+                self.document.remove("classifier");
+                self.place_last(&mut table);
+                self.document.insert("classifier", Item::Table(table));
+            }
+        }
+    }
+
+    /// Replaces every `[[equation]]`. The entry of a feature that has one already is changed
+    /// in its place; further ones follow.
+    pub fn set_equations(&mut self, entries: &[EquationEntry]) {
+        let old = match self.document.get_mut("equation") {
+            Some(Item::ArrayOfTables(tables)) => std::mem::take(tables),
+            _ => ArrayOfTables::new(),
+        };
+        let of = |table: &Table| table.get("feature").and_then(Item::as_str).map(str::to_owned);
+        let mut placed: Vec<&str> = Vec::new();
+        let mut tables: Vec<Table> = Vec::new();
+        for mut table in old {
+            let Some(feature) = of(&table) else { continue };
+            let entry = entries.iter().find(|entry| entry.feature == feature);
+            if let Some(entry) = entry.filter(|entry| !placed.contains(&entry.feature.as_str())) {
+                update(&mut table, equation(entry));
+                placed.push(&entry.feature);
+                tables.push(table);
+            }
+        }
+        let is_first = tables.is_empty();
+        for entry in entries.iter().filter(|entry| !placed.contains(&entry.feature.as_str())) {
+            let mut table = Table::new();
+            update(&mut table, equation(entry));
+            tables.push(table);
+        }
+        if is_first && let Some(first) = tables.first_mut() {
+            self.document.remove("equation");
+            self.place_last(first);
+        }
+        self.put("equation", tables);
+    }
+
+    /// Adds a `[[feature]]` for each, behind those that are there.
+    pub fn add_features(&mut self, features: &[Feature]) {
+        let old = match self.document.get_mut("feature") {
+            Some(Item::ArrayOfTables(tables)) => std::mem::take(tables),
+            _ => ArrayOfTables::new(),
+        };
+        let mut tables: Vec<Table> = old.into_iter().collect();
+        let is_first = tables.is_empty();
+        for stated in features {
+            let mut table = Table::new();
+            update(&mut table, feature(stated));
+            tables.push(table);
+        }
+        if is_first && let Some(first) = tables.first_mut() {
+            self.document.remove("feature");
+            self.place_last(first);
+        }
+        self.put("feature", tables);
+    }
+
+    fn put(&mut self, name: &str, tables: Vec<Table>) {
+        if tables.is_empty() {
+            self.document.remove(name);
+            return;
+        }
+        let tables = Item::ArrayOfTables(tables.into_iter().collect());
+        match self.document.get_mut(name) {
+            Some(item) => *item = tables,
+            None => {
+                self.document.insert(name, tables);
+            }
+        }
+    }
+
+    /// Makes a new table the end of the file, with the comments that were its end before it.
+    fn place_last(&mut self, table: &mut Table) {
+        let positions = self.document.iter().flat_map(|(_, item)| match item {
+            Item::Table(table) => vec![table.position()],
+            Item::ArrayOfTables(tables) => tables.iter().map(Table::position).collect(),
+            _ => Vec::new(),
+        });
+        let last = positions.flatten().max().unwrap_or(0);
+        table.set_position(Some(last + 1));
+        let trailing = self.document.trailing().as_str().unwrap_or_default().to_owned();
+        if !trailing.trim().is_empty() {
+            let end = if trailing.ends_with('\n') { "" } else { "\n" };
+            table.decor_mut().set_prefix(format!("{trailing}{end}"));
+            self.document.set_trailing("");
+        }
+    }
+
+    /// The file as it is now.
+    pub fn text(&self) -> String {
+        self.document.to_string()
+    }
+
+    /// Writes the file: whole, or not at all.
+    pub fn save(&self) -> Result<()> {
+        let mut aside = self.path.as_os_str().to_owned();
+        aside.push(format!(".{}.partial", std::process::id()));
+        let write = || {
+            std::fs::write(&aside, self.text())?;
+            if let Ok(metadata) = std::fs::metadata(&self.path) {
+                std::fs::set_permissions(&aside, metadata.permissions())?;
+            }
+            std::fs::rename(&aside, &self.path)
+        };
+        write().map_err(|error| {
+            // If it cannot be removed either there is nothing more to be done.
+            let _ = std::fs::remove_file(&aside);
+            fault(&self.path, FileProblem::Write(error.kind()))
+        })
+    }
+}
+
+fn fault(path: &Path, problem: FileProblem) -> Error {
+    Error::File { path: path.into(), problem }
+}
+
+/// Gives a table exactly these fields; comments beside and above those that stay are kept.
+fn update(table: &mut Table, fields: Entries) {
+    let gone: Vec<String> = table.iter().map(|(name, _)| name.to_owned()).collect();
+    for name in gone.iter().filter(|name| !fields.iter().any(|(field, _)| field == name)) {
+        table.remove(name);
+    }
+    for (name, mut item) in fields {
+        match table.get_mut(name) {
+            Some(old) => {
+                if let (Some(old), Some(new)) = (old.as_value(), item.as_value_mut()) {
+                    *new.decor_mut() = old.decor().clone();
+                }
+                *old = item;
+            }
+            None => {
+                table.insert(name, item);
+            }
+        }
+    }
+}
+
+fn list<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Item {
+    value(items.into_iter().collect::<Array>())
+}
+
+fn linear(fields: &mut Entries, coefficients: &[f64], intercept: f64) {
+    fields.push(("coefficients", list(coefficients.iter().copied())));
+    fields.push(("intercept", value(intercept)));
+}
+
+fn network(fields: &mut Entries, file: &NetworkFile) {
+    fields.push(("network", value(file.path.display().to_string())));
+    if !file.prefix.is_empty() {
+        fields.push(("prefix", value(&file.prefix)));
+    }
+    if let Some(activation) = file.activation {
+        fields.push(("activation", value(activation_name(activation))));
+    }
+}
+
+fn inputs(fields: &mut Entries, inputs: Inputs) {
+    if inputs == Inputs::Raw {
+        fields.push(("inputs", value("raw")));
+    }
+}
+
+fn equation(entry: &EquationEntry) -> Entries {
+    let mut fields: Entries = vec![("feature", value(&entry.feature))];
+    let mut with = |parents: &[String]| fields.push(("parents", list(parents)));
+    match &entry.form {
+        EquationForm::Formula { formula, inverse } => {
+            fields.push(("formula", value(formula)));
+            fields.extend(inverse.as_ref().map(|inverse| ("inverse", value(inverse))));
+        }
+        EquationForm::Linear { parents, coefficients, intercept, inputs: units } => {
+            with(parents);
+            linear(&mut fields, coefficients, *intercept);
+            inputs(&mut fields, *units);
+        }
+        EquationForm::Network { parents, network: file, inputs: units } => {
+            with(parents);
+            network(&mut fields, file);
+            inputs(&mut fields, *units);
+        }
+    }
+    fields
+}
+
+fn feature(feature: &Feature) -> Entries {
+    let mut fields: Entries = vec![("name", value(&feature.name))];
+    if feature.kind != Kind::Real {
+        fields.push(("kind", value(feature.kind.to_string())));
+    }
+    fields.push(("mean", value(feature.mean)));
+    fields.push(("std", value(feature.std)));
+    if feature.lower.is_finite() || feature.upper.is_finite() {
+        fields.push(("limits", list([feature.lower, feature.upper])));
+    }
+    let change = match feature.change {
+        Change::Fixed => "fixed",
+        Change::Any => "any",
+        Change::Increase => "increase",
+        Change::Decrease => "decrease",
+    };
+    fields.push(("change", value(change)));
+    if feature.weight != 1.0 {
+        fields.push(("weight", value(feature.weight)));
+    }
+    fields
+}

@@ -1,0 +1,168 @@
+//! Equations and classifiers as a problem file states them.
+
+use std::path::{Path, PathBuf};
+
+use super::units;
+use crate::error::FileProblem;
+use crate::{Activation, Classifier, Equation, Error, Features, Network, Result};
+
+/// The units in which a linear or network equation, or a classifier, takes its inputs; an
+/// equation gives its value in the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Inputs {
+    /// `(value - mean) / std`.
+    #[default]
+    Standardised,
+    /// People's own.
+    Raw,
+}
+
+/// One `[[equation]]` of a problem file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EquationEntry {
+    /// The feature that it is for.
+    pub feature: String,
+    /// How that follows from its causes.
+    pub form: EquationForm,
+}
+
+/// The kinds of `[[equation]]`.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "fields are those of the file")]
+pub enum EquationForm {
+    /// A text in people's own units.
+    Formula { formula: String, inverse: Option<String> },
+    /// `coefficients . parents + intercept + u`.
+    Linear { parents: Vec<String>, coefficients: Vec<f64>, intercept: f64, inputs: Inputs },
+    /// `network(parents) + u`, the network in a safetensors file.
+    Network { parents: Vec<String>, network: NetworkFile, inputs: Inputs },
+}
+
+/// The `[classifier]` of a problem file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassifierEntry {
+    /// What gives the logit.
+    pub form: ClassifierForm,
+    /// The probability from which on it is favourable.
+    pub threshold: f64,
+    /// The units of its inputs.
+    pub inputs: Inputs,
+}
+
+/// The kinds of `[classifier]`.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "fields are those of the file")]
+pub enum ClassifierForm {
+    /// `coefficients . features + intercept`.
+    Linear { coefficients: Vec<f64>, intercept: f64 },
+    /// A network in a safetensors file.
+    Network(NetworkFile),
+}
+
+/// Where a network is found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkFile {
+    /// Relative to the problem file.
+    pub path: PathBuf,
+    /// What the names of its tensors start with, where a file holds several networks.
+    pub prefix: String,
+    /// What stands between its layers; none: what the file says, otherwise tanh.
+    pub activation: Option<Activation>,
+}
+
+pub(super) const ACTIVATIONS: [(&str, Activation); 3] =
+    [("tanh", Activation::Tanh), ("relu", Activation::Relu), ("sigmoid", Activation::Sigmoid)];
+
+pub(super) fn activation_name(activation: Activation) -> &'static str {
+    match activation {
+        Activation::Tanh => "tanh",
+        Activation::Relu => "relu",
+        Activation::Sigmoid => "sigmoid",
+    }
+}
+
+impl NetworkFile {
+    /// Reads it; `folder` is that of the problem file.
+    pub fn read(&self, folder: &Path) -> Result<(Network, Activation)> {
+        let path = folder.join(&self.path);
+        let read = |activation| Network::read(&path, &self.prefix, activation);
+        let activation = self.activation.unwrap_or(Activation::Tanh);
+        match read(activation) {
+            Err(Error::File { problem: FileProblem::Activation(other), .. }) if self.activation.is_none() => {
+                let named = ACTIVATIONS.iter().find(|(name, _)| *name == other);
+                let activation = named.map_or(activation, |(_, activation)| *activation);
+                Ok((read(activation)?, activation))
+            }
+            result => Ok((result?, activation)),
+        }
+    }
+}
+
+impl EquationEntry {
+    /// The features it names as causes. None for formulas, which are read for them when the
+    /// model is built.
+    pub fn parents(&self) -> Option<&[String]> {
+        match &self.form {
+            EquationForm::Formula { .. } => None,
+            EquationForm::Linear { parents, .. } | EquationForm::Network { parents, .. } => Some(parents),
+        }
+    }
+
+    /// The equation, in the standardised units of the engine.
+    pub fn equation(&self, features: &Features, folder: &Path) -> Result<Equation> {
+        Ok(match &self.form {
+            EquationForm::Formula { formula, inverse: None } => Equation::formula(formula),
+            EquationForm::Formula { formula, inverse: Some(inverse) } => {
+                Equation::formula_with_inverse(formula, inverse)
+            }
+            EquationForm::Linear { parents, coefficients, intercept, inputs } => {
+                let (coefficients, intercept) =
+                    match (inputs, units::scales(features, &self.feature, parents)) {
+                        (Inputs::Raw, Some((value, scales))) if scales.len() == coefficients.len() => {
+                            units::linear_equation(coefficients, *intercept, &scales, value)
+                        }
+                        // What does not fit is refused when the model is built.
+                        _ => (coefficients.clone(), *intercept),
+                    };
+                Equation::linear(&borrowed(parents), coefficients, intercept)
+            }
+            EquationForm::Network { parents, network, inputs } => {
+                let (mut read, activation) = network.read(folder)?;
+                if let (Inputs::Raw, Some((value, scales))) =
+                    (inputs, units::scales(features, &self.feature, parents))
+                    && scales.len() == read.inputs()
+                {
+                    read = units::network_with_raw_inputs(&read, activation, &scales)?;
+                    read = units::network_with_raw_output(&read, activation, value)?;
+                }
+                Equation::network(&borrowed(parents), read)
+            }
+        })
+    }
+}
+
+fn borrowed(names: &[String]) -> Vec<&str> {
+    names.iter().map(String::as_str).collect()
+}
+
+impl ClassifierEntry {
+    /// The classifier, in the standardised units of the engine.
+    pub fn classifier(&self, features: &Features, folder: &Path) -> Result<Classifier> {
+        match (&self.form, self.inputs) {
+            (ClassifierForm::Linear { coefficients, intercept }, Inputs::Standardised) => {
+                Classifier::linear(coefficients.clone(), *intercept, self.threshold)
+            }
+            (ClassifierForm::Linear { coefficients, intercept }, Inputs::Raw) => {
+                Classifier::linear_in_own_units(features, coefficients, *intercept, self.threshold)
+            }
+            (ClassifierForm::Network(file), inputs) => {
+                let (mut network, activation) = file.read(folder)?;
+                if inputs == Inputs::Raw && network.inputs() == features.len() {
+                    let scales: Vec<_> = features.iter().map(units::Scale::of).collect();
+                    network = units::network_with_raw_inputs(&network, activation, &scales)?;
+                }
+                Classifier::network(network, self.threshold)
+            }
+        }
+    }
+}

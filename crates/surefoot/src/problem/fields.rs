@@ -1,0 +1,181 @@
+//! The fields of one entry of a problem file, read one by one; mistakes are collected.
+
+use super::mistake::{Fault, Mistake, nearest};
+use super::tree::{Node, Value};
+
+/// A table whose field names have been checked.
+pub(super) struct Fields<'a> {
+    entries: &'a [(String, Node)],
+    line: Option<usize>,
+    entry: Option<String>,
+    mistakes: Vec<Mistake>,
+}
+
+impl<'a> Fields<'a> {
+    /// Notes every field that is not among the known ones, or is there twice.
+    pub fn new(node: &'a Node, entry: Option<String>, known: &[&'static str]) -> Self {
+        let Value::Table(entries) = &node.value else {
+            let mut nothing = Self { entries: &[], line: node.line, entry: None, mistakes: Vec::new() };
+            let field = entry.unwrap_or_else(|| "the file".into());
+            nothing.report(node.line, wrong_type(&field, "a table", &node.value));
+            return nothing;
+        };
+        let mut fields = Self { entries, line: node.line, entry, mistakes: Vec::new() };
+        for (position, (name, node)) in entries.iter().enumerate() {
+            if !known.contains(&name.as_str()) {
+                let known_names = known.iter().map(|&name| name.into()).collect();
+                let nearest = nearest(name, known);
+                fields.report(
+                    node.line,
+                    Fault::UnknownField { field: name.clone(), nearest, known: known_names },
+                );
+            } else if entries[..position].iter().any(|(earlier, _)| earlier == name) {
+                fields.report(node.line, Fault::RepeatedField { field: name.clone() });
+            }
+        }
+        fields
+    }
+
+    pub fn report(&mut self, line: Option<usize>, fault: impl Into<Fault>) {
+        let entry = self.entry.clone();
+        self.mistakes.push(Mistake { line: line.or(self.line), entry, fault: fault.into() });
+    }
+
+    /// Where no single field is at fault.
+    pub fn report_here(&mut self, fault: impl Into<Fault>) {
+        self.report(None, fault);
+    }
+
+    /// At the line of a field.
+    pub fn report_at(&mut self, name: &str, fault: impl Into<Fault>) {
+        self.report(self.line_of(name), fault);
+    }
+
+    /// The name by which mistakes of this entry go.
+    pub fn rename(&mut self, entry: String) {
+        for mistake in &mut self.mistakes {
+            mistake.entry = Some(entry.clone());
+        }
+        self.entry = Some(entry);
+    }
+
+    /// What is wrong with this entry.
+    pub fn finish(self) -> Vec<Mistake> {
+        self.mistakes
+    }
+
+    pub fn is_clean(&self) -> bool {
+        self.mistakes.is_empty()
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    pub fn find(&self, name: &str) -> Option<&'a Node> {
+        self.entries.iter().find(|(found, _)| found == name).map(|(_, node)| node)
+    }
+
+    fn line_of(&self, name: &str) -> Option<usize> {
+        self.find(name).and_then(|node| node.line)
+    }
+
+    /// Notes that a field is missing, if it is.
+    pub fn require(&mut self, field: &'static str, remedy: &'static str) {
+        if !self.has(field) {
+            self.report_here(Fault::MissingField { field, remedy });
+        }
+    }
+
+    pub fn number(&mut self, name: &str) -> Option<f64> {
+        let node = self.find(name)?;
+        match node.value {
+            Value::Number(number) => Some(number),
+            ref other => self.mistyped(node, name, "a number", other),
+        }
+    }
+
+    pub fn text(&mut self, name: &str) -> Option<String> {
+        let node = self.find(name)?;
+        match &node.value {
+            Value::Text(text) => Some(text.clone()),
+            other => self.mistyped(node, name, "a text, between quotes", other),
+        }
+    }
+
+    /// One of a few words.
+    pub fn choice<T: Copy>(&mut self, field: &'static str, choices: &[(&'static str, T)]) -> Option<T> {
+        let found = self.text(field)?;
+        if let Some((_, choice)) = choices.iter().find(|(word, _)| *word == found) {
+            return Some(*choice);
+        }
+        let known: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+        let nearest = nearest(&found, &known);
+        let known = known.into_iter().map(Into::into).collect();
+        self.report_at(field, Fault::Choice { field, found, nearest, known });
+        None
+    }
+
+    pub fn numbers(&mut self, name: &str) -> Option<Vec<f64>> {
+        self.list(name, "a list of numbers", |value| match value {
+            Value::Number(number) => Some(*number),
+            _ => None,
+        })
+    }
+
+    pub fn texts(&mut self, name: &str) -> Option<Vec<String>> {
+        self.list(name, "a list of texts", |value| match value {
+            Value::Text(text) => Some(text.clone()),
+            _ => None,
+        })
+    }
+
+    /// Lower and upper; `null` for none.
+    pub fn limits(&mut self, name: &str) -> Option<(f64, f64)> {
+        const EXPECTED: &str = "[lower, upper] (infinite: none)";
+        let limits = self.list(name, EXPECTED, |value| match value {
+            Value::Number(number) => Some(Some(*number)),
+            Value::Nothing => Some(None),
+            _ => None,
+        })?;
+        let [lower, upper] = limits[..] else {
+            let found = "a list of another length".into();
+            self.report_at(name, Fault::Type { field: name.into(), expected: EXPECTED, found });
+            return None;
+        };
+        Some((lower.unwrap_or(f64::NEG_INFINITY), upper.unwrap_or(f64::INFINITY)))
+    }
+
+    fn list<T>(
+        &mut self,
+        name: &str,
+        expected: &'static str,
+        item: impl Fn(&Value) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let node = self.find(name)?;
+        let Value::List(nodes) = &node.value else {
+            return self.mistyped(node, name, expected, &node.value);
+        };
+        let mut items = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            match item(&node.value) {
+                Some(item) => items.push(item),
+                None => {
+                    let found = format!("a list with {} in it", node.value.kind());
+                    self.report(node.line, Fault::Type { field: name.into(), expected, found });
+                    return None;
+                }
+            }
+        }
+        Some(items)
+    }
+
+    fn mistyped<T>(&mut self, node: &Node, name: &str, expected: &'static str, found: &Value) -> Option<T> {
+        self.report(node.line, wrong_type(name, expected, found));
+        None
+    }
+}
+
+fn wrong_type(field: &str, expected: &'static str, found: &Value) -> Fault {
+    Fault::Type { field: field.into(), expected, found: found.kind().into() }
+}

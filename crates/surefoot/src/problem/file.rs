@@ -1,0 +1,219 @@
+//! Reading problem files.
+
+use std::path::{Path, PathBuf};
+
+use super::entry::{ClassifierEntry, EquationEntry};
+use super::fields::Fields;
+use super::mistake::{Fault, Mistake, Mistakes};
+use super::sections::{read_classifier, read_equations, read_features};
+use super::tree::Node;
+use super::{DEFAULT_SAFETY, Problem};
+use crate::error::FileProblem;
+use crate::{Classifier, Cost, Error, Features, Form, Norm, NormKind, Result, Scm};
+
+/// A problem file as far as it goes: a draft may lack its classifier or its equations.
+///
+/// The file is read as a whole and every mistake is kept with the part that it belongs to:
+/// each of the functions below gives its part, or an error that lists all mistakes of the
+/// parts that it needs. So a classifier can be trained for a file whose own is not there yet.
+///
+/// ```
+/// use std::path::Path;
+/// use surefoot::problem::ProblemFile;
+///
+/// let text = r#"
+///     epsilon = 0.1
+///
+///     [[feature]]
+///     name = "income"
+///     change = "increase"
+/// "#;
+/// let draft = ProblemFile::parse(text, Path::new("problem.toml"))?;
+/// assert_eq!(draft.features()?.names(), ["income"]);
+/// assert!(draft.scm()?.is_none() && draft.classifier()?.is_none());
+/// assert!(draft.problem().unwrap_err().to_string().contains("`classifier` is missing"));
+/// # Ok::<(), surefoot::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ProblemFile {
+    path: PathBuf,
+    settings: Settings,
+    /// Those that are in order stand as given; others by their name alone.
+    features: Option<Features>,
+    equations: Vec<EquationEntry>,
+    scm: Option<Scm>,
+    entry: Option<ClassifierEntry>,
+    classifier: Option<Classifier>,
+    mistakes: Sections,
+}
+
+#[derive(Clone, Debug)]
+struct Settings {
+    epsilon: f64,
+    norm: Norm,
+    cost: Cost,
+    form: Form,
+    safety: f64,
+}
+
+/// Mistakes by the part of the file.
+#[derive(Clone, Debug, Default)]
+struct Sections {
+    /// Settings and features.
+    basis: Vec<Mistake>,
+    equations: Vec<Mistake>,
+    classifier: Vec<Mistake>,
+}
+
+impl ProblemFile {
+    /// Reads a file, TOML or (named `.json`) JSON; an error if it cannot be read or is neither.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Error::File { path: path.into(), problem: FileProblem::Read(error.kind()) })?;
+        Self::parse(&text, path)
+    }
+
+    /// The same from text; the path says which of the two it is and where networks are found.
+    pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        let tree = if is_json(path) { Node::from_json(text) } else { Node::from_toml(text) };
+        let tree = tree
+            .map_err(|mistake| Error::ProblemFile(Mistakes { path: path.into(), mistakes: vec![mistake] }))?;
+        let known = ["epsilon", "norm", "cost", "form", "safety", "feature", "equation", "classifier"];
+        let mut top = Fields::new(&tree, None, &known);
+        let mut mistakes = Sections::default();
+
+        let (features, norm_weights) = read_features(&mut top, &mut mistakes.basis);
+        let settings = read_settings(&mut top, norm_weights);
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let (equations, scm) = read_equations(&mut top, features.as_ref(), folder, &mut mistakes.equations);
+        let (entry, classifier) = match top.find("classifier") {
+            Some(node) => read_classifier(node, features.as_ref(), folder, &mut mistakes.classifier),
+            None => (None, None),
+        };
+        mistakes.basis.extend(top.finish());
+        let path = path.into();
+        Ok(Self { path, settings, features, equations, scm, entry, classifier, mistakes })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder in which it looks for networks.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+
+    /// Every mistake of the file, in the order of its lines.
+    pub fn mistakes(&self) -> Vec<Mistake> {
+        let Sections { basis, equations, classifier } = &self.mistakes;
+        sorted([basis, equations, classifier])
+    }
+
+    fn require(&self, sections: &[&Vec<Mistake>]) -> Result<()> {
+        let mistakes = sorted(sections.iter().copied());
+        if mistakes.is_empty() {
+            return Ok(());
+        }
+        Err(Error::ProblemFile(Mistakes { path: self.path.clone(), mistakes }))
+    }
+
+    /// The features.
+    pub fn features(&self) -> Result<&Features> {
+        self.require(&[&self.mistakes.basis])?;
+        self.features.as_ref().ok_or(Error::NoFeatures)
+    }
+
+    /// The causal model; none if the file has no equations.
+    pub fn scm(&self) -> Result<Option<&Scm>> {
+        self.require(&[&self.mistakes.basis, &self.mistakes.equations])?;
+        Ok(self.scm.as_ref())
+    }
+
+    /// The classifier; none if the file has none.
+    pub fn classifier(&self) -> Result<Option<&Classifier>> {
+        self.require(&[&self.mistakes.basis, &self.mistakes.classifier])?;
+        Ok(self.classifier.as_ref())
+    }
+
+    /// The equations as the file states them, as far as they can be understood.
+    pub fn equation_entries(&self) -> &[EquationEntry] {
+        &self.equations
+    }
+
+    /// The classifier as the file states it, if it can be understood.
+    pub fn classifier_entry(&self) -> Option<&ClassifierEntry> {
+        self.entry.as_ref()
+    }
+
+    /// The size of the perturbations to guard against, and the norm that measures it.
+    pub fn uncertainty(&self) -> (f64, &Norm) {
+        (self.settings.epsilon, &self.settings.norm)
+    }
+
+    /// How effort is measured, whether actions are changes or levels, and the margin to keep.
+    pub fn settings(&self) -> (Cost, Form, f64) {
+        (self.settings.cost, self.settings.form, self.settings.safety)
+    }
+
+    /// The whole problem; an error that lists every mistake, a missing classifier among them.
+    pub fn problem(&self) -> Result<Problem> {
+        let Sections { basis, equations, classifier } = &self.mistakes;
+        let mut classifier = classifier.clone();
+        if self.entry.is_none() && classifier.is_empty() {
+            const REMEDY: &str = "give one, or train one with `surefoot train`";
+            let fault = Fault::MissingField { field: "classifier", remedy: REMEDY };
+            classifier.push(Mistake { line: None, entry: None, fault });
+        }
+        self.require(&[basis, equations, &classifier])?;
+        let (Some(features), Some(classifier)) = (&self.features, &self.classifier) else {
+            return Err(Error::NoFeatures);
+        };
+        let Settings { epsilon, norm, cost, form, safety } = self.settings.clone();
+        let problem = Problem::new(features.clone(), classifier.clone())?
+            .with_uncertainty(norm, epsilon)?
+            .with_safety(safety)?
+            .with_cost(cost)
+            .with_form(form);
+        match &self.scm {
+            Some(scm) => problem.with_causal_model(scm.clone()),
+            None => Ok(problem),
+        }
+    }
+}
+
+/// Whether a file is JSON, by its name.
+pub(super) fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+}
+
+fn sorted<'a>(sections: impl IntoIterator<Item = &'a Vec<Mistake>>) -> Vec<Mistake> {
+    let mut mistakes: Vec<Mistake> = sections.into_iter().flatten().cloned().collect();
+    mistakes.sort_by_key(|mistake| mistake.line.unwrap_or(usize::MAX));
+    mistakes
+}
+
+fn read_settings(top: &mut Fields<'_>, norm_weights: Option<Vec<f64>>) -> Settings {
+    top.require("epsilon", "how far circumstances may shift, in standard deviations (0: not at all)");
+    let epsilon = top.number("epsilon").unwrap_or(0.0);
+    if !(epsilon.is_finite() && epsilon >= 0.0) {
+        top.report_at("epsilon", Error::Epsilon { epsilon });
+    }
+    let norms = [("l1", NormKind::L1), ("l2", NormKind::L2), ("linf", NormKind::Linf)];
+    let kind = top.choice("norm", &norms).unwrap_or(NormKind::L2);
+    let norm = match norm_weights {
+        // Weights that cannot be are noted with their features.
+        Some(weights) => Norm::weighted(kind, weights).unwrap_or(Norm::unweighted(kind)),
+        None => Norm::unweighted(kind),
+    };
+    let cost = top.choice("cost", &[("l1", Cost::L1), ("l2", Cost::L2)]).unwrap_or_default();
+    let forms = [("relative", Form::Relative), ("absolute", Form::Absolute)];
+    let form = top.choice("form", &forms).unwrap_or_default();
+    let safety = top.number("safety").unwrap_or(DEFAULT_SAFETY);
+    if !(safety.is_finite() && safety >= 0.0) {
+        top.report_at("safety", Error::Safety { safety });
+    }
+    Settings { epsilon, norm, cost, form, safety }
+}

@@ -1,0 +1,272 @@
+//! The features, equations and classifier of a problem file.
+
+use std::path::Path;
+
+use super::entry::{
+    ACTIVATIONS, ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile,
+};
+use super::fields::Fields;
+use super::mistake::{Fault, Mistake};
+use super::tree::{Node, Value};
+use crate::{Change, Classifier, Error, Feature, Features, Kind, Scm};
+
+const INPUTS: [(&str, Inputs); 2] = [("standardised", Inputs::Standardised), ("raw", Inputs::Raw)];
+
+/// The entries of a list of tables such as `[[feature]]`; another kind of thing is a mistake.
+fn tables<'a>(top: &mut Fields<'a>, name: &'static str, expected: &'static str) -> &'a [Node] {
+    match top.find(name) {
+        None => &[],
+        Some(Node { value: Value::List(nodes), .. }) => nodes,
+        Some(node) => {
+            let found = node.value.kind().into();
+            top.report_at(name, Fault::Type { field: name.into(), expected, found });
+            &[]
+        }
+    }
+}
+
+/// The features and, if any has one, the weights of the norm.
+pub(super) fn read_features(
+    top: &mut Fields<'_>,
+    mistakes: &mut Vec<Mistake>,
+) -> (Option<Features>, Option<Vec<f64>>) {
+    let nodes = tables(top, "feature", "a list of tables, each headed [[feature]]");
+    if nodes.is_empty() && top.is_clean() {
+        top.report_here(Error::NoFeatures);
+    }
+    let mut features: Vec<Feature> = Vec::with_capacity(nodes.len());
+    let mut weights = Vec::with_capacity(nodes.len());
+    for (position, node) in nodes.iter().enumerate() {
+        let known = ["name", "kind", "mean", "std", "limits", "change", "weight", "norm_weight"];
+        let mut fields = Fields::new(node, Some(format!("feature {}", position + 1)), &known);
+        fields.require("name", "give every feature one");
+        let name = fields.text("name");
+        if let Some(name) = &name {
+            fields.rename(format!("feature `{name}`"));
+        }
+        let feature = read_feature(&mut fields, name.clone().unwrap_or_default());
+        let weight = fields.number("norm_weight");
+        if let Some(weight) = weight.filter(|weight| !(weight.is_finite() && *weight > 0.0)) {
+            fields.report_at("norm_weight", Error::NormWeight { position, weight });
+        }
+        weights.push(weight);
+        for mistake in feature.mistakes() {
+            let field = match mistake {
+                Error::FeatureWithoutName if name.is_none() => continue,
+                Error::FeatureMean { .. } => "mean",
+                Error::FeatureStd { .. } => "std",
+                Error::FeatureWeight { .. } => "weight",
+                Error::FeatureLimits { .. } => "limits",
+                Error::ActionableKind { .. } => "change",
+                _ => "name",
+            };
+            fields.report_at(field, mistake);
+        }
+        if features.iter().any(|earlier| Some(&earlier.name) == name.as_ref()) {
+            fields.report_at("name", Error::DuplicateFeature { feature: feature.name });
+        } else if let Some(name) = name.filter(|name| !name.trim().is_empty()) {
+            features.push(if fields.is_clean() { feature } else { Feature::new(name) });
+        }
+        mistakes.extend(fields.finish());
+    }
+    let given = weights.iter().any(Option::is_some);
+    let weights = given.then(|| weights.into_iter().map(|weight| weight.unwrap_or(1.0)).collect());
+    (Features::new(features).ok(), weights)
+}
+
+fn read_feature(fields: &mut Fields<'_>, name: String) -> Feature {
+    let kinds = [("real", Kind::Real), ("integer", Kind::Integer), ("binary", Kind::Binary)];
+    let changes = [
+        ("fixed", Change::Fixed),
+        ("any", Change::Any),
+        ("increase", Change::Increase),
+        ("decrease", Change::Decrease),
+    ];
+    let kind = fields.choice("kind", &kinds).unwrap_or_default();
+    let (mean, std) = (fields.number("mean").unwrap_or(0.0), fields.number("std").unwrap_or(1.0));
+    let (lower, upper) = fields.limits("limits").unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    let change = fields.choice("change", &changes).unwrap_or_default();
+    let weight = fields.number("weight").unwrap_or(1.0);
+    Feature::new(name).kind(kind).scaling(mean, std).limits(lower, upper).change(change).weight(weight)
+}
+
+/// The equations that can be understood, and their model if all can.
+pub(super) fn read_equations(
+    top: &mut Fields<'_>,
+    features: Option<&Features>,
+    folder: &Path,
+    mistakes: &mut Vec<Mistake>,
+) -> (Vec<EquationEntry>, Option<Scm>) {
+    let nodes = tables(top, "equation", "a list of tables, each headed [[equation]]");
+    let mut entries: Vec<EquationEntry> = Vec::new();
+    let mut lines = Vec::new();
+    let mut sound = Vec::new();
+    for (position, node) in nodes.iter().enumerate() {
+        let known = [
+            "feature",
+            "formula",
+            "inverse",
+            "parents",
+            "network",
+            "prefix",
+            "activation",
+            "coefficients",
+            "intercept",
+            "inputs",
+        ];
+        let mut fields = Fields::new(node, Some(format!("equation {}", position + 1)), &known);
+        fields.require("feature", "say which feature it is for");
+        let feature = fields.text("feature");
+        if let Some(feature) = &feature {
+            fields.rename(format!("equation of `{feature}`"));
+        }
+        let form = read_equation_form(&mut fields);
+        if let (Some(feature), Some(form)) = (feature, form) {
+            let entry = EquationEntry { feature, form };
+            if entries.iter().any(|earlier| earlier.feature == entry.feature) {
+                fields.report_at("feature", Error::DuplicateEquation { feature: entry.feature.clone() });
+            } else if let Some(features) = features {
+                // Each on its own first, so that one mistake does not hide another.
+                let checked = entry.equation(features, folder).and_then(|equation| {
+                    Scm::new(features, vec![(entry.feature.as_str(), equation.clone())]).map(|_| equation)
+                });
+                match checked {
+                    Ok(equation) => sound.push((entry.feature.clone(), equation)),
+                    Err(error) => fields.report_here(error),
+                }
+            }
+            lines.push((entry.feature.clone(), node.line));
+            entries.push(entry);
+        }
+        mistakes.extend(fields.finish());
+    }
+    // Together: every cycle is told, once broken at the first of its features.
+    while let Some(features) = features {
+        let all = sound.iter().map(|(feature, equation)| (feature.as_str(), equation.clone())).collect();
+        match Scm::new(features, all) {
+            Ok(scm) => return (entries, (!nodes.is_empty()).then_some(scm)),
+            Err(error) => {
+                let Error::Cycle { features } = &error else {
+                    mistakes.push(Mistake { line: None, entry: None, fault: error.into() });
+                    break;
+                };
+                let first = features.first().cloned().unwrap_or_default();
+                let line = lines.iter().find(|(feature, _)| *feature == first).and_then(|(_, line)| *line);
+                sound.retain(|(feature, _)| *feature != first);
+                mistakes.push(Mistake { line, entry: None, fault: error.into() });
+            }
+        }
+    }
+    (entries, None)
+}
+
+fn read_equation_form(fields: &mut Fields<'_>) -> Option<EquationForm> {
+    let Some(kind) = the_one_of(fields, &["formula", "network", "coefficients"]) else {
+        return None;
+    };
+    match kind {
+        "formula" => refuse(fields, "formula", &["parents", "intercept", "prefix", "activation", "inputs"]),
+        "network" => refuse(fields, "network", &["inverse", "intercept"]),
+        _ => refuse(fields, "coefficients", &["inverse", "prefix", "activation"]),
+    }
+    if kind == "formula" {
+        let (formula, inverse) = (fields.text("formula"), fields.text("inverse"));
+        return Some(EquationForm::Formula { formula: formula?, inverse });
+    }
+    fields.require("parents", "name the features that cause this one");
+    let parents = fields.texts("parents");
+    let inputs = fields.choice("inputs", &INPUTS).unwrap_or_default();
+    if kind == "network" {
+        let network = read_network(fields)?;
+        return Some(EquationForm::Network { parents: parents?, network, inputs });
+    }
+    let (coefficients, intercept) = read_linear(fields)?;
+    Some(EquationForm::Linear { parents: parents?, coefficients, intercept, inputs })
+}
+
+pub(super) fn read_classifier(
+    node: &Node,
+    features: Option<&Features>,
+    folder: &Path,
+    mistakes: &mut Vec<Mistake>,
+) -> (Option<ClassifierEntry>, Option<Classifier>) {
+    let known = ["network", "activation", "coefficients", "intercept", "threshold", "inputs"];
+    let mut fields = Fields::new(node, Some("classifier".into()), &known);
+    let threshold = fields.number("threshold").unwrap_or(0.5);
+    let inputs = fields.choice("inputs", &INPUTS).unwrap_or_default();
+    let form = match the_one_of(&mut fields, &["network", "coefficients"]) {
+        Some("network") => {
+            refuse(&mut fields, "network", &["intercept"]);
+            read_network(&mut fields).map(ClassifierForm::Network)
+        }
+        Some(_) => {
+            refuse(&mut fields, "coefficients", &["activation"]);
+            let linear = read_linear(&mut fields);
+            linear.map(|(coefficients, intercept)| ClassifierForm::Linear { coefficients, intercept })
+        }
+        None => None,
+    };
+    // A wrong threshold must not hide what else is wrong.
+    let in_order = Classifier::linear(vec![], 0.0, threshold).is_ok();
+    if !in_order {
+        fields.report_at("threshold", Error::Threshold { threshold });
+    }
+    let entry = form.map(|form| ClassifierEntry { form, threshold, inputs });
+    let mut classifier = None;
+    if let (Some(entry), Some(features)) = (&entry, features) {
+        let checked = ClassifierEntry { threshold: if in_order { threshold } else { 0.5 }, ..entry.clone() };
+        match checked.classifier(features, folder) {
+            Ok(built) if built.inputs() == features.len() => classifier = Some(built),
+            Ok(built) => {
+                let (features, inputs) = (features.len(), built.inputs());
+                fields.report_here(Error::ClassifierInputs { features, inputs });
+            }
+            Err(error) => fields.report_here(error),
+        }
+    }
+    mistakes.extend(fields.finish());
+    (entry, classifier)
+}
+
+fn read_network(fields: &mut Fields<'_>) -> Option<NetworkFile> {
+    let (path, prefix) = (fields.text("network"), fields.text("prefix"));
+    let activation = fields.choice("activation", &ACTIVATIONS);
+    Some(NetworkFile { path: path?.into(), prefix: prefix.unwrap_or_default(), activation })
+}
+
+fn read_linear(fields: &mut Fields<'_>) -> Option<(Vec<f64>, f64)> {
+    fields.require("intercept", "0 if there is none");
+    let (coefficients, intercept) = (fields.numbers("coefficients"), fields.number("intercept"));
+    Some((coefficients?, intercept?))
+}
+
+/// The only one of these fields that is there; otherwise a mistake.
+fn the_one_of(fields: &mut Fields<'_>, kinds: &[&'static str]) -> Option<&'static str> {
+    let there: Vec<&'static str> = kinds.iter().copied().filter(|kind| fields.has(kind)).collect();
+    match there[..] {
+        [kind] => Some(kind),
+        [] => {
+            let remedy = if kinds.contains(&"formula") {
+                "give it, or `parents` with `coefficients` or with `network`"
+            } else {
+                "give it, or `network`"
+            };
+            let field = if kinds.contains(&"formula") { "formula" } else { "coefficients" };
+            fields.report_here(Fault::MissingField { field, remedy });
+            None
+        }
+        _ => {
+            fields.report_here(Fault::Together { fields: there.iter().map(|&field| field.into()).collect() });
+            None
+        }
+    }
+}
+
+/// Notes each of the fields that means nothing beside this one.
+fn refuse(fields: &mut Fields<'_>, kind: &'static str, others: &[&'static str]) {
+    for &other in others {
+        if fields.has(other) {
+            fields.report_at(other, Fault::Together { fields: vec![kind.into(), other.into()] });
+        }
+    }
+}
