@@ -1,6 +1,8 @@
 //! The command `surefoot`: robust causal recourse, with proof.
 
+mod check;
 mod demo;
+mod init;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -20,12 +22,18 @@ enum Command {
     /// Run the whole story on built-in data: loan applicants, a classifier, what those it
     /// turns down can do, and whether that holds.
     Demo(demo::Options),
+    /// Write a first problem file from a table of people.
+    Init(init::Options),
+    /// Say what is understood of a problem file and of a table of people, or list every mistake.
+    Check(check::Options),
 }
 
 /// Exit codes: 0 done, 2 bad input.
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Demo(options) => demo::run(&options).map(|report| report.to_string()),
+        Command::Init(options) => init::run(&options),
+        Command::Check(options) => check::run(&options),
     };
     let written = result.and_then(|text| Ok(io::stdout().write_all(text.as_bytes())?));
     match written {

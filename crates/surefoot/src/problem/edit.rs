@@ -144,6 +144,12 @@ impl Edit {
         }
     }
 
+    /// Adds text, such as comments, at the end; an error if the file is no TOML with it.
+    pub fn append(&mut self, text: &str) -> Result<()> {
+        *self = Self::parse(&(self.text() + text), &self.path)?;
+        Ok(())
+    }
+
     /// Makes a new table the end of the file, with the comments that were its end before it.
     fn place_last(&mut self, table: &mut Table) {
         let positions = self.document.iter().flat_map(|(_, item)| match item {

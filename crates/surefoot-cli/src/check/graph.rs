@@ -1,0 +1,278 @@
+//! The causal graph, as layers, as text and as SVG.
+
+use std::fmt::Write;
+
+use surefoot::{Change, Features, Scm};
+
+/// Features with their causes, causes first.
+pub struct Graph {
+    names: Vec<String>,
+    changes: Vec<Change>,
+    parents: Vec<Vec<usize>>,
+    /// The longest way from a feature without causes.
+    depths: Vec<usize>,
+}
+
+impl Graph {
+    pub fn new(features: &Features, scm: Option<&Scm>) -> Self {
+        let count = features.len();
+        let parents: Vec<Vec<usize>> =
+            (0..count).map(|i| scm.map(|scm| scm.parents(i).to_vec()).unwrap_or_default()).collect();
+        let mut depths = vec![0; count];
+        // There is no cycle, so depths settle after as many rounds as the longest way is long.
+        for _ in 0..count {
+            for i in 0..count {
+                depths[i] = parents[i].iter().map(|&parent| depths[parent] + 1).max().unwrap_or(0);
+            }
+        }
+        let changes = features.iter().map(|feature| feature.change).collect();
+        Self { names: features.names(), changes, parents, depths }
+    }
+
+    /// Causes before what they cause.
+    pub fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.names.len()).collect();
+        order.sort_by_key(|&i| (self.depths[i], i));
+        order
+    }
+
+    /// A line for each feature; above a dot stands a cause of the feature at the arrow.
+    ///
+    /// ```text
+    /// age
+    /// │  income
+    /// ●──●─▶savings
+    /// ```
+    pub fn text(&self) -> String {
+        let order = self.order();
+        let causes = |feature: usize, cause: usize| self.parents[feature].contains(&cause);
+        let mut text = String::new();
+        for (row, &feature) in order.iter().enumerate() {
+            let first = (0..row).find(|&column| causes(feature, order[column]));
+            let mut line = String::new();
+            for (column, &cause) in order[..row].iter().enumerate() {
+                // A cause's line goes on as long as something below follows from it.
+                let goes_on = order[row..].iter().any(|&below| causes(below, cause));
+                let is_crossed = first.is_some_and(|first| column >= first);
+                line += match (causes(feature, cause), goes_on, is_crossed) {
+                    (true, ..) => "●",
+                    (false, true, true) => "┼",
+                    (false, true, false) => "│",
+                    (false, false, true) => "─",
+                    (false, false, false) => " ",
+                };
+                line += match (is_crossed, column + 1 == row) {
+                    (true, true) => "─▶",
+                    (true, false) => "──",
+                    (false, _) => "  ",
+                };
+            }
+            let _ = writeln!(text, "{line}{}", self.names[feature]);
+        }
+        text
+    }
+
+    /// A drawing, from causes on the left to what they cause on the right.
+    pub fn svg(&self) -> String {
+        Drawing::new(self).svg(self)
+    }
+}
+
+const BOX_HEIGHT: f64 = 44.0;
+const PASSAGE_HEIGHT: f64 = 12.0;
+const SPACE: f64 = 22.0;
+const GAP: f64 = 90.0;
+const MARGIN: f64 = 24.0;
+/// Widths of a letter, generously.
+const LETTER: f64 = 8.6;
+
+/// Something that takes room in a column: a feature, or the passage of an arrow that goes on
+/// to a later column.
+#[derive(Clone, Debug)]
+struct Slot {
+    feature: Option<usize>,
+    column: usize,
+    /// Slots of the previous column from which an arrow comes.
+    from: Vec<usize>,
+    top: f64,
+}
+
+impl Slot {
+    fn height(&self) -> f64 {
+        if self.feature.is_some() { BOX_HEIGHT } else { PASSAGE_HEIGHT }
+    }
+
+    fn middle(&self) -> f64 {
+        self.top + self.height() / 2.0
+    }
+}
+
+/// A layered layout: columns by depth, long arrows led through every column on their way, so
+/// that no arrow crosses a box.
+struct Drawing {
+    slots: Vec<Slot>,
+    lefts: Vec<f64>,
+    widths: Vec<f64>,
+    height: f64,
+}
+
+impl Drawing {
+    fn new(graph: &Graph) -> Self {
+        let mut slots: Vec<Slot> = (0..graph.names.len())
+            .map(|i| Slot { feature: Some(i), column: graph.depths[i], from: Vec::new(), top: 0.0 })
+            .collect();
+        // The arrows of one cause share their passages.
+        for cause in 0..graph.names.len() {
+            let mut through = cause;
+            let children = |column: usize| {
+                (0..graph.names.len())
+                    .filter(move |&i| graph.parents[i].contains(&cause) && graph.depths[i] == column)
+            };
+            let last = (0..graph.names.len()).filter(|&i| graph.parents[i].contains(&cause));
+            let last = last.map(|i| graph.depths[i]).max().unwrap_or(0);
+            for column in graph.depths[cause] + 1..=last {
+                for child in children(column) {
+                    slots[child].from.push(through);
+                }
+                if column < last {
+                    slots.push(Slot { feature: None, column, from: vec![through], top: 0.0 });
+                    through = slots.len() - 1;
+                }
+            }
+        }
+        let count = slots.iter().map(|slot| slot.column).max().unwrap_or(0) + 1;
+        let mut columns: Vec<Vec<usize>> = (0..count)
+            .map(|column| (0..slots.len()).filter(|&s| slots[s].column == column).collect())
+            .collect();
+        arrange(&mut slots, &mut columns);
+        let widths: Vec<f64> = columns
+            .iter()
+            .map(|column| {
+                let names = column.iter().filter_map(|&s| slots[s].feature).map(|i| label_width(graph, i));
+                names.fold(60.0, f64::max) + 28.0
+            })
+            .collect();
+        let lefts = (0..count).map(|c| MARGIN + widths[..c].iter().sum::<f64>() + c as f64 * GAP).collect();
+        let height = slots.iter().map(|slot| slot.top + slot.height()).fold(0.0, f64::max) + MARGIN;
+        Self { slots, lefts, widths, height }
+    }
+
+    fn svg(&self, graph: &Graph) -> String {
+        let width = self.lefts.iter().zip(&self.widths).map(|(l, w)| l + w).fold(0.0, f64::max) + MARGIN;
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {0:.0}\" width=\"{width:.0}\" \
+             height=\"{0:.0}\" font-family=\"sans-serif\" font-size=\"14\">\n\
+             <title>Causal graph</title>\n\
+             <defs><marker id=\"tip\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" markerWidth=\"8\" markerHeight=\"8\" \
+             orient=\"auto\"><path d=\"M0 1 L9 5 L0 9 z\" fill=\"#52606d\"/></marker></defs>\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+            self.height
+        );
+        for (target, slot) in self.slots.iter().enumerate() {
+            for &source in &slot.from {
+                self.arrow(&mut svg, source, target);
+            }
+        }
+        for slot in &self.slots {
+            let Some(feature) = slot.feature else { continue };
+            let (left, width) = (self.lefts[slot.column], self.widths[slot.column]);
+            let (word, fill, line) = match graph.changes[feature] {
+                Change::Fixed => ("fixed", "#f1f4f7", "#9aa5b1"),
+                Change::Any => ("may change", "#e3f4e8", "#2f855a"),
+                Change::Increase => ("may increase", "#e3f4e8", "#2f855a"),
+                Change::Decrease => ("may decrease", "#e3f4e8", "#2f855a"),
+            };
+            let middle = left + width / 2.0;
+            let _ = writeln!(
+                svg,
+                "<rect x=\"{left:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{BOX_HEIGHT}\" rx=\"7\" \
+                 fill=\"{fill}\" stroke=\"{line}\"/>\n\
+                 <text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#1f2933\">{}</text>\n\
+                 <text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"11\" fill=\"#52606d\">{word}</text>",
+                slot.top,
+                slot.top + 19.0,
+                escaped(&graph.names[feature]),
+                slot.top + 35.0,
+            );
+        }
+        svg + "</svg>\n"
+    }
+
+    /// From the right of one slot to the left of another, and through it if it is a passage.
+    fn arrow(&self, svg: &mut String, source: usize, target: usize) {
+        let (from, to) = (&self.slots[source], &self.slots[target]);
+        let x = self.lefts[from.column] + self.widths[from.column];
+        let end = self.lefts[to.column];
+        let (y, end_y) = (from.middle(), self.landing(source, target));
+        let bend = (end - x) / 2.0;
+        let _ = write!(
+            svg,
+            "<path d=\"M{x:.1} {y:.1} C{:.1} {y:.1} {:.1} {end_y:.1} {end:.1} {end_y:.1}",
+            x + bend,
+            end - bend
+        );
+        if to.feature.is_none() {
+            let _ = write!(svg, " H{:.1}", end + self.widths[to.column]);
+        }
+        let tip = if to.feature.is_some() { " marker-end=\"url(#tip)\"" } else { "" };
+        let _ = writeln!(svg, "\" fill=\"none\" stroke=\"#52606d\" stroke-width=\"1.3\"{tip}/>");
+    }
+
+    /// Arrows that meet at a box land one below the other, in the order in which they come.
+    fn landing(&self, source: usize, target: usize) -> f64 {
+        let slot = &self.slots[target];
+        let mut sources = slot.from.clone();
+        sources.sort_by(|&a, &b| self.slots[a].middle().total_cmp(&self.slots[b].middle()));
+        let place = sources.iter().position(|&s| s == source).unwrap_or(0);
+        slot.top + slot.height() * (place + 1) as f64 / (sources.len() + 1) as f64
+    }
+}
+
+/// Orders each column by where the other ends of its arrows are, a few times to and fro, and
+/// stacks it around the common middle.
+fn arrange(slots: &mut [Slot], columns: &mut [Vec<usize>]) {
+    stack(slots, columns);
+    for round in 0..8 {
+        for step in 1..columns.len() {
+            let column = if round % 2 == 0 { step } else { columns.len() - 1 - step };
+            let wish = |s: &usize| {
+                let ends: Vec<f64> = if round % 2 == 0 {
+                    slots[*s].from.iter().map(|&from| slots[from].middle()).collect()
+                } else {
+                    slots.iter().filter(|other| other.from.contains(s)).map(Slot::middle).collect()
+                };
+                if ends.is_empty() {
+                    slots[*s].middle()
+                } else {
+                    ends.iter().sum::<f64>() / ends.len() as f64
+                }
+            };
+            let mut wishes: Vec<(f64, usize)> = columns[column].iter().map(|s| (wish(s), *s)).collect();
+            wishes.sort_by(|a, b| a.0.total_cmp(&b.0));
+            columns[column] = wishes.into_iter().map(|(_, s)| s).collect();
+            stack(slots, columns);
+        }
+    }
+}
+
+fn stack(slots: &mut [Slot], columns: &[Vec<usize>]) {
+    let height = |column: &Vec<usize>, slots: &[Slot]| {
+        column.iter().map(|&s| slots[s].height() + SPACE).sum::<f64>() - SPACE
+    };
+    let tallest = columns.iter().map(|column| height(column, slots)).fold(0.0, f64::max);
+    for column in columns {
+        let mut top = MARGIN + (tallest - height(column, slots)) / 2.0;
+        for &s in column {
+            slots[s].top = top;
+            top += slots[s].height() + SPACE;
+        }
+    }
+}
+
+fn label_width(graph: &Graph, feature: usize) -> f64 {
+    graph.names[feature].chars().count() as f64 * LETTER
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

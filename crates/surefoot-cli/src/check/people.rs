@@ -1,0 +1,166 @@
+//! A table of people, held against a problem.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use surefoot::{Classifier, Error, Feature, Features, People, Scm};
+use surefoot_cli::table::{Batch, CellProblem, Place, Table, TableError};
+
+/// How many examples of each kind of mistake are shown.
+const EXAMPLES: usize = 3;
+
+/// What was found in a table.
+pub struct Checked {
+    path: PathBuf,
+    people: usize,
+    /// None without a classifier.
+    turned_down: Option<usize>,
+    mistakes: Vec<Mistake>,
+}
+
+/// All mistakes of one kind.
+struct Mistake {
+    what: String,
+    count: usize,
+    examples: Vec<String>,
+}
+
+/// Reads the whole table, batch by batch.
+pub fn check(
+    path: &Path,
+    features: &Features,
+    scm: Option<&Scm>,
+    classifier: Option<&Classifier>,
+) -> Result<Checked, TableError> {
+    let table = Table::open(path)?;
+    let mut checked =
+        Checked { path: path.into(), people: 0, turned_down: classifier.map(|_| 0), mistakes: Vec::new() };
+    let names = features.names();
+    let absent: Vec<&String> = names.iter().filter(|name| !table.columns().contains(name)).collect();
+    if let [_, _, ..] = absent[..] {
+        // One is told, with the nearest name, when it is asked for.
+        for name in absent {
+            checked.add(format!("there is no column `{name}`"), None);
+        }
+        return Ok(checked);
+    }
+    let mut reader = table.select(&names, &[])?;
+    while let Some(batch) = reader.next_batch()? {
+        checked.batch(&batch, features, scm, classifier);
+    }
+    if checked.people == 0 {
+        return Err(TableError::NoRows { path: path.into() });
+    }
+    Ok(checked)
+}
+
+impl Checked {
+    pub fn is_clean(&self) -> bool {
+        self.mistakes.is_empty()
+    }
+
+    fn add(&mut self, what: String, example: Option<String>) {
+        let known = self.mistakes.iter().position(|mistake| mistake.what == what);
+        let mistake = match known {
+            Some(position) => &mut self.mistakes[position],
+            None => {
+                self.mistakes.push(Mistake { what, count: 0, examples: Vec::new() });
+                let last = self.mistakes.len() - 1;
+                &mut self.mistakes[last]
+            }
+        };
+        mistake.count += 1;
+        if mistake.examples.len() < EXAMPLES {
+            mistake.examples.extend(example);
+        }
+    }
+
+    fn batch(
+        &mut self,
+        batch: &Batch,
+        features: &Features,
+        scm: Option<&Scm>,
+        classifier: Option<&Classifier>,
+    ) {
+        self.people += batch.len();
+        for fault in &batch.faults {
+            let (what, example) = match &fault.problem {
+                CellProblem::Missing => ("no value is given", fault.place.to_string()),
+                CellProblem::Text(text) => ("no number", format!("{}: `{text}`", fault.place)),
+                CellProblem::NotFinite(value) => ("no finite number", format!("{}: {value}", fault.place)),
+            };
+            self.add(format!("column `{}`: {what}", fault.column), Some(example));
+        }
+        for (row, &place) in batch.numbers.rows().into_iter().zip(&batch.places) {
+            let own = row.to_vec();
+            match People::from_own_units(features, &[&own]) {
+                Ok(people) => self.person(people.individual(0), place, scm, classifier),
+                Err(_) => {
+                    features.iter().zip(&own).for_each(|(feature, &value)| self.value(feature, value, place))
+                }
+            }
+        }
+    }
+
+    /// One value; those that are no numbers have been told.
+    fn value(&mut self, feature: &Feature, value: f64, place: Place) {
+        let what = if value.is_nan() {
+            return;
+        } else if !feature.allows(value) {
+            format!("outside [{}, {}]; correct the values or widen the limits", feature.lower, feature.upper)
+        } else {
+            let Ok(alone) = Features::new(vec![feature.clone()]) else { return };
+            match People::from_own_units(&alone, &[[value]]) {
+                Ok(_) => return,
+                Err(Error::WrongKind { kind, .. }) => format!("not {kind}; correct the values or the kind"),
+                Err(_) => "too far from the mean to be standardised".into(),
+            }
+        };
+        self.add(format!("column `{}`: {what}", feature.name), Some(format!("{place}: {value}")));
+    }
+
+    /// A person whose values are in order.
+    fn person(&mut self, x: &[f64], place: Place, scm: Option<&Scm>, classifier: Option<&Classifier>) {
+        if let Some(Err(error)) = scm.map(|scm| scm.abduct(x)) {
+            let what = match &error {
+                Error::Unreachable { feature, .. } | Error::WrongInverse { feature, .. } => {
+                    format!("column `{feature}`: values that its equation cannot give, whatever the noise")
+                }
+                Error::EquationNotFinite { feature, .. } => {
+                    format!("column `{feature}`: its equation gives no finite number for its causes")
+                }
+                other => other.to_string(),
+            };
+            self.add(what, Some(place.to_string()));
+        }
+        if let (Some(turned_down), Some(classifier)) = (&mut self.turned_down, classifier) {
+            *turned_down += usize::from(classifier.score(x) < 0.0);
+        }
+    }
+}
+
+impl fmt::Display for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        if self.is_clean() {
+            write!(f, "People: {} in {path}", self.people)?;
+            return match self.turned_down {
+                Some(count) => write!(f, ", of whom {count} are turned down"),
+                None => Ok(()),
+            };
+        }
+        match self.mistakes.len() {
+            1 => write!(f, "{path}: one kind of mistake")?,
+            count => write!(f, "{path}: {count} kinds of mistakes")?,
+        }
+        for Mistake { what, count, examples } in &self.mistakes {
+            write!(f, "\n  {what}")?;
+            if !examples.is_empty() {
+                let more = if *count > examples.len() { ", ..." } else { "" };
+                let times = if *count == 1 { String::new() } else { format!("{count} rows: ") };
+                write!(f, " ({times}{}{more})", examples.join(", "))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,224 @@
+//! `surefoot init`: a first problem file from a table.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use surefoot::problem::Edit;
+use surefoot::{Feature, Kind};
+use surefoot_cli::table::{CellProblem, Table, TableError, parse_number};
+
+/// What `surefoot init` can be asked.
+#[derive(Args)]
+pub struct Options {
+    /// A table of people: CSV, Parquet or Arrow.
+    table: PathBuf,
+    /// The column that says what was decided, or what came of it; it is no feature.
+    #[arg(long)]
+    target: String,
+    /// Where to write the problem file.
+    #[arg(short, long, default_value = "problem.toml")]
+    output: PathBuf,
+}
+
+/// What is seen of one column.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    count: usize,
+    missing: usize,
+    /// The first value that is no number.
+    text: Option<String>,
+    is_fractional: bool,
+    is_beyond_binary: bool,
+    lower: f64,
+    upper: f64,
+    mean: f64,
+    /// The sum of squared differences from the mean.
+    squares: f64,
+}
+
+impl Seen {
+    fn add(&mut self, cell: &str) {
+        let value = match parse_number(cell) {
+            Ok(value) => value,
+            Err(CellProblem::Missing) => {
+                self.missing += 1;
+                return;
+            }
+            Err(_) => {
+                self.text.get_or_insert_with(|| cell.into());
+                return;
+            }
+        };
+        self.lower = if self.count == 0 { value } else { self.lower.min(value) };
+        self.upper = if self.count == 0 { value } else { self.upper.max(value) };
+        self.is_fractional |= value.fract() != 0.0;
+        self.is_beyond_binary |= value != 0.0 && value != 1.0;
+        // Welford's update, which does not lose digits where the mean is large.
+        self.count += 1;
+        let before = value - self.mean;
+        self.mean += before / self.count as f64;
+        self.squares += before * (value - self.mean);
+    }
+
+    /// The feature, or why the column is none.
+    fn feature(&self, name: &str) -> Result<Feature, &'static str> {
+        let lowercase = name.to_lowercase();
+        if name.trim().is_empty() {
+            return Err("a column without a name");
+        }
+        if self.text.is_some() {
+            return Err("text");
+        }
+        if self.count == 0 {
+            return Err("no values");
+        }
+        if lowercase == "id" || lowercase.ends_with("_id") {
+            return Err("an identifier, by its name");
+        }
+        if self.lower == self.upper {
+            return Err("always the same");
+        }
+        if !self.is_beyond_binary {
+            return Ok(Feature::new(name).kind(Kind::Binary));
+        }
+        let std = (self.squares / (self.count - 1) as f64).sqrt();
+        let kind = if self.is_fractional { Kind::Real } else { Kind::Integer };
+        Ok(Feature::new(name).kind(kind).scaling(self.mean, std).limits(self.lower, self.upper))
+    }
+}
+
+/// Writes the file and says what to do next.
+pub fn run(options: &Options) -> Result<String> {
+    let Options { table: path, target, output } = options;
+    if output.exists() {
+        bail!("{} is there already; give another name with --output, or remove it", output.display());
+    }
+    let table = Table::open(path)?;
+    let columns = table.columns().to_vec();
+    let mut seen = vec![Seen::default(); columns.len()];
+    let mut rows = 0;
+    // A wrong target is told as any column that is not there.
+    let known: Vec<String> = columns.iter().chain([target]).cloned().collect();
+    for batch in table.select(&[], &known)? {
+        let batch = batch?;
+        rows += batch.places.len();
+        for (seen, cells) in seen.iter_mut().zip(&batch.texts) {
+            cells.iter().for_each(|cell| seen.add(cell));
+        }
+    }
+    if rows == 0 {
+        return Err(TableError::NoRows { path: path.clone() }.into());
+    }
+    let mut features = Vec::new();
+    let (mut left_out, mut incomplete) = (Vec::new(), Vec::new());
+    for (name, seen) in columns.iter().zip(&seen).filter(|(name, _)| *name != target) {
+        match seen.feature(name) {
+            Ok(feature) => {
+                if seen.missing > 0 {
+                    incomplete.push(format!("`{name}` ({} rows)", seen.missing));
+                }
+                features.push(feature);
+            }
+            Err(reason) => left_out.push(format!("`{name}` ({reason})")),
+        }
+    }
+    if features.is_empty() {
+        bail!("{}: no column can be a feature: {}", path.display(), left_out.join(", "));
+    }
+    let head = head(path, target, rows, output, &left_out, &incomplete);
+    let mut edit = Edit::parse(&head, output)?;
+    edit.add_features(&features);
+    edit.append(FOOT)?;
+    edit.save().with_context(|| "give another place with --output")?;
+    let count = features.len();
+    Ok(format!(
+        "{count} features of {rows} people written to {}. Every one is fixed: say in that file what an \
+         action may change, then run `surefoot check {}`.\n",
+        output.display(),
+        output.display()
+    ))
+}
+
+fn head(
+    path: &Path,
+    target: &str,
+    rows: usize,
+    output: &Path,
+    left_out: &[String],
+    incomplete: &[String],
+) -> String {
+    let name =
+        |path: &Path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().replace('\n', " ");
+    let mut text =
+        format!("# A first problem file, from the {rows} rows of {}. What to do with it:\n", name(path));
+    text += "\
+#
+# 1. Say of each feature what an action may do to it: change = \"increase\", \"decrease\" or
+#    \"any\". Actions change real features only: make an integer one real to act upon it.
+# 2. Look at the limits, the range seen in the table: widen them where people may go further.
+# 3. Give the classifier: see the end of this file.
+# 4. Say how features cause each other, if they do, with an [[equation]] for each that
+#    follows from others; without any they are taken to be independent.
+#
+";
+    // Writing to a String does not fail.
+    let _ = writeln!(text, "# Then: surefoot check {} {}\n#", name(output), name(path));
+    let one_line = |words: String| words.replace('\n', " ");
+    let _ = writeln!(text, "# The outcome, which is no feature: {}.", one_line(format!("`{target}`")));
+    if !left_out.is_empty() {
+        let _ = writeln!(text, "# Left out: {}.", one_line(left_out.join(", ")));
+    }
+    if !incomplete.is_empty() {
+        let _ = writeln!(text, "# Not always given: {}.", one_line(incomplete.join(", ")));
+    }
+    text += "
+# How far circumstances may shift, in standard deviations, and how that is measured.
+epsilon = 0.1
+norm = \"l2\"
+";
+    text
+}
+
+const FOOT: &str = "
+# Who decides. `surefoot train` writes the classifier here; or give your own, linear:
+#
+# [classifier]
+# coefficients = [0.0]      # one for each feature, in their order
+# intercept = 0.0
+# threshold = 0.5           # favourable from this probability on
+# inputs = \"raw\"            # people's own units; leave out for standardised ones
+#
+# or a network, whose file has the tensors layer0.weight, layer0.bias, layer1.weight, ...:
+#
+# [classifier]
+# network = \"model.safetensors\"
+# activation = \"tanh\"       # or \"relu\", \"sigmoid\"
+# threshold = 0.5
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(cells: &[&str]) -> Seen {
+        let mut seen = Seen::default();
+        cells.iter().for_each(|cell| seen.add(cell));
+        seen
+    }
+
+    #[test]
+    fn a_column_is_known_by_its_values() {
+        let age = seen(&["20", "30", "", "40"]).feature("age").unwrap();
+        assert_eq!(age, Feature::new("age").kind(Kind::Integer).scaling(30.0, 10.0).limits(20.0, 40.0));
+        let income = seen(&["1.5", "2.5"]).feature("income").unwrap();
+        assert_eq!((income.kind, income.mean, income.std), (Kind::Real, 2.0, 0.5f64.sqrt()));
+        let member = seen(&["true", "0", "1"]).feature("member").unwrap();
+        assert_eq!(member, Feature::new("member").kind(Kind::Binary));
+        assert!(seen(&["1", "x"]).feature("name").is_err());
+        assert!(seen(&["3", "3"]).feature("constant").is_err());
+        assert!(seen(&["", "NA"]).feature("nothing").is_err());
+        assert!(seen(&["1", "2"]).feature("Person_ID").is_err());
+    }
+}
