@@ -13,13 +13,13 @@ use surefoot_cli::table::{CellProblem, Table, TableError, parse_number};
 #[derive(Args)]
 pub struct Options {
     /// A table of people: CSV, Parquet or Arrow.
-    table: PathBuf,
+    pub table: PathBuf,
     /// The column that says what was decided, or what came of it; it is no feature.
     #[arg(long)]
-    target: String,
+    pub target: String,
     /// Where to write the problem file.
     #[arg(short, long, default_value = "problem.toml")]
-    output: PathBuf,
+    pub output: PathBuf,
 }
 
 /// What is seen of one column.

@@ -2,7 +2,9 @@
 
 mod check;
 mod demo;
+mod fit;
 mod init;
+mod train;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -26,6 +28,12 @@ enum Command {
     Init(init::Options),
     /// Say what is understood of a problem file and of a table of people, or list every mistake.
     Check(check::Options),
+    /// Train the classifier that decides, so that those it turns down can do something about
+    /// it, and write it into a problem file.
+    Train(train::Options),
+    /// Fit structural equations to a table and a causal graph, and write them into a problem
+    /// file.
+    Fit(fit::Options),
 }
 
 /// Exit codes: 0 done, 2 bad input.
@@ -34,6 +42,8 @@ fn main() -> ExitCode {
         Command::Demo(options) => demo::run(&options).map(|report| report.to_string()),
         Command::Init(options) => init::run(&options),
         Command::Check(options) => check::run(&options),
+        Command::Train(options) => train::run(&options),
+        Command::Fit(options) => fit::run(&options),
     };
     let written = result.and_then(|text| Ok(io::stdout().write_all(text.as_bytes())?));
     match written {

@@ -2,33 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod command;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
+use command::{done, refused, surefoot, text};
 use surefoot::{Kind, ProblemFile};
-
-fn surefoot(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_surefoot")).current_dir(folder).args(arguments).output().unwrap()
-}
-
-/// What a command says that succeeds.
-fn done(folder: &Path, arguments: &[&str]) -> String {
-    let output = surefoot(folder, arguments);
-    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success() && stderr.is_empty(), "{stdout}{stderr}");
-    stdout
-}
-
-/// What a command says that refuses its input.
-fn refused(folder: &Path, arguments: &[&str]) -> String {
-    let output = surefoot(folder, arguments);
-    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
-    text(&output.stderr)
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
 
 fn examples(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)

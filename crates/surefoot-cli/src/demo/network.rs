@@ -2,22 +2,16 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use indicatif::ProgressBar;
-use ndarray::{Array1, Array2};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use surefoot::attack::{ProjectedGradient, worst_found};
 use surefoot::recourse::{Attempt, karimi};
-use surefoot::{
-    Action, Activation, Classifier, Descent, Feature, Features, Layer, Network, Norm, People, Problem, train,
-};
+use surefoot::train::{Threshold, Training};
+use surefoot::{Action, Descent, Norm, People, Problem};
 use surefoot_paper::loan;
 
 use super::{Group, Options};
 
-/// Hidden units.
-const UNITS: usize = 16;
 /// People whom Algorithm 1 answers at most: enough to see what happens, in a moment.
 const PEOPLE: usize = 200;
 
@@ -32,7 +26,9 @@ pub fn answer(sample: &loan::Sample, everybody: &People, options: &Options) -> R
     let bar = ProgressBar::new_spinner().with_message("Algorithm 1 on a network");
     bar.enable_steady_tick(Duration::from_millis(100));
     let features = everybody.features();
-    let classifier = Classifier::network(fit(sample, options.seed)?, 0.5)?;
+    let training = Training { hidden: vec![20], epochs: 20, seed: options.seed, ..Training::default() };
+    let trained = training.run(features, sample.rows.view(), &sample.repaid)?;
+    let classifier = trained.classifier(Threshold::BestMcc, sample.rows.view(), &sample.repaid)?;
     let problem = Problem::new(features.clone(), classifier)?.with_causal_model(loan::scm(features)?)?;
     let robust = problem.clone().with_uncertainty(Norm::L2, options.epsilon)?;
 
@@ -71,24 +67,4 @@ pub fn answer(sample: &loan::Sample, everybody: &People, options: &Options) -> R
         .collect::<Result<_>>()?;
     bar.finish_and_clear();
     Ok((summary, groups))
-}
-
-/// A network with one hidden layer: its first layer is random, its second is a logistic
-/// regression on what the first makes of the applicants.
-fn fit(sample: &loan::Sample, seed: u64) -> Result<Network> {
-    let width = sample.rows.ncols();
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    random.set_stream(2);
-    let mut draw = || random.random_range(-0.8..0.8);
-    let weight = Array2::from_shape_simple_fn((UNITS, width), &mut draw);
-    let hidden = Layer { weight, bias: Array1::from_shape_simple_fn(UNITS, draw) };
-    let mut outputs = sample.rows.dot(&hidden.weight.t()) + &hidden.bias;
-    outputs.mapv_inplace(f64::tanh);
-    let units = Features::new((0..UNITS).map(|k| Feature::new(format!("unit {k}"))).collect())?;
-    let regression = train::logistic_regression(&units, outputs.view(), &sample.repaid, 0.5)
-        .context("fitting the network to so few people; give more with --people")?;
-    let (weights, bias) = regression.coefficients()?;
-    let weight = Array2::from_shape_fn((1, UNITS), |(_, k)| weights[k]);
-    let output = Layer { weight, bias: Array1::from_elem(1, bias) };
-    Ok(Network::new(vec![hidden, output], Activation::Tanh)?)
 }

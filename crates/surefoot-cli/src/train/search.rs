@@ -1,0 +1,116 @@
+//! `surefoot train --search`: what robust recourse costs in accuracy.
+
+use anyhow::{Context, Result, bail};
+use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
+use ndarray::Axis;
+use surefoot::train::{Objective, Threshold, Training};
+use surefoot::{Action, Classifier, Descent, Exact, Metrics, People, Problem, ProblemFile, smallest_break};
+use surefoot_paper::figure::LineChart;
+
+use super::rows::Rows;
+use super::{Options, train_with_progress};
+
+/// Trains for every weight and tells accuracy and recourse of each.
+pub fn run(
+    options: &Options,
+    training: &Training,
+    threshold: Threshold,
+    file: &ProblemFile,
+    train: &Rows,
+    test: &Rows,
+) -> Result<String> {
+    let features = file.features()?;
+    let (epsilon, _) = file.uncertainty();
+    if options.grid.is_empty() {
+        bail!("--grid is empty; give at least one weight");
+    }
+    let mut table = Table::new();
+    table.load_style(UTF8_FULL_CONDENSED);
+    table.set_header(["mu_2", "accuracy", "Matthews correlation", "turned down", "robust recourse"]);
+    let mut lines = vec![
+        ("accuracy".to_owned(), Vec::new()),
+        ("Matthews correlation".to_owned(), Vec::new()),
+        (format!("robust recourse at {epsilon}"), Vec::new()),
+    ];
+    for (number, &weight) in options.grid.iter().enumerate() {
+        let training = Training { objective: Objective::Allr(options.allr(weight)), ..training.clone() };
+        let what = format!("mu_2 = {weight} ({} of {})", number + 1, options.grid.len());
+        let trained = train_with_progress(&training, features, train, &what)?;
+        let classifier = trained.classifier(threshold, train.rows.view(), &train.labels)?;
+        let probabilities = trained.probabilities(test.rows.view());
+        let metrics = Metrics::measure(&probabilities, &test.labels, classifier.threshold())?;
+        let refused: Vec<usize> =
+            (0..probabilities.len()).filter(|&i| probabilities[i] < classifier.threshold()).collect();
+        let asked = &refused[..refused.len().min(options.people)];
+        let share = if asked.is_empty() {
+            None
+        } else {
+            let people = People::from_standardised(features, test.rows.select(Axis(0), asked).view())?;
+            Some(robust(&problem(file, classifier)?, &people)? as f64 / asked.len() as f64)
+        };
+        table.add_row([
+            weight.to_string(),
+            format!("{:.3}", metrics.accuracy),
+            format!("{:.3}", metrics.mcc),
+            refused.len().to_string(),
+            share.map_or("nobody asks".into(), |share| format!("{:.1}% of {}", 100.0 * share, asked.len())),
+        ]);
+        for (line, value) in lines.iter_mut().zip([Some(metrics.accuracy), Some(metrics.mcc), share]) {
+            line.1.extend(value.map(|value| (weight, value)));
+        }
+    }
+    for column in table.column_iter_mut() {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let mut text = format!(
+        "{table}\nThe larger mu_2, the less the classifier relies on what people cannot change. Robust \
+         recourse: an action that the attacks do not break with any shift of up to {epsilon}. Train \
+         with the one you choose: --objective allr --mu-2 ...\n"
+    );
+    if let Some(path) = &options.plot {
+        let chart = LineChart {
+            title: "Robust recourse against accuracy".into(),
+            x_label: "mu_2, the weight of reliance on what people cannot change".into(),
+            y_label: "on test rows".into(),
+            log_x: options.grid.iter().all(|&weight| weight > 0.0),
+            y_range: Some((0.0, 1.0)),
+            lines,
+        };
+        chart.write(path).with_context(|| format!("{} cannot be written", path.display()))?;
+        text += &format!("Drawn in {}.\n", path.display());
+    }
+    Ok(text)
+}
+
+fn problem(file: &ProblemFile, classifier: Classifier) -> Result<Problem> {
+    let ((epsilon, norm), (cost, form, safety)) = (file.uncertainty(), file.settings());
+    let problem = Problem::new(file.features()?.clone(), classifier)?
+        .with_uncertainty(norm.clone(), epsilon)?
+        .with_safety(safety)?
+        .with_cost(cost)
+        .with_form(form);
+    Ok(match file.scm()? {
+        Some(scm) => problem.with_causal_model(scm.clone())?,
+        None => problem,
+    })
+}
+
+/// How many of the people have an action that holds.
+fn robust(problem: &Problem, people: &People) -> Result<usize> {
+    if let Ok(exact) = Exact::new(problem) {
+        let answers = people.iter().map(|individual| exact.solve(individual));
+        return Ok(answers.collect::<Result<Vec<_>, _>>()?.iter().filter(|a| a.recourse().is_some()).count());
+    }
+    let attempts = Descent::default().solve(problem, people)?;
+    let found: Vec<usize> = (0..attempts.len()).filter(|&i| attempts[i].candidate().is_some()).collect();
+    if found.is_empty() {
+        return Ok(0);
+    }
+    let actions: Vec<Action> =
+        attempts.iter().filter_map(|attempt| attempt.candidate()).map(|found| found.action.clone()).collect();
+    let breaks = smallest_break(problem, &people.select(&found)?, &actions)?;
+    Ok(breaks
+        .iter()
+        .filter(|found| found.as_ref().is_none_or(|found| found.size >= problem.epsilon()))
+        .count())
+}
