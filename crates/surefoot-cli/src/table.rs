@@ -149,7 +149,8 @@ impl Batch {
         }
     }
 
-    /// How many rows there are.
+    /// How many rows there are; never zero.
+    #[expect(clippy::len_without_is_empty, reason = "there is always a row")]
     pub fn len(&self) -> usize {
         self.numbers.nrows()
     }

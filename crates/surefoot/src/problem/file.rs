@@ -77,8 +77,9 @@ impl ProblemFile {
     /// The same from text; the path says which of the two it is and where networks are found.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         let tree = if is_json(path) { Node::from_json(text) } else { Node::from_toml(text) };
-        let tree = tree
-            .map_err(|mistake| Error::ProblemFile(Mistakes { path: path.into(), mistakes: vec![mistake] }))?;
+        let tree = tree.map_err(|mistake| {
+            Error::ProblemFile(Mistakes { path: path.into(), mistakes: vec![*mistake] })
+        })?;
         let known = ["epsilon", "norm", "cost", "form", "safety", "feature", "equation", "classifier"];
         let mut top = Fields::new(&tree, None, &known);
         let mut mistakes = Sections::default();

@@ -161,9 +161,7 @@ pub(super) fn read_equations(
 }
 
 fn read_equation_form(fields: &mut Fields<'_>) -> Option<EquationForm> {
-    let Some(kind) = the_one_of(fields, &["formula", "network", "coefficients"]) else {
-        return None;
-    };
+    let kind = the_one_of(fields, &["formula", "network", "coefficients"])?;
     match kind {
         "formula" => refuse(fields, "formula", &["parents", "intercept", "prefix", "activation", "inputs"]),
         "network" => refuse(fields, "network", &["inverse", "intercept"]),

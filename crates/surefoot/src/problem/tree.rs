@@ -41,12 +41,12 @@ impl Value {
     }
 }
 
-fn syntax(line: Option<usize>, message: &str) -> Mistake {
-    Mistake { line, entry: None, fault: Fault::Syntax(message.into()) }
+fn syntax(line: Option<usize>, message: &str) -> Box<Mistake> {
+    Box::new(Mistake { line, entry: None, fault: Fault::Syntax(message.into()) })
 }
 
 impl Node {
-    pub fn from_toml(text: &str) -> Result<Self, Mistake> {
+    pub fn from_toml(text: &str) -> Result<Self, Box<Mistake>> {
         let line = |offset: usize| text.as_bytes()[..offset.min(text.len())].split(|b| *b == b'\n').count();
         let document = Document::parse(text)
             .map_err(|error| syntax(error.span().map(|span| line(span.start)), error.message().trim_end()))?;
@@ -54,7 +54,7 @@ impl Node {
         Ok(Node { line: None, value: from_table(document.as_table(), &line) })
     }
 
-    pub fn from_json(text: &str) -> Result<Self, Mistake> {
+    pub fn from_json(text: &str) -> Result<Self, Box<Mistake>> {
         serde_json::from_str(text).map_err(|error| {
             // The message repeats the place at its end.
             let message = error.to_string();
@@ -183,7 +183,7 @@ mod tests {
         let Value::List(list) = &entry(&tables[0], "c").value else { panic!() };
         assert_eq!(list[1], Node { line: Some(5), value: Value::Text("x".into()) });
         assert_eq!(entry(&tree, "d").line, Some(8));
-        assert_eq!(entry(entry(&entry(&tree, "d"), "e"), "f").value, Value::Other("true or false"));
+        assert_eq!(entry(entry(entry(&tree, "d"), "e"), "f").value, Value::Other("true or false"));
     }
 
     #[test]
