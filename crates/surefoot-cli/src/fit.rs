@@ -18,6 +18,7 @@ use crate::train::relative;
 
 /// What `surefoot fit` can be asked.
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 pub struct Options {
     /// A table of people: CSV, Parquet or Arrow.
     table: PathBuf,

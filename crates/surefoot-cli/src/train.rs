@@ -21,6 +21,7 @@ pub use rows::relative;
 
 /// What `surefoot train` can be asked.
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 pub struct Options {
     /// A table of people with their outcomes: CSV, Parquet or Arrow.
     table: PathBuf,

@@ -178,10 +178,11 @@ fn bad_input_is_refused_with_its_place() {
     said(&["train", "people.csv", "--target", "repaid", "--favourable", "maybe"], &["`maybe`", "`repaid`"]);
     said(&["train", "people.csv", "--target", "income"], &["`income`", "both a feature and the target"]);
     said(&["train", "nobody.csv", "--target", "repaid"], &["nobody.csv"]);
-    said(&train(&["--epochs", "0"])[..6], &["repaid"]);
+    let target = ["train", "people.csv", "--target", "repaid", "--favourable", "yes"];
+    said(&[&target[..], &["--epochs", "0"]].concat(), &["epochs"]);
     said(&train(&["--hidden", "ten"]), &["--hidden ten"]);
     said(&train(&["--test", "1"]), &["--test 1"]);
-    said(&train(&["--step", "-1"]), &["step"]);
+    said(&train(&["--step", "0"]), &["step"]);
     said(&train(&["--output", "missing/model.safetensors"]), &["missing/model.safetensors"]);
     let fit = |graph: &'static str| ["fit", "people.csv", "--graph", graph];
     said(&fit("income -> savings; savings -> income"), &["cycle", "`income`"]);
