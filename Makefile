@@ -20,7 +20,7 @@ docs:
 
 # The command that the README names.
 demo:
-	cargo run --release --locked -- demo
+	cargo run --locked -- demo
 
 bench:
 	cargo bench --workspace --locked
