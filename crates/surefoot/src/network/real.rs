@@ -3,7 +3,7 @@
 use super::Activation;
 
 /// The numbers that the loops work with: doubles or floats.
-pub(super) trait Real: Copy + std::ops::MulAssign + PartialEq + Send + Sync + 'static {
+pub(crate) trait Real: Copy + std::ops::MulAssign + PartialEq + Send + Sync + 'static {
     const ZERO: Self;
     const ONE: Self;
 
