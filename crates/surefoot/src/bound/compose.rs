@@ -123,6 +123,19 @@ impl<'p> Composer<'p> {
         self.compose(graph, &perturbation, &change)
     }
 
+    /// The margin far away in the change, for a fixed perturbation: the first inputs are the
+    /// shares of some rays, the others the changes of the features that `rest` names.
+    pub fn in_rays(&self, perturbation: &[f64], rays: &[Vec<f64>], rest: &[usize]) -> Graph<'p> {
+        let graph = Builder::new(rays.len() + rest.len());
+        let perturbation: Vec<Form> = perturbation.iter().map(|&d| Form::constant(d)).collect();
+        let change = |k: usize| match rest.iter().position(|&r| r == k) {
+            Some(place) => graph.input(rays.len() + place),
+            None => Form { constant: 0.0, terms: rays.iter().map(|ray| ray[k]).collect() },
+        };
+        let change: Vec<Form> = (0..self.features.len()).map(change).collect();
+        self.compose(graph, &perturbation, &change)
+    }
+
     fn compose(&self, mut graph: Builder<'p>, perturbation: &[Form], change: &[Form]) -> Graph<'p> {
         let x = &self.individual;
         let problem = self.problem;

@@ -14,6 +14,9 @@ pub(crate) struct Region {
     pub upper: Vec<f64>,
     /// Whether the box holds the whole ball.
     whole: bool,
+    /// The first so many inputs are not in a box but at least zero, with a sum of at least so
+    /// much.
+    far: Option<(usize, f64)>,
 }
 
 /// Multipliers of the ball's constraint that are tried, relative to that of the ball alone.
@@ -23,12 +26,21 @@ impl Region {
     /// A ball around the origin.
     pub fn ball(kind: NormKind, inputs: usize, radius: f64) -> Self {
         let ball = (kind != NormKind::Linf).then_some((kind, radius));
-        Self { ball, lower: vec![-radius; inputs], upper: vec![radius; inputs], whole: true }
+        Self { ball, lower: vec![-radius; inputs], upper: vec![radius; inputs], whole: true, far: None }
     }
 
     /// A box, whose ends may be infinite.
     pub fn cuboid(lower: Vec<f64>, upper: Vec<f64>) -> Self {
-        Self { ball: None, lower, upper, whole: false }
+        Self { ball: None, lower, upper, whole: false, far: None }
+    }
+
+    /// A box of which the first so many sides are without end: there everything that is at least
+    /// zero and adds up to at least `distance`.
+    pub fn far(count: usize, distance: f64, lower: &[f64], upper: &[f64]) -> Self {
+        let with =
+            |end: f64, rest: &[f64]| vec![end; count].into_iter().chain(rest.iter().copied()).collect();
+        let far = Some((count, distance));
+        Self { ball: None, lower: with(0.0, lower), upper: with(f64::INFINITY, upper), whole: false, far }
     }
 
     pub fn inputs(&self) -> usize {
@@ -41,6 +53,11 @@ impl Region {
 
     /// The largest size of an input where bounds are attained: at an end that is finite.
     pub fn size(&self, i: usize) -> f64 {
+        if let Some((count, distance)) = self.far
+            && i < count
+        {
+            return distance;
+        }
         let ends = [self.lower[i].abs(), self.upper[i].abs()];
         ends.into_iter().filter(|end| end.is_finite()).fold(0.0, f64::max)
     }
@@ -187,7 +204,23 @@ impl Vectorised for Ranges<'_> {
                     }
                 }
                 _ => {
-                    for i in 0..inputs {
+                    let mut first = 0;
+                    if let Some((count, distance)) = region.far {
+                        first = count;
+                        let (mut least, mut most) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+                        for i in 0..count {
+                            for l in 0..LANES {
+                                least[l] = least[l].min(row(i)[l]);
+                                most[l] = most[l].max(row(i)[l]);
+                            }
+                        }
+                        // However far it goes, the sign of all terms decides what is in reach.
+                        for l in 0..LANES {
+                            low[l] = if least[l] >= 0.0 { distance * least[l] } else { f64::NEG_INFINITY };
+                            high[l] = if most[l] <= 0.0 { distance * most[l] } else { f64::INFINITY };
+                        }
+                    }
+                    for i in first..inputs {
                         let (down, up) = (region.lower[i], region.upper[i]);
                         for l in 0..LANES {
                             // Nothing times infinity is nothing.

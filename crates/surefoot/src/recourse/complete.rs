@@ -20,6 +20,7 @@
 //! intervention, a relative action that leaves it as it is might as well not name it.
 
 mod boxes;
+mod far;
 mod solve;
 
 use crate::action::{MOST_ACTIONABLE, intervention_sets};
@@ -39,7 +40,7 @@ pub struct Complete<'p> {
     budget: Budget,
 }
 
-/// A box of actions that one perturbation rules out.
+/// A box of actions, or what is far away in a cone of them, that one perturbation rules out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuledOut {
     /// The features acted upon.
@@ -52,6 +53,11 @@ pub struct RuledOut {
     pub cost: f64,
     /// The perturbation that breaks them.
     pub perturbation: Vec<f64>,
+    /// Far away, in place of the sides of the box that are infinite: all sums of these changes
+    /// with shares that are at least zero and add up to at least `distance`.
+    pub rays: Vec<Vec<f64>>,
+    /// See `rays`.
+    pub distance: f64,
 }
 
 /// An answer with what it takes to check it.

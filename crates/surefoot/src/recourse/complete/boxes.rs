@@ -14,6 +14,8 @@ pub(super) struct Cuboid {
     pub upper: Vec<f64>,
     /// No action in it that may hold costs less.
     pub cost: f64,
+    /// Only what is far away in it is meant: changes of long sides that add up to [`DISTANCE`].
+    pub far: bool,
     pub number: usize,
 }
 
@@ -48,6 +50,11 @@ pub(super) fn cost_of(cost: Cost, weights: &[f64], change: &[f64]) -> f64 {
 }
 
 impl Cuboid {
+    /// The sides that go far.
+    pub fn long_sides(&self) -> Vec<usize> {
+        (0..self.lower.len()).filter(|&k| self.upper[k].max(-self.lower[k]) > 2.0 * DISTANCE).collect()
+    }
+
     /// The cheapest action.
     pub fn cheapest(&self) -> Vec<f64> {
         self.lower.iter().zip(&self.upper).map(|(&l, &u)| 0.0f64.clamp(l, u)).collect()
@@ -98,6 +105,9 @@ impl Cuboid {
         (lower, upper)
     }
 }
+
+/// What is beyond this, in standardised units, is far away.
+pub(super) const DISTANCE: f64 = 32.0;
 
 /// Sides longer than this are not cut in the middle.
 const FAR: f64 = 16.0;

@@ -20,30 +20,30 @@ const SHORTEST: f64 = 1e-5;
 const RECENT: usize = 12;
 
 /// One intervention set.
-struct Set<'p> {
-    composer: Composer<'p>,
-    weights: Vec<f64>,
+pub(super) struct Set<'p> {
+    pub composer: Composer<'p>,
+    pub weights: Vec<f64>,
     /// For each perturbation of the pool the margin in the change.
     graphs: Vec<Graph<'p>>,
 }
 
 pub(super) struct Solver<'p, 's> {
-    settings: &'s Complete<'p>,
-    individual: Vec<f64>,
-    sets: Vec<Set<'p>>,
-    coordinates: Coordinates,
-    pool: Vec<Vec<f64>>,
-    prover: Prover,
-    queue: BinaryHeap<Cuboid>,
+    pub(super) settings: &'s Complete<'p>,
+    pub(super) individual: Vec<f64>,
+    pub(super) sets: Vec<Set<'p>>,
+    pub(super) coordinates: Coordinates,
+    pub(super) pool: Vec<Vec<f64>>,
+    pub(super) prover: Prover,
+    pub(super) queue: BinaryHeap<Cuboid>,
     /// Boxes too small to be cut.
-    stuck: f64,
-    number: usize,
+    pub(super) stuck: f64,
+    pub(super) number: usize,
     /// An action that survives attacks, and its cost.
-    incumbent: Option<(usize, Vec<f64>, f64)>,
+    pub(super) incumbent: Option<(usize, Vec<f64>, f64)>,
     /// The best worst case found of an action that does not hold.
-    best: Option<(usize, Vec<f64>, f64)>,
-    ruled_out: Vec<RuledOut>,
-    proving: usize,
+    pub(super) best: Option<(usize, Vec<f64>, f64)>,
+    pub(super) ruled_out: Vec<RuledOut>,
+    pub(super) proving: usize,
 }
 
 impl<'p, 's> Solver<'p, 's> {
@@ -72,7 +72,7 @@ impl<'p, 's> Solver<'p, 's> {
         })
     }
 
-    fn cost(&self) -> Cost {
+    pub(super) fn cost(&self) -> Cost {
         self.settings.problem.cost()
     }
 
@@ -191,15 +191,15 @@ impl<'p, 's> Solver<'p, 's> {
                     .collect();
             }
             for sides in boxes {
-                let (lower, upper) = sides.into_iter().unzip();
-                self.push(set, lower, upper, 0.0);
+                let (lower, upper): (Vec<f64>, Vec<f64>) = sides.into_iter().unzip();
+                self.push_near_and_far(set, lower, upper);
             }
         }
     }
 
-    fn push(&mut self, set: usize, lower: Vec<f64>, upper: Vec<f64>, cost: f64) {
+    pub(super) fn push(&mut self, set: usize, lower: Vec<f64>, upper: Vec<f64>, cost: f64) {
         self.number += 1;
-        let mut cuboid = Cuboid { set, lower, upper, cost, number: self.number };
+        let mut cuboid = Cuboid { set, lower, upper, cost, far: false, number: self.number };
         cuboid.cost =
             cost.max(cost_of(self.cost(), &self.sets[set].weights, &cuboid.cheapest()) * (1.0 - 1e-12));
         self.queue.push(cuboid);
@@ -212,6 +212,9 @@ impl<'p, 's> Solver<'p, 's> {
 
     /// Rules out a box, finds an incumbent in it, or cuts it.
     fn look(&mut self, cuboid: Cuboid) {
+        if cuboid.far {
+            return self.look_far(cuboid);
+        }
         let set = cuboid.set;
         let middle = cuboid.middle();
         let mut order = self.margins(set, &middle);
@@ -243,7 +246,7 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     /// Margins of an action under perturbations of the pool, the lowest first.
-    fn margins(&mut self, set: usize, change: &[f64]) -> Vec<(f64, usize)> {
+    pub(super) fn margins(&mut self, set: usize, change: &[f64]) -> Vec<(f64, usize)> {
         self.compose(set);
         let first = self.pool.len().saturating_sub(RECENT);
         let mut order: Vec<(f64, usize)> = (first..self.pool.len())
@@ -277,13 +280,9 @@ impl<'p, 's> Solver<'p, 's> {
             return false;
         }
         let features = composer.features().to_vec();
-        self.ruled_out.push(RuledOut {
-            features,
-            lower,
-            upper,
-            cost: limit,
-            perturbation: self.pool[k].clone(),
-        });
+        let perturbation = self.pool[k].clone();
+        let (rays, distance) = (Vec::new(), 0.0);
+        self.ruled_out.push(RuledOut { features, lower, upper, cost: limit, perturbation, rays, distance });
         if limit < f64::INFINITY {
             // Dearer actions of the box are still open.
             self.push(cuboid.set, cuboid.lower.clone(), cuboid.upper.clone(), limit);
@@ -292,7 +291,7 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     /// The worst perturbation found for an action, and the margin it leaves.
-    fn attack(&mut self, set: usize, change: &[f64], start: Option<&[f64]>) -> (Vec<f64>, f64) {
+    pub(super) fn attack(&mut self, set: usize, change: &[f64], start: Option<&[f64]>) -> (Vec<f64>, f64) {
         let composer = &self.sets[set].composer;
         let graph = composer.in_perturbation(change, &self.coordinates);
         let search = Search { gain: 1e-5, steps: 6, ..Prover::search(composer) };
@@ -303,7 +302,7 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     /// Adds a perturbation to the pool if it breaks the action as the definition has it.
-    fn add(&mut self, set: usize, change: &[f64], perturbation: Vec<f64>) -> Option<usize> {
+    pub(super) fn add(&mut self, set: usize, change: &[f64], perturbation: Vec<f64>) -> Option<usize> {
         let action = self.action(set, change);
         if !breaks(self.settings.problem, &self.individual, &action, &perturbation) {
             return None;
