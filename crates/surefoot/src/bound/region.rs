@@ -14,9 +14,9 @@ pub(crate) struct Region {
     pub upper: Vec<f64>,
     /// Whether the box holds the whole ball.
     whole: bool,
-    /// The first so many inputs are not in a box but at least zero, with a sum of at least so
-    /// much.
-    far: Option<(usize, f64)>,
+    /// The first so many inputs are not in a box but at least zero, with a sum between two
+    /// numbers.
+    far: Option<(usize, f64, f64)>,
 }
 
 /// Multipliers of the ball's constraint that are tried, relative to that of the ball alone.
@@ -34,13 +34,13 @@ impl Region {
         Self { ball: None, lower, upper, whole: false, far: None }
     }
 
-    /// A box of which the first so many sides are without end: there everything that is at least
-    /// zero and adds up to at least `distance`.
-    pub fn far(count: usize, distance: f64, lower: &[f64], upper: &[f64]) -> Self {
+    /// A box but for the first so many inputs: there everything that is at least zero and adds up
+    /// to something between two numbers, of which the second may be infinite.
+    pub fn far(count: usize, from: f64, to: f64, lower: &[f64], upper: &[f64]) -> Self {
         let with =
             |end: f64, rest: &[f64]| vec![end; count].into_iter().chain(rest.iter().copied()).collect();
-        let far = Some((count, distance));
-        Self { ball: None, lower: with(0.0, lower), upper: with(f64::INFINITY, upper), whole: false, far }
+        let far = Some((count, from, to));
+        Self { ball: None, lower: with(0.0, lower), upper: with(to, upper), whole: false, far }
     }
 
     pub fn inputs(&self) -> usize {
@@ -53,10 +53,10 @@ impl Region {
 
     /// The largest size of an input where bounds are attained: at an end that is finite.
     pub fn size(&self, i: usize) -> f64 {
-        if let Some((count, distance)) = self.far
+        if let Some((count, from, to)) = self.far
             && i < count
         {
-            return distance;
+            return if to.is_finite() { to } else { from };
         }
         let ends = [self.lower[i].abs(), self.upper[i].abs()];
         ends.into_iter().filter(|end| end.is_finite()).fold(0.0, f64::max)
@@ -205,7 +205,7 @@ impl Vectorised for Ranges<'_> {
                 }
                 _ => {
                     let mut first = 0;
-                    if let Some((count, distance)) = region.far {
+                    if let Some((count, from, to)) = region.far {
                         first = count;
                         let (mut least, mut most) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
                         for i in 0..count {
@@ -214,10 +214,13 @@ impl Vectorised for Ranges<'_> {
                                 most[l] = most[l].max(row(i)[l]);
                             }
                         }
-                        // However far it goes, the sign of all terms decides what is in reach.
+                        // Nothing times infinity is nothing.
                         for l in 0..LANES {
-                            low[l] = if least[l] >= 0.0 { distance * least[l] } else { f64::NEG_INFINITY };
-                            high[l] = if most[l] <= 0.0 { distance * most[l] } else { f64::INFINITY };
+                            let end = |x: f64, near: bool| {
+                                if near { from * x } else { x * to }
+                            };
+                            low[l] = end(least[l], least[l] >= 0.0);
+                            high[l] = end(most[l], most[l] <= 0.0);
                         }
                     }
                     for i in first..inputs {

@@ -54,10 +54,11 @@ pub struct RuledOut {
     /// The perturbation that breaks them.
     pub perturbation: Vec<f64>,
     /// Far away, in place of the sides of the box that are infinite: all sums of these changes
-    /// with shares that are at least zero and add up to at least `distance`.
+    /// with shares that are at least zero and add up to something between the two ends of
+    /// `distance`.
     pub rays: Vec<Vec<f64>>,
     /// See `rays`.
-    pub distance: f64,
+    pub distance: (f64, f64),
 }
 
 /// An answer with what it takes to check it.

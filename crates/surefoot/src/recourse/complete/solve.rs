@@ -281,7 +281,7 @@ impl<'p, 's> Solver<'p, 's> {
         }
         let features = composer.features().to_vec();
         let perturbation = self.pool[k].clone();
-        let (rays, distance) = (Vec::new(), 0.0);
+        let (rays, distance) = (Vec::new(), (0.0, 0.0));
         self.ruled_out.push(RuledOut { features, lower, upper, cost: limit, perturbation, rays, distance });
         if limit < f64::INFINITY {
             // Dearer actions of the box are still open.
