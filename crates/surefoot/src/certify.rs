@@ -15,7 +15,7 @@
 mod branch;
 mod search;
 
-pub(crate) use branch::{Cell, Prover, Result as Proven};
+pub(crate) use branch::{Prover, Result as Proven};
 pub(crate) use search::{Found, Search};
 
 use crate::bound::{Composer, Coordinates};

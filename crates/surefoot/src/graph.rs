@@ -62,11 +62,11 @@ impl Form {
 /// A function that is given by what it solves.
 pub(crate) trait Implicit: std::fmt::Debug + Sync {
     /// Its value; not a number where there is none.
-    fn value(&self, arguments: &[f64]) -> f64;
+    fn solution(&self, arguments: &[f64]) -> f64;
     /// Its derivatives.
-    fn gradient(&self, arguments: &[f64]) -> Vec<f64>;
+    fn slopes(&self, arguments: &[f64]) -> Vec<f64>;
     /// All its values over a box.
-    fn range(&self, arguments: &[Interval]) -> Interval;
+    fn solutions(&self, arguments: &[Interval]) -> Interval;
 }
 
 /// One operation.
@@ -202,7 +202,7 @@ impl<'p> Builder<'p> {
     pub fn implicit(&mut self, function: &'p dyn Implicit, arguments: Vec<Form>) -> Form {
         let constants: Option<Vec<f64>> = arguments.iter().map(Form::as_constant).collect();
         match constants {
-            Some(x) => Form::constant(function.value(&x)),
+            Some(x) => Form::constant(function.solution(&x)),
             None => self.push(Operation::Implicit(function, arguments)),
         }
     }

@@ -56,7 +56,7 @@ pub mod classifier;
 pub mod action;
 pub mod problem;
 pub mod margin;
-mod bound;
+pub mod bound;
 pub mod certify;
 pub mod recourse;
 pub mod attack;

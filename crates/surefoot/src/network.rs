@@ -15,7 +15,7 @@ use rayon::prelude::*;
 pub(crate) use kernel::{Vectorised, vectorised};
 pub use lanes::{LANES, Lanes};
 pub(crate) use real::Real;
-pub(crate) use wide::{Wide, WideLayer, on_lanes};
+pub(crate) use wide::WideLayer;
 
 use crate::{Error, Result};
 use kernel::Packed;

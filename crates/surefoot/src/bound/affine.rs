@@ -18,7 +18,7 @@
 
 use super::region::Region;
 use crate::graph::{Form, Graph, Interval, Operation, Relaxation, Unit, relax_tanh};
-use crate::network::{LANES, Lanes, Network, Real, Vectorised, on_lanes, vectorised};
+use crate::network::{LANES, Lanes, Network, Real, Vectorised, vectorised};
 
 /// `constant + linear . y` up to an error.
 #[derive(Clone, Debug, Default)]
@@ -118,7 +118,7 @@ impl Affine {
                         self.substitute(form, inputs + k, region, &mut row);
                         state.arguments.push(self.range(&row, region));
                     }
-                    let range = function.range(&state.arguments);
+                    let range = function.solutions(&state.arguments);
                     let (middle, radius) = middle(range);
                     row.terms.fill(0.0);
                     (row.constant, row.size) = (0.0, 0.0);
@@ -485,9 +485,4 @@ impl Vectorised for Relax<'_> {
         }
         largest
     }
-}
-
-/// Numbers on lanes, for those who have them one by one.
-pub(super) fn lanes(values: &[f64]) -> Vec<Lanes> {
-    on_lanes(values.len(), |i| values[i])
 }

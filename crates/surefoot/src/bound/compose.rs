@@ -62,6 +62,11 @@ impl Coordinates {
         }
     }
 
+    /// A gradient in the coordinates, which must not be turned, as one in the perturbation.
+    pub fn of_gradient(&self, gradient: &[f64]) -> Vec<f64> {
+        gradient.iter().zip(&self.weights).map(|(g, w)| g * w).collect()
+    }
+
     fn forms(&self) -> Vec<Form> {
         let n = self.width;
         let form = |i: usize| {

@@ -84,10 +84,10 @@ impl Jets {
                     let at: Vec<f64> = point.arguments.iter().map(|jet| jet.value).collect();
                     // For its second derivatives nobody waits: searches do without, proofs do
                     // not rely on them.
-                    let mut jet = Jet { value: function.value(&at), ..Jet::default() };
+                    let mut jet = Jet { value: function.solution(&at), ..Jet::default() };
                     if order >= Order::Gradient {
                         jet.gradient.resize(inputs, 0.0);
-                        for (slope, argument) in function.gradient(&at).iter().zip(&point.arguments) {
+                        for (slope, argument) in function.slopes(&at).iter().zip(&point.arguments) {
                             add(&mut jet.gradient, *slope, &argument.gradient);
                         }
                     }

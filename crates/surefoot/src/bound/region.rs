@@ -62,6 +62,18 @@ impl Region {
         ends.into_iter().filter(|end| end.is_finite()).fold(0.0, f64::max)
     }
 
+    /// The part between two points; nothing if it misses the ball.
+    pub fn within(mut self, lower: &[f64], upper: &[f64]) -> Option<Region> {
+        for i in 0..self.inputs() {
+            self.lower[i] = self.lower[i].max(lower[i]);
+            self.upper[i] = self.upper[i].min(upper[i]);
+            if self.lower[i] > self.upper[i] {
+                return None;
+            }
+        }
+        self.tightened()
+    }
+
     /// The two halves, cut at a value of one input; nothing where a half misses the ball.
     pub fn split(&self, input: usize, at: f64) -> [Option<Region>; 2] {
         let mut halves = [self.clone(), self.clone()];

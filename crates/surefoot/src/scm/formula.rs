@@ -278,7 +278,7 @@ impl Formula {
 
 /// The noise of an equation from its parents and its value, by root search.
 impl Implicit for Formula {
-    fn value(&self, arguments: &[f64]) -> f64 {
+    fn solution(&self, arguments: &[f64]) -> f64 {
         match arguments.split_last() {
             Some((&value, parents)) => self.noise(parents, value).unwrap_or(f64::NAN),
             None => f64::NAN,
@@ -286,11 +286,11 @@ impl Implicit for Formula {
     }
 
     /// By the theorem of implicit functions.
-    fn gradient(&self, arguments: &[f64]) -> Vec<f64> {
+    fn slopes(&self, arguments: &[f64]) -> Vec<f64> {
         let Some((_, parents)) = arguments.split_last() else { return Vec::new() };
-        let noise = Implicit::value(self, arguments);
+        let noise = self.solution(arguments);
         let slope = self.slope(parents, noise);
-        let mut gradient = Mechanism::gradient(self, parents, noise);
+        let mut gradient = self.gradient(parents, noise);
         gradient.iter_mut().for_each(|g| *g = -*g / slope);
         gradient.push(1.0 / slope);
         gradient
@@ -299,7 +299,7 @@ impl Implicit for Formula {
     /// The formula rises (or falls) with the noise whatever the parents. So if at some noise
     /// even its largest value over all parents is below every value asked for, the noise that
     /// is searched for is larger; and likewise for an upper bound.
-    fn range(&self, arguments: &[Interval]) -> Interval {
+    fn solutions(&self, arguments: &[Interval]) -> Interval {
         let Some((value, parents)) = arguments.split_last() else { return Interval::EVERYTHING };
         let sign = match self.inversion {
             Inversion::Search { increasing: false } => -1.0,
