@@ -211,7 +211,8 @@ impl Unit {
             Unit::Relu if u <= 0.0 => return Relaxation { slope: 0.0, offset: 0.0, radius: 0.0 },
             Unit::Relu => {
                 let radius = -0.5 * slope * l;
-                return Relaxation { slope, offset: radius, radius: radius * (1.0 + ROUNDING) };
+                let size = u.max(-l);
+                return Relaxation { slope, offset: radius, radius: radius + ROUNDING * size };
             }
             Unit::Square => 0.5 * slope,
             Unit::Exp => slope.ln(),
@@ -328,7 +329,7 @@ mod tests {
         assert!((line.slope, line.offset) == (0.0, 0.5) && (line.radius - 0.5).abs() < 1e-13);
         let line = Unit::Relu.relax(z);
         assert!((line.slope, line.offset) == (0.5, 0.25) && (line.radius - 0.25).abs() < 1e-13);
-        assert!(Unit::Tanh.relax(z).radius < 0.06);
+        assert!(Unit::Tanh.relax(z).radius < 0.083);
         let beyond = Unit::Log.relax(Interval { lower: -1.0, upper: 2.0 });
         assert_eq!(beyond.radius, f64::INFINITY);
         let everything = Unit::Tanh.relax(Interval::EVERYTHING);
