@@ -306,7 +306,7 @@ mod tests {
                 let line = unit.relax(z);
                 prop_assert!(line.radius >= 0.0, "{unit:?} {z:?} {line:?}");
                 for k in 0..=100 {
-                    let x = z.lower + (z.upper - z.lower) * f64::from(k) / 100.0;
+                    let x = (z.lower + (z.upper - z.lower) * f64::from(k) / 100.0).clamp(z.lower, z.upper);
                     let value = unit.value(x);
                     if !value.is_finite() || matches!(unit, Unit::Log | Unit::Sqrt) && x <= 0.0 {
                         continue;
