@@ -5,6 +5,7 @@
 //! of the threshold, so that favourable means a score of at least 0. Inputs are
 //! standardised.
 
+use crate::graph::{Builder, Form};
 use crate::network::{Lanes, Network, SingleWorkspace, Workspace, logit};
 use crate::{Error, Features, Result};
 
@@ -161,6 +162,18 @@ impl Classifier {
             }
             (Model::Network(_), ClassifierTape::Linear) => unreachable!("the tape of another classifier"),
         }
+    }
+
+    /// The score as a part of a graph.
+    pub(crate) fn compose<'a>(&'a self, graph: &mut Builder<'a>, x: &[Form]) -> Form {
+        let logit = match &self.model {
+            Model::Linear { weights, intercept } => {
+                let terms = weights.iter().zip(x);
+                terms.fold(Form::constant(*intercept), |sum, (&w, x)| sum.plus(w, x))
+            }
+            Model::Network(network) => graph.network(network, x),
+        };
+        logit.shifted(-self.offset)
     }
 
     /// Weights and intercept of the score, if it is linear.

@@ -115,8 +115,19 @@ impl Input {
     }
 }
 
+/// A kind of number that does not fit [`Scalar`]: what evaluates it has a memory, or it is too
+/// large to copy.
+pub(crate) trait Arithmetic {
+    type Number: Clone;
+
+    fn number(&mut self, value: f64) -> Self::Number;
+    fn negate(&mut self, x: Self::Number) -> Self::Number;
+    fn apply(&mut self, function: Function, x: Self::Number) -> Self::Number;
+    fn combine(&mut self, operator: Operator, left: Self::Number, right: Self::Number) -> Self::Number;
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Function {
+pub(crate) enum Function {
     Exp,
     Log,
     Sqrt,
@@ -126,7 +137,7 @@ enum Function {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Operator {
+pub(crate) enum Operator {
     Add,
     Subtract,
     Multiply,
@@ -154,6 +165,11 @@ impl Expression {
     /// Its value, given the value of each slot.
     pub fn evaluate<T: Scalar>(&self, input: &impl Fn(usize) -> T) -> T {
         self.root.evaluate(input)
+    }
+
+    /// Its value in some other arithmetic.
+    pub fn fold<A: Arithmetic>(&self, arithmetic: &mut A, input: &impl Fn(usize) -> A::Number) -> A::Number {
+        self.root.fold(arithmetic, input)
     }
 
     /// Its derivative in one slot.
@@ -199,6 +215,25 @@ impl Node {
                     Operator::Min => a.min(b),
                     Operator::Max => a.max(b),
                 }
+            }
+        }
+    }
+
+    fn fold<A: Arithmetic>(&self, arithmetic: &mut A, input: &impl Fn(usize) -> A::Number) -> A::Number {
+        match self {
+            Node::Number(value) => arithmetic.number(*value),
+            Node::Input(slot) => input(*slot),
+            Node::Negate(node) => {
+                let x = node.fold(arithmetic, input);
+                arithmetic.negate(x)
+            }
+            Node::Apply { function, argument, .. } => {
+                let x = argument.fold(arithmetic, input);
+                arithmetic.apply(*function, x)
+            }
+            Node::Combine { operator, left, right, .. } => {
+                let (a, b) = (left.fold(arithmetic, input), right.fold(arithmetic, input));
+                arithmetic.combine(*operator, a, b)
             }
         }
     }

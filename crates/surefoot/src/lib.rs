@@ -51,11 +51,14 @@ pub mod feature;
 pub mod people;
 pub mod network;
 mod expression;
+mod graph;
 pub mod scm;
 pub mod classifier;
 pub mod action;
 pub mod problem;
 pub mod margin;
+pub mod bound;
+pub mod certify;
 pub mod recourse;
 pub mod attack;
 pub mod theory;
@@ -65,6 +68,7 @@ mod describe;
 
 pub use action::{Action, Cost, Form};
 pub use attack::{Attack, Break, smallest_break};
+pub use certify::{Budget, Certificate, Verdict, certify};
 pub use classifier::Classifier;
 pub use describe::{describe, describe_action, describe_shift};
 pub use error::{Error, Result};
@@ -74,7 +78,7 @@ pub use network::{Activation, Layer, Network};
 pub use norm::{Norm, NormKind};
 pub use people::People;
 pub use problem::{Problem, ProblemFile};
-pub use recourse::{Descent, Exact, Outcome, Recourse, recourse};
+pub use recourse::{Complete, Descent, Exact, Outcome, Recourse, recourse};
 pub use scm::{Equation, Intervention, Noise, Scm};
 
 /// The README's code, run as a test.

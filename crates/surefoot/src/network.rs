@@ -8,15 +8,18 @@ mod kernel;
 mod lanes;
 mod real;
 mod trainable;
+mod wide;
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use rayon::prelude::*;
 
+pub(crate) use kernel::{Vectorised, vectorised};
 pub use lanes::{LANES, Lanes};
+pub(crate) use real::Real;
+pub(crate) use wide::WideLayer;
 
 use crate::{Error, Result};
 use kernel::Packed;
-pub(crate) use real::Real;
 pub(crate) use trainable::{Block, Trainable};
 
 /// The function between the layers of a [`Network`].
@@ -87,6 +90,8 @@ pub struct Network {
     activation: Activation,
     double: Passes<f64>,
     single: Passes<f32>,
+    /// Every layer, for bounds and second derivatives.
+    wide: Vec<WideLayer>,
 }
 
 /// The layers, packed for the passes over a block of inputs in one precision.
@@ -138,7 +143,8 @@ impl Network {
             }
         }
         let (double, single) = (Passes::new(&layers), Passes::new(&layers));
-        Ok(Self { layers, activation, double, single })
+        let wide = layers.iter().map(WideLayer::new).collect();
+        Ok(Self { layers, activation, double, single, wide })
     }
 
     /// How many inputs it takes.
@@ -149,6 +155,15 @@ impl Network {
     /// The layers in order.
     pub fn layers(&self) -> &[Layer] {
         &self.layers
+    }
+
+    /// The function between the layers.
+    pub fn activation(&self) -> Activation {
+        self.activation
+    }
+
+    pub(crate) fn wide(&self) -> &[WideLayer] {
+        &self.wide
     }
 
     /// `f(x)`.

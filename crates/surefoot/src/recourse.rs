@@ -1,5 +1,6 @@
 //! Recourse: the cheapest action that holds, or why there is none.
 
+mod complete;
 mod descent;
 mod exact;
 
@@ -7,6 +8,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 
+pub use complete::{Complete, Proof, RuledOut};
 pub use descent::{Attempt, Candidate, Descent, Inner, Optimiser, karimi, wachter};
 pub use exact::{Exact, WorstCase};
 
@@ -43,7 +45,8 @@ pub struct Recourse {
 /// How far the best feasible action falls short.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shortfall {
-    /// The feasible action with the best worst case.
+    /// The feasible action with the best worst case; for problems that are not linear, of those
+    /// that were looked at.
     pub best: Action,
     /// By how much, in units of the logit, its worst case stays below the boundary.
     pub missing: f64,
@@ -68,10 +71,30 @@ pub struct Undecided {
     pub margin: f64,
     /// The margin that was asked for, safety and rounding included.
     pub required: f64,
+    /// Proven: no action that holds costs less than this.
+    pub cost_bound: f64,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why nothing could be proven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// What is left is within rounding errors of the boundary, or less than the safety asked for.
+    Rounding,
+    /// The budget was spent.
+    Budget,
 }
 
 impl fmt::Display for Undecided {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.reason == Reason::Budget {
+            return write!(
+                f,
+                "the budget was spent; the best action so far is left with a margin of {:.3e} in the worst case that was found, and no action that holds costs less than {:.3}",
+                self.margin, self.cost_bound
+            );
+        }
         write!(
             f,
             "the best feasible action is left with a margin of {:.3e} in its worst case, too little to tell from rounding or less than the safety asked for ({:.3e})",
@@ -92,13 +115,21 @@ impl Outcome {
 
 /// Answers everyone, in order, on all cores.
 ///
-/// Linear problems are solved exactly ([`Exact`]); others are refused with the part that
-/// is not linear.
+/// Linear problems are solved exactly ([`Exact`]), others by [`Complete`] with its default gap
+/// and budget.
 pub fn recourse(problem: &Problem, people: &People) -> Result<Vec<Outcome>> {
     if people.features() != problem.features() {
         return Err(Error::OtherFeatures);
     }
-    let exact = Exact::new(problem)?;
     let individuals: Vec<&[f64]> = people.iter().collect();
-    individuals.into_par_iter().with_min_len(64).map(|individual| exact.solve(individual)).collect()
+    match Exact::new(problem) {
+        Ok(exact) => {
+            individuals.into_par_iter().with_min_len(64).map(|individual| exact.solve(individual)).collect()
+        }
+        Err(Error::ClassifierNotLinear | Error::EquationNotLinear { .. }) => {
+            let complete = Complete::new(problem)?;
+            individuals.into_par_iter().map(|individual| complete.solve(individual)).collect()
+        }
+        Err(error) => Err(error),
+    }
 }

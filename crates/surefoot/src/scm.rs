@@ -10,6 +10,7 @@
 //! All vectors are in standardised units and in the order of the features.
 
 mod block;
+mod compose;
 mod equation;
 mod formula;
 mod linear;

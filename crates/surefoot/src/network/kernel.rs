@@ -53,6 +53,42 @@ impl Level {
     }
 }
 
+/// Loops that are compiled for every [`Level`] and run at the best one.
+///
+/// Implementations of [`Vectorised::run`] must be `#[inline(always)]`, and so must everything
+/// that they call in their loops, or they are compiled for the least of processors.
+pub(crate) trait Vectorised {
+    /// What they compute.
+    type Output;
+
+    /// The loops; `FUSED` where multiplication and addition are one instruction.
+    fn run<const FUSED: bool>(self) -> Self::Output;
+}
+
+/// Runs loops compiled for this processor.
+pub(crate) fn vectorised<V: Vectorised>(work: V) -> V::Output {
+    match Level::best() {
+        Level::Portable => work.run::<false>(),
+        // SAFETY: these levels exist only where the CPU has the features.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { run_avx2(work) },
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { run_avx512(work) },
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn run_avx2<V: Vectorised>(work: V) -> V::Output {
+    work.run::<true>()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,fma")]
+fn run_avx512<V: Vectorised>(work: V) -> V::Output {
+    work.run::<true>()
+}
+
 /// A matrix with a constant term, packed for [`Packed::apply`].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Packed<T> {

@@ -18,7 +18,7 @@
 
 use ndarray::Array2;
 
-use super::{Outcome, Recourse, Shortfall, Undecided};
+use super::{Outcome, Reason, Recourse, Shortfall, Undecided};
 use crate::action::{feasible_change, intervention_sets};
 use crate::margin::counterfactual;
 use crate::{Action, Cost, Error, Feature, Form, Problem, Result};
@@ -186,7 +186,7 @@ impl<'p> Exact<'p> {
         }
         match cheapest {
             Some((_, set)) => self.prove(individual, set, set.raise - score, bound),
-            None => self.short(individual, score, bound == f64::INFINITY),
+            None => self.short(individual, score, bound),
         }
     }
 
@@ -214,12 +214,13 @@ impl<'p> Exact<'p> {
             left = (margin, required);
         }
         let (margin, required) = left;
-        Ok(Outcome::Undecided(Undecided { best: action, margin, required }))
+        let (cost_bound, reason) = (bound, Reason::Rounding);
+        Ok(Outcome::Undecided(Undecided { best: action, margin, required, cost_bound, reason }))
     }
 
     /// The answer without one: what the best feasible action achieves. It is proven that there
     /// is none only if even the most that gains can be does not suffice.
-    fn short(&self, individual: &[f64], score: f64, proven: bool) -> Result<Outcome> {
+    fn short(&self, individual: &[f64], score: f64, bound: f64) -> Result<Outcome> {
         let mut best: Option<(f64, Action)> = None;
         for set in &self.sets {
             // More than any set can give, so that every feature that helps is at its limit.
@@ -233,11 +234,12 @@ impl<'p> Exact<'p> {
         }
         let nothing = Action { features: Vec::new(), change: Vec::new() };
         let (missing, best) = best.unwrap_or((f64::INFINITY, nothing));
-        if proven && missing.is_finite() && missing > 0.0 {
+        if bound == f64::INFINITY && missing.is_finite() && missing > 0.0 {
             return Ok(Outcome::Impossible(Shortfall { best, missing }));
         }
         let required = self.problem.safety() + self.rounding_of_score(individual, &best.change);
-        Ok(Outcome::Undecided(Undecided { best, margin: -missing, required }))
+        let (cost_bound, reason) = (bound, Reason::Rounding);
+        Ok(Outcome::Undecided(Undecided { best, margin: -missing, required, cost_bound, reason }))
     }
 
     /// The worst that a perturbation of the given size can do to any action, exactly.

@@ -18,7 +18,7 @@ use crate::network::{Lanes, Workspace};
 
 /// The features downstream of an intervention, in causal order.
 #[derive(Clone, Debug)]
-pub(crate) struct Downstream(Vec<usize>);
+pub(crate) struct Downstream(pub(super) Vec<usize>);
 
 impl Downstream {
     pub fn contains(&self, feature: usize) -> bool {

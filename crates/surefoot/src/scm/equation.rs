@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::{formula, linear, network};
+use crate::graph::{Builder, Form};
 use crate::network::{Lanes, Network, Workspace};
 use crate::{Error, Features, Result};
 
@@ -46,6 +47,20 @@ pub(super) trait Mechanism: Debug + Send + Sync {
 
     /// The coefficients of the parents, if it is linear with additive noise.
     fn coefficients(&self) -> Option<Vec<f64>>;
+
+    /// Whether the noise is recovered by a formula of its own, which may be only nearly right.
+    fn has_given_inverse(&self) -> bool {
+        false
+    }
+
+    /// The value as a part of a graph.
+    fn compose<'a>(&'a self, graph: &mut Builder<'a>, parents: &[Form], noise: &Form) -> Form;
+
+    /// The noise that gives this value as a part of a graph; where the noise is additive it is
+    /// not asked for.
+    fn compose_noise<'a>(&'a self, graph: &mut Builder<'a>, _: &[Form], value: &Form) -> Form {
+        graph.slack(f64::INFINITY, value)
+    }
 }
 
 /// How a feature follows from its causes; see [`Scm::new`](crate::Scm::new).

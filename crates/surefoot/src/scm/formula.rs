@@ -2,6 +2,7 @@
 
 use super::equation::Mechanism;
 use crate::expression::{Expression, FormulaProblem, Input, Obstacle, Trend};
+use crate::graph::{Builder, Form, Implicit, Interval, Intervals};
 use crate::network::{Lanes, Workspace};
 use crate::{Error, Feature, Features, Result};
 
@@ -225,6 +226,116 @@ impl Mechanism for Formula {
         }
         Some(coefficients)
     }
+
+    fn has_given_inverse(&self) -> bool {
+        matches!(self.inversion, Inversion::Given { .. })
+    }
+
+    fn compose<'a>(&'a self, graph: &mut Builder<'a>, parents: &[Form], noise: &Form) -> Form {
+        let own = self.compose_own(graph, &self.expression, &self.slots, parents, noise);
+        own.shifted(-self.feature.mean).scaled(1.0 / self.feature.std)
+    }
+
+    fn compose_noise<'a>(&'a self, graph: &mut Builder<'a>, parents: &[Form], value: &Form) -> Form {
+        let own = value.clone().scaled(self.feature.std).shifted(self.feature.mean);
+        match &self.inversion {
+            Inversion::Given { expression, slots } => {
+                self.compose_own(graph, expression, slots, parents, &own)
+            }
+            _ => graph.implicit(self, parents.iter().chain([value]).cloned().collect()),
+        }
+    }
+}
+
+impl Formula {
+    /// One of the formulas as a part of a graph, in own units.
+    fn compose_own<'a>(
+        &'a self,
+        graph: &mut Builder<'a>,
+        expression: &Expression,
+        slots: &[Slot],
+        parents: &[Form],
+        other: &Form,
+    ) -> Form {
+        let own = |j: usize| parents[j].clone().scaled(self.parents[j].std).shifted(self.parents[j].mean);
+        expression.fold(graph, &|slot| match slots[slot] {
+            Slot::Parent(j) => own(j),
+            Slot::Noise | Slot::Value => other.clone(),
+        })
+    }
+
+    fn own_range(&self, parents: &[Interval], noise: Interval) -> Interval {
+        self.expression.fold(&mut Intervals, &|slot| match self.slots[slot] {
+            Slot::Parent(j) => {
+                let (Feature { mean, std, .. }, p) = (&self.parents[j], parents[j]);
+                Interval { lower: mean + std * p.lower, upper: mean + std * p.upper }
+                    .widened(8.0 * f64::EPSILON)
+            }
+            Slot::Noise | Slot::Value => noise,
+        })
+    }
+}
+
+/// The noise of an equation from its parents and its value, by root search.
+impl Implicit for Formula {
+    fn solution(&self, arguments: &[f64]) -> f64 {
+        match arguments.split_last() {
+            Some((&value, parents)) => self.noise(parents, value).unwrap_or(f64::NAN),
+            None => f64::NAN,
+        }
+    }
+
+    /// By the theorem of implicit functions.
+    fn slopes(&self, arguments: &[f64]) -> Vec<f64> {
+        let Some((_, parents)) = arguments.split_last() else { return Vec::new() };
+        let noise = self.solution(arguments);
+        let slope = self.slope(parents, noise);
+        let mut gradient = self.gradient(parents, noise);
+        gradient.iter_mut().for_each(|g| *g = -*g / slope);
+        gradient.push(1.0 / slope);
+        gradient
+    }
+
+    /// The formula rises (or falls) with the noise whatever the parents. So if at some noise
+    /// even its largest value over all parents is below every value asked for, the noise that
+    /// is searched for is larger; and likewise for an upper bound.
+    fn solutions(&self, arguments: &[Interval]) -> Interval {
+        let Some((value, parents)) = arguments.split_last() else { return Interval::EVERYTHING };
+        let sign = match self.inversion {
+            Inversion::Search { increasing: false } => -1.0,
+            _ => 1.0,
+        };
+        let own = |v: f64| self.feature.own_units(v);
+        // The search itself stops within a rounding error of the root.
+        let value = Interval { lower: own(value.lower), upper: own(value.upper) }.widened(1e-12);
+        let at = |noise: f64| {
+            let range = self.own_range(parents, Interval::point(noise));
+            if sign > 0.0 { (range, value) } else { (flipped(range), flipped(value)) }
+        };
+        let below = |noise: f64| matches!(at(noise), (range, value) if range.upper < value.lower);
+        let above = |noise: f64| matches!(at(noise), (range, value) if range.lower > value.upper);
+        Interval { lower: last(below, f64::NEG_INFINITY), upper: last(above, f64::INFINITY) }
+    }
+}
+
+fn flipped(x: Interval) -> Interval {
+    Interval { lower: -x.upper, upper: -x.lower }
+}
+
+/// A number that has a property, as far from `from` (minus or plus infinity) as bisection over
+/// all floating-point numbers finds one; otherwise `from` itself.
+fn last(property: impl Fn(f64) -> bool, from: f64) -> f64 {
+    let (mut has, mut lacks) = (ordinal(f64::MAX.copysign(from)), ordinal(f64::MAX.copysign(-from)));
+    let mut found = from;
+    while (has - lacks).abs() > 1 {
+        let middle = has + (lacks - has) / 2;
+        if property(number(middle)) {
+            (has, found) = (middle, number(middle));
+        } else {
+            lacks = middle;
+        }
+    }
+    found
 }
 
 /// A root of an increasing function that may be undefined (NaN) beyond some point on either

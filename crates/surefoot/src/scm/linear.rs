@@ -1,6 +1,7 @@
 //! `X := coefficients . parents + intercept + u`.
 
 use super::equation::Mechanism;
+use crate::graph::{Builder, Form};
 use crate::network::{Lanes, Workspace};
 use crate::{Error, Feature, Result};
 
@@ -68,5 +69,9 @@ impl Mechanism for Linear {
 
     fn coefficients(&self) -> Option<Vec<f64>> {
         Some(self.coefficients.clone())
+    }
+    fn compose<'a>(&'a self, _: &mut Builder<'a>, parents: &[Form], noise: &Form) -> Form {
+        let terms = self.coefficients.iter().zip(parents);
+        terms.fold(noise.clone().shifted(self.intercept), |sum, (&c, parent)| sum.plus(c, parent))
     }
 }

@@ -1,6 +1,7 @@
 //! `X := network(parents) + u`.
 
 use super::equation::Mechanism;
+use crate::graph::{Builder, Form};
 use crate::network::{Lanes, Network, Workspace};
 use crate::{Error, Feature, Result};
 
@@ -64,5 +65,8 @@ impl Mechanism for NetworkEquation {
         // A single layer is linear, however it is written.
         let only_layer = self.0.layers().len() == 1;
         only_layer.then(|| self.0.layers()[0].weight.row(0).to_vec())
+    }
+    fn compose<'a>(&'a self, graph: &mut Builder<'a>, parents: &[Form], noise: &Form) -> Form {
+        graph.network(&self.0, parents).plus(1.0, noise)
     }
 }

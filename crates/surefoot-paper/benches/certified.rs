@@ -1,0 +1,254 @@
+//! Recourse with proof on the published network classifiers:
+//!
+//! ```text
+//! cargo bench -p surefoot-paper --bench certified                     # e = 0.1, ERM, 100 people
+//! cargo bench -p surefoot-paper --bench certified -- 0.1 0.5 ALLR adult people=20 verbose
+//! cargo bench -p surefoot-paper --bench certified -- attack           # and try to refute it all
+//! ```
+//!
+//! For each data set: share of people with a certified action, with a proof that there is none,
+//! and undecided; the published share found and not broken; mean cost over that of the published
+//! actions, for those certified by both; mean proven gap; milliseconds for each person on one
+//! core. With `attack`, every certified action is attacked with 200 restarts, and random actions
+//! cheaper than the proven bound are held against the attack.
+
+#![expect(clippy::expect_used, reason = "a benchmark may stop where it stands")]
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use surefoot::action::feasible_change;
+use surefoot::attack::{ProjectedGradient, worst_found};
+use surefoot::{Action, Budget, Complete, Norm, Outcome, Problem};
+use surefoot_paper::Reference;
+use surefoot_paper::reference::Case;
+
+const SETS: [&str; 5] = ["adult", "bail", "compas", "german", "loan"];
+
+#[derive(Default)]
+struct Row {
+    people: usize,
+    certified: usize,
+    impossible: usize,
+    published: usize,
+    both: usize,
+    cost: [f64; 2],
+    gap: f64,
+    gaps: usize,
+    seconds: f64,
+    longest: f64,
+    evaluations: usize,
+    proving: usize,
+    contradictions: usize,
+    attacked: usize,
+    broken: usize,
+    random: usize,
+    survivors: usize,
+}
+
+struct Options {
+    training: String,
+    people: usize,
+    verbose: bool,
+    attack: bool,
+    seed: Option<String>,
+    budget: Option<usize>,
+}
+
+fn main() {
+    let Some(reference) = Reference::locate() else {
+        eprintln!("skipped: the published files are not there");
+        return;
+    };
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let mut epsilons: Vec<f64> = words.iter().filter_map(|word| word.parse().ok()).collect();
+    if epsilons.is_empty() {
+        epsilons.push(0.1);
+    }
+    let value = |key: &str| words.iter().find_map(|word| word.strip_prefix(key).map(str::to_owned));
+    let trainings = ["ERM", "AF", "ALLR", "ALLR0", "ALLR1", "ROSS"];
+    let options = Options {
+        training: words.iter().find(|w| trainings.contains(&w.as_str())).map_or("ERM", |w| w).into(),
+        people: value("people=").and_then(|n| n.parse().ok()).unwrap_or(100),
+        verbose: words.iter().any(|word| word == "verbose"),
+        attack: words.iter().any(|word| word == "attack"),
+        seed: value("seed="),
+        budget: value("budget=").and_then(|n| n.parse().ok()),
+    };
+    let sets: Vec<&String> = words.iter().filter(|word| SETS.contains(&word.as_str())).collect();
+    for epsilon in epsilons {
+        let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+        for name in reference.names("mlp").expect("the published cases") {
+            let wanted = options.seed.as_ref().is_none_or(|seed| name.ends_with(&format!("_s{seed}")));
+            let case = reference.case(&name).expect("a published case");
+            if wanted
+                && case.training == options.training
+                && (sets.is_empty() || sets.contains(&&case.dataset))
+            {
+                run(&reference, &case, epsilon, &options, rows.entry(case.dataset.clone()).or_default());
+            }
+        }
+        println!("{}, e = {epsilon}", options.training);
+        println!(
+            "data set people | certified impossible undecided | publ. | cost/publ. (n) | mean gap | ms each (longest) | evaluations proving | contradicted"
+        );
+        for (name, row) in &rows {
+            print(name, row);
+        }
+    }
+}
+
+fn print(name: &str, row: &Row) {
+    let share = |count: usize| 100.0 * count as f64 / row.people.max(1) as f64;
+    let each = |count: usize| count as f64 / row.people.max(1) as f64;
+    println!(
+        "{name:<8} {:>6} | {:>8.2}% {:>9.2}% {:>8.2}% | {:>4.1}% | {:.4} ({}) | {:.4} | {:.2} ({:.0}) | {:.0} {:.0} | {}{}",
+        row.people,
+        share(row.certified),
+        share(row.impossible),
+        share(row.people - row.certified - row.impossible),
+        share(row.published),
+        row.cost[0] / row.cost[1],
+        row.both,
+        row.gap / row.gaps.max(1) as f64,
+        1e3 * row.seconds / row.people.max(1) as f64,
+        1e3 * row.longest,
+        each(row.evaluations),
+        each(row.proving),
+        row.contradictions,
+        if row.attacked + row.random > 0 {
+            format!(
+                " | {} of {} broken, {} of {} cheaper ones survive",
+                row.broken, row.attacked, row.survivors, row.random
+            )
+        } else {
+            String::new()
+        },
+    );
+}
+
+fn run(reference: &Reference, case: &Case, epsilon: f64, options: &Options, row: &mut Row) {
+    let problem = case.problem(reference).expect("a published problem");
+    let problem = problem.with_uncertainty(Norm::L2, epsilon).expect("a size of uncertainty");
+    let Some(published) = case.answers.iter().find(|answers| answers.epsilon == epsilon) else { return };
+    let mut complete = Complete::new(&problem).expect("a solver");
+    if let Some(evaluations) = options.budget {
+        complete = complete.with_budget(Budget { evaluations }).expect("a budget");
+    }
+    // Breaks are listed for those who were found an action, in their order.
+    let mut breaks = published.smallest_break.iter().flatten();
+    let unbroken: Vec<bool> = published
+        .cost
+        .iter()
+        .map(|cost| cost.is_some() && breaks.next().is_none_or(|size| *size >= epsilon))
+        .collect();
+    let mut certified = Vec::new();
+    for i in 0..options.people.min(case.people.len()) {
+        let x = case.people.individual(i);
+        let start = Instant::now();
+        let proof = complete.prove(x).expect("an answer");
+        let seconds = start.elapsed().as_secs_f64();
+        row.people += 1;
+        row.seconds += seconds;
+        row.longest = row.longest.max(seconds);
+        row.evaluations += proof.evaluations;
+        row.proving += proof.proving;
+        row.published += usize::from(unbroken[i]);
+        let mut note = String::new();
+        match &proof.outcome {
+            Outcome::Found(found) => {
+                row.certified += 1;
+                row.gap += (found.cost - found.cost_bound) / found.cost;
+                row.gaps += 1;
+                note = format!(
+                    "found {:.4} bound {:.4} margin {:.1e}",
+                    found.cost, found.cost_bound, found.margin
+                );
+                if let (true, Some(cost)) = (unbroken[i], published.cost[i]) {
+                    row.both += 1;
+                    row.cost[0] += found.cost;
+                    row.cost[1] += cost;
+                }
+                certified.push((i, found.action.clone(), found.cost_bound));
+            }
+            Outcome::Impossible(_) => {
+                row.impossible += 1;
+                row.contradictions += usize::from(unbroken[i]);
+                note = "impossible".into();
+            }
+            Outcome::Undecided(undecided) => {
+                note = format!(
+                    "undecided, margin {:.3e}, cost at least {:.4}",
+                    undecided.margin, undecided.cost_bound
+                );
+            }
+            Outcome::AlreadyFavourable => {}
+        }
+        if options.verbose {
+            println!(
+                "{} {i}: {:.1} ms, {} evaluations, {} proving, {} ruled out, published {:?} {}: {note}",
+                case.name,
+                1e3 * seconds,
+                proof.evaluations,
+                proof.proving,
+                proof.ruled_out.len(),
+                published.cost[i],
+                if unbroken[i] { "unbroken" } else { "" }
+            );
+        }
+    }
+    if options.attack {
+        refute(&problem, case, &certified, row);
+    }
+}
+
+/// Attacks what was certified, and random actions that are cheaper than the proven bound.
+fn refute(problem: &Problem, case: &Case, certified: &[(usize, Action, f64)], row: &mut Row) {
+    let attack = ProjectedGradient { steps: 60, samples: 2000, restarts: 200, seed: 3 };
+    let select = |numbers: &[usize]| case.people.select(numbers);
+    let numbers: Vec<usize> = certified.iter().map(|(i, ..)| *i).collect();
+    let actions: Vec<Action> = certified.iter().map(|(_, action, _)| action.clone()).collect();
+    if let Ok(people) = select(&numbers) {
+        let worst = worst_found(problem, &people, &actions, &attack).expect("an attack");
+        row.attacked += worst.len();
+        row.broken += worst.iter().filter(|worst| worst.margin < 0.0).count();
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let (mut numbers, mut actions) = (Vec::new(), Vec::new());
+    let sets =
+        surefoot::action::intervention_sets(problem.features(), problem.scm().is_some()).expect("sets");
+    for (i, _, bound) in certified {
+        for _ in 0..10_000usize.div_ceil(certified.len()).min(100) {
+            let features = sets[random.random_range(0..sets.len())].clone();
+            let x = case.people.individual(*i);
+            let mut change: Vec<f64> = features
+                .iter()
+                .map(|&i| {
+                    let (low, high) = feasible_change(problem.features(), i, x[i]);
+                    let way = if high > 0.0 && (low >= 0.0 || random.random_bool(0.5)) { 1.0 } else { -1.0 };
+                    way * random.random_range(0.0..1.0f64)
+                })
+                .collect();
+            let action = |change: &[f64]| Action { features: features.clone(), change: change.to_vec() };
+            let cost = problem.cost().of(problem.features(), &action(&change));
+            let wanted = bound * random.random_range(0.0..1.0f64).powf(0.25);
+            change.iter_mut().for_each(|c| *c *= wanted / cost.max(1e-300));
+            let feasible = features.iter().zip(&change).all(|(&i, &c)| {
+                let (low, high) = feasible_change(problem.features(), i, x[i]);
+                c >= low && c <= high
+            });
+            if feasible {
+                numbers.push(*i);
+                actions.push(action(&change));
+            }
+        }
+    }
+    if let Ok(people) = select(&numbers) {
+        let attack = ProjectedGradient { steps: 40, samples: 64, restarts: 4, seed: 9 };
+        let worst = worst_found(problem, &people, &actions, &attack).expect("an attack");
+        row.random += worst.len();
+        row.survivors += worst.iter().filter(|worst| worst.margin >= 0.0).count();
+    }
+}

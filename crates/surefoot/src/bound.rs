@@ -1,0 +1,145 @@
+//! Bounds of a margin: proven statements about all perturbations, or all actions, of a region.
+//!
+//! Causal model, action and classifier are composed into one graph of an individual's margin.
+//! [`in_perturbation`] and [`in_action`] enclose it between two parallel planes over a ball, a
+//! box, or what they have in common; [`curvature`] gives a matrix that its Hessian is nowhere
+//! below. All of them account for rounding: what they state holds for the margin in exact
+//! arithmetic and for what a computer makes of it. A bound that is infinite or not a number
+//! states nothing.
+
+mod affine;
+mod compose;
+mod curvature;
+mod jet;
+mod quadratic;
+mod region;
+
+use ndarray::Array2;
+
+pub(crate) use affine::{Affine, Plane};
+pub(crate) use compose::{Composer, Coordinates};
+pub(crate) use curvature::Curvature;
+pub(crate) use jet::{Jet, Jets, Order};
+pub(crate) use quadratic::Quadratic;
+pub(crate) use region::Region;
+
+use crate::{Action, Error, Problem, Result};
+
+/// Two parallel planes, `constant + linear . v -+ error`, with the margin between them for every
+/// v of a region; and the least and the greatest value that leaves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planes {
+    /// The slope of both planes: in the perturbation of each feature, or in each change.
+    pub linear: Vec<f64>,
+    /// Halfway between the planes at the origin.
+    pub constant: f64,
+    /// How far either plane is from there.
+    pub error: f64,
+    /// The margin is nowhere below this.
+    pub lower: f64,
+    /// The margin is nowhere above this.
+    pub upper: f64,
+}
+
+/// Bounds of the margin of an action over all perturbations that the problem guards against, or
+/// over those of them between `lower` and `upper`.
+///
+/// # Errors
+/// If individual, action or box do not fit the problem, or if the causal model cannot produce the
+/// individual.
+pub fn in_perturbation(
+    problem: &Problem,
+    individual: &[f64],
+    action: &Action,
+    between: Option<(&[f64], &[f64])>,
+) -> Result<Planes> {
+    action.check(problem.features())?;
+    let composer = Composer::new(problem, individual, &action.features)?;
+    let coordinates = Coordinates::of(problem);
+    let graph = composer.in_perturbation(&action.change, &coordinates);
+    let (kind, radius) = composer.ball();
+    let mut region = Region::ball(kind, graph.inputs, radius * (1.0 + 1e-12));
+    if let Some((lower, upper)) = between {
+        check(graph.inputs, lower, upper)?;
+        let (lower, upper) = (coordinates.of_perturbation(lower), coordinates.of_perturbation(upper));
+        match region.clone().within(&lower, &upper) {
+            Some(part) => region = part,
+            // Nothing is in both: anything holds.
+            None => {
+                let linear = vec![0.0; graph.inputs];
+                let (lower, upper) = (f64::INFINITY, f64::NEG_INFINITY);
+                return Ok(Planes { linear, constant: 0.0, error: 0.0, lower, upper });
+            }
+        }
+    }
+    let mut planes = planes(&Affine::default().bound(&graph, &region), &region);
+    planes.linear = coordinates.of_gradient(&planes.linear);
+    Ok(planes)
+}
+
+/// Bounds of the margin under a perturbation over all actions on some features between `lower`
+/// and `upper`, whose ends may be infinite.
+///
+/// # Errors
+/// If anything does not fit the problem, or if the causal model cannot produce the individual.
+pub fn in_action(
+    problem: &Problem,
+    individual: &[f64],
+    features: &[usize],
+    between: (&[f64], &[f64]),
+    perturbation: &[f64],
+) -> Result<Planes> {
+    Action { features: features.to_vec(), change: vec![0.0; features.len()] }.check(problem.features())?;
+    let composer = Composer::new(problem, individual, features)?;
+    check(features.len(), between.0, between.1)?;
+    check(individual.len(), perturbation, perturbation)?;
+    let graph = composer.in_change(perturbation);
+    let region = Region::cuboid(between.0.to_vec(), between.1.to_vec());
+    Ok(planes(&Affine::default().bound(&graph, &region), &region))
+}
+
+/// A matrix M such that the Hessian of the margin in the perturbation is nowhere below M, over
+/// all perturbations that the problem guards against: for every v, `v^T (Hessian - M) v >= 0`.
+/// Nothing where there is no such matrix, or none is known.
+///
+/// # Errors
+/// As [`in_perturbation`].
+pub fn curvature(problem: &Problem, individual: &[f64], action: &Action) -> Result<Option<Array2<f64>>> {
+    action.check(problem.features())?;
+    let composer = Composer::new(problem, individual, &action.features)?;
+    let coordinates = Coordinates::of(problem);
+    let graph = composer.in_perturbation(&action.change, &coordinates);
+    let (kind, radius) = composer.ball();
+    let region = Region::ball(kind, graph.inputs, radius * (1.0 + 1e-12));
+    let mut affine = Affine::default();
+    affine.bound(&graph, &region);
+    let origin = vec![0.0; graph.inputs];
+    let bound = Curvature::bound(&graph, &region, &origin, &affine, &mut Jets::default());
+    let n = graph.inputs;
+    let weights = coordinates.of_gradient(&vec![1.0; n]);
+    let entry = |matrix: &[f64], i: usize, j: usize| matrix[i * n + j] * weights[i] * weights[j];
+    Ok(bound.map(|bound| Array2::from_shape_fn((n, n), |(i, j)| entry(&bound.matrix, i, j))))
+}
+
+fn planes(plane: &Plane, region: &Region) -> Planes {
+    let number = |x: f64, otherwise: f64| if x.is_nan() { otherwise } else { x };
+    Planes {
+        linear: plane.linear.clone(),
+        constant: plane.constant,
+        error: plane.error,
+        lower: number(plane.lower(region), f64::NEG_INFINITY),
+        upper: number(plane.upper(region), f64::INFINITY),
+    }
+}
+
+fn check(width: usize, lower: &[f64], upper: &[f64]) -> Result<()> {
+    for ends in [lower, upper] {
+        if ends.len() != width {
+            return Err(Error::VectorLength { expected: width, found: ends.len() });
+        }
+    }
+    match lower.iter().zip(upper).find(|(l, u)| !(l <= u)) {
+        Some((&value, _)) => Err(Error::Setting { setting: "lower", value }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,164 @@
+//! The margin of one individual as a graph, in the perturbation or in the action.
+
+use crate::graph::{Builder, Form, Graph};
+use crate::scm::Downstream;
+use crate::{Error, Form as ActionForm, NormKind, Problem, Result};
+
+/// Composes the margin of an individual who acts on a set of features.
+#[derive(Clone, Debug)]
+pub(crate) struct Composer<'p> {
+    problem: &'p Problem,
+    individual: Vec<f64>,
+    noise: Vec<f64>,
+    features: Vec<usize>,
+    downstream: Option<Downstream>,
+}
+
+/// Coordinates `y` of perturbations, `D_i = sum_j y_j basis_ij / weight_i`: weights of the norm
+/// are divided out, so that its ball is that of the unweighted norm, and l2 balls may be turned.
+#[derive(Clone, Debug)]
+pub(crate) struct Coordinates {
+    width: usize,
+    weights: Vec<f64>,
+    /// Row by row, orthogonal; the identity if there is none.
+    basis: Option<Vec<f64>>,
+}
+
+impl Coordinates {
+    pub fn of(problem: &Problem) -> Self {
+        let width = problem.features().len();
+        let weights = problem.norm().weights().map_or(vec![1.0; width], <[f64]>::to_vec);
+        Self { width, weights, basis: None }
+    }
+
+    /// The same turned so that the first axis is along a point given in these coordinates, the
+    /// others along directions given as columns of a matrix.
+    pub fn turned(&self, basis: Vec<f64>) -> Self {
+        Self { basis: Some(basis), ..self.clone() }
+    }
+
+    /// The orthogonal matrix, row by row; empty: the identity.
+    pub fn basis(&self) -> &[f64] {
+        self.basis.as_deref().unwrap_or_default()
+    }
+
+    /// The perturbation of given coordinates.
+    pub fn perturbation(&self, y: &[f64]) -> Vec<f64> {
+        let n = self.width;
+        let turned = |i: usize| match &self.basis {
+            Some(basis) => (0..n).map(|j| basis[i * n + j] * y[j]).sum(),
+            None => y[i],
+        };
+        (0..n).map(|i| turned(i) / self.weights[i]).collect()
+    }
+
+    /// The coordinates of a given perturbation.
+    pub fn of_perturbation(&self, perturbation: &[f64]) -> Vec<f64> {
+        let n = self.width;
+        let scaled = |i: usize| perturbation[i] * self.weights[i];
+        match &self.basis {
+            Some(basis) => (0..n).map(|j| (0..n).map(|i| basis[i * n + j] * scaled(i)).sum()).collect(),
+            None => (0..n).map(scaled).collect(),
+        }
+    }
+
+    /// A gradient in the coordinates, which must not be turned, as one in the perturbation.
+    pub fn of_gradient(&self, gradient: &[f64]) -> Vec<f64> {
+        gradient.iter().zip(&self.weights).map(|(g, w)| g * w).collect()
+    }
+
+    fn forms(&self) -> Vec<Form> {
+        let n = self.width;
+        let form = |i: usize| {
+            let mut terms = match &self.basis {
+                Some(basis) => basis[i * n..(i + 1) * n].to_vec(),
+                None => (0..n).map(|j| if i == j { 1.0 } else { 0.0 }).collect(),
+            };
+            terms.iter_mut().for_each(|t| *t /= self.weights[i]);
+            Form { constant: 0.0, terms }
+        };
+        (0..n).map(form).collect()
+    }
+}
+
+impl<'p> Composer<'p> {
+    /// An error if the individual does not fit the problem, or if the causal model cannot
+    /// produce them.
+    pub fn new(problem: &'p Problem, individual: &[f64], features: &[usize]) -> Result<Self> {
+        let width = problem.features().len();
+        if individual.len() != width {
+            return Err(Error::VectorLength { expected: width, found: individual.len() });
+        }
+        if let Some(i) = individual.iter().position(|v| !v.is_finite()) {
+            let feature = problem.features().feature(i).name.clone();
+            return Err(Error::VectorNotFinite { feature, value: individual[i] });
+        }
+        let noise = match problem.scm() {
+            Some(scm) => scm.abduct(individual)?,
+            None => Vec::new(),
+        };
+        let downstream = problem.scm().map(|scm| scm.downstream(features));
+        Ok(Self { problem, individual: individual.to_vec(), noise, features: features.to_vec(), downstream })
+    }
+
+    pub fn problem(&self) -> &'p Problem {
+        self.problem
+    }
+
+    pub fn features(&self) -> &[usize] {
+        &self.features
+    }
+
+    /// The kind of ball that perturbations are in, in coordinates of [`Coordinates`].
+    pub fn ball(&self) -> (NormKind, f64) {
+        (self.problem.norm().kind(), self.problem.epsilon())
+    }
+
+    /// The margin in the perturbation, for a fixed change.
+    pub fn in_perturbation(&self, change: &[f64], coordinates: &Coordinates) -> Graph<'p> {
+        let change: Vec<Form> = change.iter().map(|&c| Form::constant(c)).collect();
+        self.compose(Builder::new(self.individual.len()), &coordinates.forms(), &change)
+    }
+
+    /// The margin in the change, for a fixed perturbation.
+    pub fn in_change(&self, perturbation: &[f64]) -> Graph<'p> {
+        let graph = Builder::new(self.features.len());
+        let perturbation: Vec<Form> = perturbation.iter().map(|&d| Form::constant(d)).collect();
+        let change: Vec<Form> = (0..self.features.len()).map(|k| graph.input(k)).collect();
+        self.compose(graph, &perturbation, &change)
+    }
+
+    /// The margin far away in the change, for a fixed perturbation: the first inputs are the
+    /// shares of some rays, the others the changes of the features that `rest` names.
+    pub fn in_rays(&self, perturbation: &[f64], rays: &[Vec<f64>], rest: &[usize]) -> Graph<'p> {
+        let graph = Builder::new(rays.len() + rest.len());
+        let perturbation: Vec<Form> = perturbation.iter().map(|&d| Form::constant(d)).collect();
+        let change = |k: usize| match rest.iter().position(|&r| r == k) {
+            Some(place) => graph.input(rays.len() + place),
+            None => Form { constant: 0.0, terms: rays.iter().map(|ray| ray[k]).collect() },
+        };
+        let change: Vec<Form> = (0..self.features.len()).map(change).collect();
+        self.compose(graph, &perturbation, &change)
+    }
+
+    fn compose(&self, mut graph: Builder<'p>, perturbation: &[Form], change: &[Form]) -> Graph<'p> {
+        let x = &self.individual;
+        let problem = self.problem;
+        let perturbed: Vec<Form> = match problem.scm() {
+            Some(scm) => scm.compose_perturbed(&mut graph, x, &self.noise, perturbation),
+            None => perturbation.iter().zip(x).map(|(d, &x)| d.clone().shifted(x)).collect(),
+        };
+        let mut acted = perturbed.clone();
+        for (&i, change) in self.features.iter().zip(change) {
+            acted[i] = match problem.form() {
+                ActionForm::Relative => perturbed[i].clone().plus(1.0, change),
+                ActionForm::Absolute => change.clone().shifted(x[i]),
+            };
+        }
+        if let (Some(scm), Some(downstream)) = (problem.scm(), &self.downstream) {
+            scm.compose_acted(&mut graph, downstream, x, &self.noise, perturbation, &perturbed, &mut acted);
+        }
+        let output = problem.classifier().compose(&mut graph, &acted);
+        graph.finish(output)
+    }
+}

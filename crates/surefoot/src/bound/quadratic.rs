@@ -1,0 +1,157 @@
+//! The least value of a quadratic minorant over a region.
+
+use nalgebra::{DMatrix, SymmetricEigen};
+
+use super::region::Region;
+
+/// `value + gradient.(y - at) + (y - at)^T matrix (y - at) / 2`, a bound from below of a function
+/// whose Hessian is at least `matrix`.
+#[derive(Clone, Debug)]
+pub(crate) struct Quadratic<'a> {
+    pub at: &'a [f64],
+    pub value: f64,
+    pub gradient: &'a [f64],
+    /// Row by row, symmetric.
+    pub matrix: &'a [f64],
+}
+
+/// Steps of the search for the least value where there is no formula for it.
+const STEPS: usize = 30;
+
+impl Quadratic<'_> {
+    /// A bound from below over a region; minus infinity where there is none.
+    ///
+    /// With R the largest length of a point of the region and any `m >= 0`,
+    /// `Q(y) = q(y) + m (|y|^2 - R^2) / 2` is at most `q(y)` over the region. Where m makes it
+    /// convex it is at least its tangent at any y, whose least value over the region is known.
+    /// At the m and y of the trust-region problem there is no gap (Moré and Sorensen, 1983).
+    /// Only that Q is convex rests on eigenvalues, of which more is taken than they may be wrong.
+    pub fn lower(&self, region: &Region) -> f64 {
+        let n = self.at.len();
+        if n == 0 || self.matrix.iter().chain(self.gradient).any(|x| !x.is_finite()) {
+            return f64::NEG_INFINITY;
+        }
+        let eigen = SymmetricEigen::new(DMatrix::from_row_slice(n, n, self.matrix));
+        let size = eigen.eigenvalues.amax();
+        let least = eigen.eigenvalues.min();
+        let longest = region.longest();
+        let convex = (-least).max(0.0) + 1e-9 * size + f64::MIN_POSITIVE;
+        // In the basis of eigenvectors: b is the gradient of q at the origin.
+        let moved = |i: usize| self.gradient[i] - self.row(i).zip(self.at).map(|(m, p)| m * p).sum::<f64>();
+        let origin: Vec<f64> = (0..n).map(moved).collect();
+        let along =
+            |k: usize| -> f64 { eigen.eigenvectors.column(k).iter().zip(&origin).map(|(v, o)| v * o).sum() };
+        let b: Vec<f64> = (0..n).map(along).collect();
+        let length = |m: f64| -> f64 { (0..n).map(|k| (b[k] / (eigen.eigenvalues[k] + m)).powi(2)).sum() };
+        let mut multiplier = convex;
+        if length(convex) > longest {
+            let (mut low, mut high) =
+                (convex, convex + b.iter().map(|b| b * b).sum::<f64>().sqrt() / longest.sqrt());
+            for _ in 0..60 {
+                let middle = 0.5 * (low + high);
+                if length(middle) > longest { low = middle } else { high = middle }
+            }
+            multiplier = high;
+        }
+        let turned = |i: usize| -> f64 {
+            (0..n).map(|k| -b[k] / (eigen.eigenvalues[k] + multiplier) * eigen.eigenvectors[(i, k)]).sum()
+        };
+        let mut y: Vec<f64> = (0..n).map(turned).collect();
+        let mut best = self
+            .tangent(&y, multiplier, longest, region)
+            .max(self.tangent(self.at, multiplier, longest, region));
+        if region.is_round() {
+            return best;
+        }
+        // Elsewhere the multiplier only makes it convex, and y is searched for.
+        multiplier = convex;
+        y.copy_from_slice(self.at);
+        let step = 1.0 / (eigen.eigenvalues.max() + multiplier).max(f64::MIN_POSITIVE);
+        for _ in 0..STEPS {
+            let gradient = self.slope(&y, multiplier);
+            y.iter_mut().zip(&gradient).for_each(|(y, g)| *y -= step * g);
+            region.project(&mut y);
+            best = best.max(self.tangent(&y, multiplier, longest, region));
+        }
+        best
+    }
+
+    /// Where it is least over an l2 ball around the origin, near enough for a search.
+    pub fn minimiser(&self, radius: f64) -> Vec<f64> {
+        let n = self.at.len();
+        let eigen = SymmetricEigen::new(DMatrix::from_row_slice(n, n, self.matrix));
+        let moved = |i: usize| self.gradient[i] - self.row(i).zip(self.at).map(|(m, p)| m * p).sum::<f64>();
+        let origin: Vec<f64> = (0..n).map(moved).collect();
+        let along =
+            |k: usize| -> f64 { eigen.eigenvectors.column(k).iter().zip(&origin).map(|(v, o)| v * o).sum() };
+        let b: Vec<f64> = (0..n).map(along).collect();
+        let length = |m: f64| -> f64 { (0..n).map(|k| (b[k] / (eigen.eigenvalues[k] + m)).powi(2)).sum() };
+        let least =
+            (-eigen.eigenvalues.min()).max(0.0) + 1e-12 * eigen.eigenvalues.amax() + f64::MIN_POSITIVE;
+        let mut multiplier = least;
+        if length(least) > radius * radius {
+            // Newton on 1 / length, which is nearly linear, from where it is too long.
+            let (mut low, mut high) = (least, least + b.iter().map(|b| b * b).sum::<f64>().sqrt() / radius);
+            multiplier = high;
+            for _ in 0..50 {
+                let square = length(multiplier);
+                let long = square.sqrt();
+                if (long - radius).abs() <= 1e-12 * radius {
+                    break;
+                }
+                if long > radius {
+                    low = multiplier
+                } else {
+                    high = multiplier
+                }
+                let slope: f64 =
+                    (0..n).map(|k| b[k] * b[k] / (eigen.eigenvalues[k] + multiplier).powi(3)).sum::<f64>()
+                        / square;
+                let next = multiplier + (long - radius) / (radius * slope);
+                multiplier = if next > low && next < high { next } else { 0.5 * (low + high) };
+            }
+        }
+        let turned = |i: usize| -> f64 {
+            (0..n).map(|k| -b[k] / (eigen.eigenvalues[k] + multiplier) * eigen.eigenvectors[(i, k)]).sum()
+        };
+        (0..n).map(turned).collect()
+    }
+
+    fn row(&self, i: usize) -> impl Iterator<Item = &f64> {
+        let n = self.at.len();
+        self.matrix[i * n..(i + 1) * n].iter()
+    }
+
+    /// The gradient of Q.
+    fn slope(&self, y: &[f64], multiplier: f64) -> Vec<f64> {
+        let bent =
+            |i: usize| -> f64 { self.row(i).zip(y.iter().zip(self.at)).map(|(m, (y, p))| m * (y - p)).sum() };
+        (0..y.len()).map(|i| self.gradient[i] + bent(i) + multiplier * y[i]).collect()
+    }
+
+    /// The least value over the region of the tangent of Q at y, with room for rounding.
+    fn tangent(&self, y: &[f64], multiplier: f64, longest: f64, region: &Region) -> f64 {
+        let slope = self.slope(y, multiplier);
+        let (mut first, mut second, mut square, mut along, mut size) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        for i in 0..y.len() {
+            let away = y[i] - self.at[i];
+            let bent: f64 = self.row(i).zip(y.iter().zip(self.at)).map(|(m, (y, p))| m * (y - p)).sum();
+            first += self.gradient[i] * away;
+            second += 0.5 * away * bent;
+            square += y[i] * y[i];
+            along += slope[i] * y[i];
+            size += (self.gradient[i] * away).abs()
+                + self
+                    .row(i)
+                    .zip(y.iter().zip(self.at))
+                    .map(|(m, (y, p))| (m * (y - p) * away).abs())
+                    .sum::<f64>()
+                + (slope[i].abs() + multiplier * y[i].abs()) * (y[i].abs() + region.size(i));
+        }
+        let penalty = 0.5 * multiplier * (square - longest);
+        size += self.value.abs() + 0.5 * multiplier * (square + longest);
+        let bound = self.value + first + second + penalty - along + region.range(&slope).lower;
+        let rounding = 4.0 * f64::EPSILON * (y.len() + 16) as f64 * size;
+        if bound.is_nan() { f64::NEG_INFINITY } else { bound - rounding }
+    }
+}

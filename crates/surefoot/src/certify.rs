@@ -1,0 +1,178 @@
+//! Proofs that an action holds for every perturbation guarded against.
+//!
+//! The least margin over the ball is enclosed from above by search and from below by bounds:
+//!
+//! 1. an affine bound over the whole ball;
+//! 2. the curvature bound: from a local minimum p, `margin(p) + min over the ball of
+//!    g.(D - p) + (D - p)^T M (D - p) / 2` with a matrix M that the Hessian is nowhere below.
+//!    Where M and the multiplier of the ball together are convex, it has no gap: the local
+//!    minimum is proved to be the global one;
+//! 3. branch and bound over cells of the ball, where both leave a gap.
+//!
+//! A proof is one only if its bound is at least [`LEAST_MARGIN`], and every bound accounts for
+//! its own rounding. Whatever cannot be closed within the budget is undecided, never claimed.
+
+mod branch;
+mod search;
+
+pub(crate) use branch::{Prover, Result as Proven};
+pub(crate) use search::{Found, Search};
+
+use crate::bound::{Composer, Coordinates};
+use crate::margin::margin;
+use crate::{Action, Error, Problem, Result};
+
+/// The least margin, in units of the logit, that counts as proven: more than the rounding of
+/// whatever evaluates the classifier in doubles.
+pub const LEAST_MARGIN: f64 = 1e-9;
+
+/// How much work a question may cost. Work is counted, not timed, so that an answer does not
+/// depend on how busy the machine is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Bounds and evaluations of the margin with its derivatives, each some tens of microseconds
+    /// for networks with two hidden layers of a hundred units.
+    pub evaluations: usize,
+}
+
+impl Default for Budget {
+    /// About a second.
+    fn default() -> Self {
+        Self { evaluations: 20_000 }
+    }
+}
+
+/// What is known of an action.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// Proven: it holds for every perturbation.
+    Holds {
+        /// The margin that is left at least.
+        margin: f64,
+    },
+    /// It does not hold.
+    Breaks {
+        /// A perturbation that breaks it, no larger than the uncertainty guarded against.
+        perturbation: Vec<f64>,
+        /// The margin that is then left: negative.
+        margin: f64,
+    },
+    /// Neither was shown: the least margin is between two numbers.
+    Undecided {
+        /// It is at least this; minus infinity where nothing is known.
+        lower: f64,
+        /// It is at most this.
+        upper: f64,
+    },
+}
+
+/// What a piece of a proof rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// An affine bound.
+    Affine,
+    /// The curvature bound, around the point of the certificate.
+    Curvature,
+}
+
+/// A part of the ball with the bound that holds over it, in the coordinates of the certificate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Piece {
+    /// The least value of each coordinate.
+    pub lower: Vec<f64>,
+    /// The greatest value of each coordinate.
+    pub upper: Vec<f64>,
+    /// The margin is at least this.
+    pub margin: f64,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// A verdict with what it takes to check it: pieces that cover the ball.
+///
+/// Coordinates are `y = basis^T (w . D)` with the weights w of the norm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Certificate {
+    /// The action in question.
+    pub action: Action,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The orthogonal matrix of the coordinates, row by row; empty: the identity.
+    pub basis: Vec<f64>,
+    /// The worst perturbation found, in these coordinates.
+    pub worst: Vec<f64>,
+    /// Where the margin is bounded, and why; empty unless the action holds.
+    pub pieces: Vec<Piece>,
+    /// Bounds and evaluations that it took.
+    pub evaluations: usize,
+}
+
+/// Whether an action holds for every perturbation that the problem guards against.
+///
+/// Works on any action, wherever it came from. `Holds` is proven; `Breaks` has been evaluated
+/// again through [`margin`](crate::margin::margin()); perturbations to somebody whom the causal
+/// model cannot produce concern nobody.
+///
+/// # Errors
+/// If individual or action do not fit the problem, or if the causal model cannot produce the
+/// individual.
+pub fn certify(
+    problem: &Problem,
+    individual: &[f64],
+    action: &Action,
+    budget: Budget,
+) -> Result<Certificate> {
+    action.check(problem.features())?;
+    if budget.evaluations == 0 {
+        return Err(Error::Setting { setting: "evaluations", value: 0.0 });
+    }
+    let composer = Composer::new(problem, individual, &action.features)?;
+    let mut prover = Prover::new(problem, budget.evaluations);
+    let required = problem.safety().max(LEAST_MARGIN);
+    let proven = prover.prove(&composer, &action.change, required, &[], true);
+    let verdict = verdict(problem, individual, action, &proven);
+    let holds = matches!(verdict, Verdict::Holds { .. });
+    Ok(Certificate {
+        action: action.clone(),
+        verdict,
+        basis: proven.coordinates.basis().to_vec(),
+        worst: proven.coordinates.of_perturbation(&proven.perturbation),
+        pieces: if holds { proven.pieces } else { Vec::new() },
+        evaluations: prover.evaluations(),
+    })
+}
+
+fn verdict(problem: &Problem, individual: &[f64], action: &Action, proven: &Proven) -> Verdict {
+    let required = problem.safety().max(LEAST_MARGIN);
+    let evaluated = margin(problem, individual, action, &proven.perturbation);
+    match evaluated {
+        Ok(margin) if margin < 0.0 => Verdict::Breaks { perturbation: proven.perturbation.clone(), margin },
+        // The last word has the definition: what it says must not be below what was proved.
+        Ok(margin) if proven.lower >= required && margin >= proven.lower - LEAST_MARGIN => {
+            Verdict::Holds { margin: proven.lower }
+        }
+        Ok(margin) => Verdict::Undecided { lower: proven.lower, upper: margin },
+        Err(_) if proven.lower >= required => Verdict::Holds { margin: proven.lower },
+        Err(_) => Verdict::Undecided { lower: proven.lower, upper: f64::INFINITY },
+    }
+}
+
+/// A perturbation that breaks an action, as the definition of the margin evaluates it and no
+/// larger than the uncertainty.
+pub(crate) fn breaks(problem: &Problem, individual: &[f64], action: &Action, perturbation: &[f64]) -> bool {
+    problem.norm().value(perturbation) <= problem.epsilon()
+        && matches!(margin(problem, individual, action, perturbation), Ok(margin) if margin < 0.0)
+}
+
+impl Coordinates {
+    /// A perturbation no larger than the uncertainty, from coordinates that may be by rounding.
+    pub(crate) fn admissible(&self, problem: &Problem, y: &[f64]) -> Vec<f64> {
+        let mut perturbation = self.perturbation(y);
+        let size = problem.norm().value(&perturbation);
+        if size > problem.epsilon() {
+            let shrink = problem.epsilon() / size * (1.0 - 2.0 * f64::EPSILON);
+            perturbation.iter_mut().for_each(|d| *d *= shrink);
+        }
+        perturbation
+    }
+}

@@ -1,0 +1,375 @@
+//! Branch and bound over cells of the ball.
+//!
+//! Cells are boxes in coordinates whose first axis points to the worst perturbation found and
+//! whose others are the principal directions of the margin's curvature around it. The cell with
+//! the lowest bound is cut next, along that axis out of three (the first and the two most to
+//! blame for the error) whose halves are bounded best. The cell that holds the worst
+//! perturbation is also given the curvature bound.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use nalgebra::{DMatrix, SymmetricEigen};
+
+use super::{Found, Piece, Reason, Search};
+use crate::bound::{Affine, Composer, Coordinates, Curvature, Jets, Quadratic, Region};
+use crate::graph::Graph;
+use crate::{NormKind, Problem};
+
+/// Room for the rounding of coordinates: the ball that is proved is larger by this share.
+const ROOM: f64 = 1e-12;
+/// What a curvature bound counts for.
+const CURVATURE: usize = 5;
+
+/// A part of the ball.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    region: Region,
+    lower: f64,
+    reason: Reason,
+    /// What each axis is to blame for.
+    blame: Vec<f64>,
+    number: usize,
+}
+
+impl PartialEq for Cell {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Cell {}
+
+impl PartialOrd for Cell {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Cell {
+    /// The lowest bound is the greatest cell, the first among equals.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.lower.total_cmp(&self.lower).then(other.number.cmp(&self.number))
+    }
+}
+
+/// What came of a proof.
+#[derive(Clone, Debug)]
+pub(crate) struct Result {
+    /// The worst perturbation found.
+    pub perturbation: Vec<f64>,
+    /// The margin there, as the graph has it.
+    pub upper: f64,
+    /// The margin is nowhere below; minus infinity where nothing was proved.
+    pub lower: f64,
+    pub coordinates: Coordinates,
+    pub pieces: Vec<Piece>,
+    /// Cells looked at.
+    pub nodes: usize,
+}
+
+/// Proves bounds, and counts what it takes.
+#[derive(Clone, Debug)]
+pub(crate) struct Prover {
+    pub affine: Affine,
+    pub jets: Jets,
+    coordinates: Coordinates,
+    limit: usize,
+    curvatures: usize,
+}
+
+impl Prover {
+    pub fn new(problem: &Problem, limit: usize) -> Self {
+        Self {
+            affine: Affine::default(),
+            jets: Jets::default(),
+            coordinates: Coordinates::of(problem),
+            limit,
+            curvatures: 0,
+        }
+    }
+
+    /// Bounds and evaluations so far.
+    pub fn evaluations(&self) -> usize {
+        self.affine.count + self.jets.count + CURVATURE * self.curvatures
+    }
+
+    pub fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
+    pub fn is_spent(&self) -> bool {
+        self.evaluations() >= self.limit
+    }
+
+    /// How the worst perturbation is searched for.
+    pub fn search(composer: &Composer<'_>) -> Search {
+        let (kind, radius) = composer.ball();
+        let steps = if kind == NormKind::L2 { 12 } else { 60 };
+        Search { kind, radius, steps, gain: 1e-9 }
+    }
+
+    /// Tries to prove that the margin of a change is nowhere below `required`; `starts` are
+    /// perturbations that may break it.
+    pub fn prove(
+        &mut self,
+        composer: &Composer<'_>,
+        change: &[f64],
+        required: f64,
+        starts: &[Vec<f64>],
+        thorough: bool,
+    ) -> Result {
+        let problem = composer.problem();
+        let graph = composer.in_perturbation(change, &self.coordinates);
+        let search = Self::search(composer);
+        let worst = self.worst(&graph, search, starts, thorough);
+        let mut result = Result {
+            perturbation: self.coordinates.admissible(problem, &worst.at),
+            upper: worst.value,
+            lower: f64::NEG_INFINITY,
+            coordinates: self.coordinates.clone(),
+            pieces: Vec::new(),
+            nodes: 1,
+        };
+        if worst.value < required {
+            return result;
+        }
+        let (kind, radius) = composer.ball();
+        let ball = Region::ball(kind, graph.inputs, radius * (1.0 + ROOM));
+        let plane = self.affine.bound(&graph, &ball);
+        let mut cell = Cell {
+            lower: plane.lower(&ball),
+            region: ball,
+            reason: Reason::Affine,
+            blame: self.affine.blame(graph.inputs),
+            number: 0,
+        };
+        if cell.lower.is_nan() {
+            cell.lower = f64::NEG_INFINITY;
+        }
+        if cell.lower < required {
+            let origin = vec![0.0; graph.inputs];
+            self.bend(&graph, &mut cell, &origin, &worst);
+        }
+        if cell.lower >= required {
+            result.lower = cell.lower;
+            result.pieces.push(cell.piece());
+            return result;
+        }
+        self.branch(composer, change, required, worst, cell, &mut result);
+        result
+    }
+
+    /// The worst perturbation that searches from some starts find.
+    fn worst(&mut self, graph: &Graph<'_>, search: Search, starts: &[Vec<f64>], thorough: bool) -> Found {
+        let origin = vec![0.0; graph.inputs];
+        let mut best = search.descend(graph, &origin, f64::NEG_INFINITY, &mut self.jets);
+        let mut more: Vec<Vec<f64>> = starts.iter().map(|d| self.coordinates.of_perturbation(d)).collect();
+        if thorough {
+            more.push(best.at.iter().map(|y| -y).collect());
+            for i in 0..graph.inputs.min(8) {
+                let mut axis = origin.clone();
+                axis[i] = search.radius * if best.at[i] > 0.0 { -1.0 } else { 1.0 };
+                more.push(axis);
+            }
+        }
+        for start in more {
+            let found = search.descend(graph, &start, f64::NEG_INFINITY, &mut self.jets);
+            if found.value < best.value {
+                best = found;
+            }
+        }
+        best
+    }
+
+    /// The curvature bound over a cell of which affine bounds have been computed last.
+    fn bend(&mut self, graph: &Graph<'_>, cell: &mut Cell, centre: &[f64], worst: &Found) {
+        self.curvatures += 1;
+        let Some(curvature) = Curvature::bound(graph, &cell.region, centre, &self.affine, &mut self.jets)
+        else {
+            return;
+        };
+        self.jets.evaluate(graph, &worst.at, crate::bound::Order::Value);
+        if self.jets.on_a_kink(graph) {
+            return;
+        }
+        // The value with its rounding: a bound over the point alone.
+        let point = Region::cuboid(worst.at.clone(), worst.at.clone());
+        let value = self.affine.bound(graph, &point).lower(&point);
+        let Curvature { matrix, gradient_error } = &curvature;
+        let quadratic = Quadratic { at: &worst.at, value, gradient: &worst.gradient, matrix };
+        let width = graph.inputs as f64;
+        let bound =
+            quadratic.lower(&cell.region) - 2.0 * width * gradient_error * cell.region.longest().sqrt();
+        if bound > cell.lower {
+            (cell.lower, cell.reason) = (bound, Reason::Curvature);
+        }
+    }
+
+    fn branch(
+        &mut self,
+        composer: &Composer<'_>,
+        change: &[f64],
+        required: f64,
+        worst: Found,
+        root: Cell,
+        result: &mut Result,
+    ) {
+        let problem = composer.problem();
+        let (kind, radius) = composer.ball();
+        let n = worst.at.len();
+        let coordinates = match kind {
+            NormKind::L2 => self.coordinates.turned(principal(&worst)),
+            _ => self.coordinates.clone(),
+        };
+        let graph = composer.in_perturbation(change, &coordinates);
+        result.coordinates = coordinates.clone();
+        let mut worst =
+            Found { at: coordinates.of_perturbation(&self.coordinates.perturbation(&worst.at)), ..worst };
+        let search = Self::search(composer);
+        worst = search.descend(&graph, &worst.at, f64::NEG_INFINITY, &mut self.jets);
+        let ball = Region::ball(kind, n, radius * (1.0 + ROOM));
+        self.affine.bound(&graph, &ball);
+        let mut heap = BinaryHeap::new();
+        heap.push(Cell { region: ball, blame: self.affine.blame(n), ..root });
+        let mut closed = f64::INFINITY;
+        let mut number = 0;
+        while let Some(cell) = heap.pop() {
+            result.lower = cell.lower.min(closed);
+            result.nodes += 1;
+            if self.is_spent() {
+                return;
+            }
+            // Now and then a look at what is found from here.
+            if result.nodes % 16 == 0 {
+                let mut start: Vec<f64> =
+                    (0..n).map(|i| 0.5 * (cell.region.lower[i] + cell.region.upper[i])).collect();
+                cell.region.project(&mut start);
+                let found = search.descend(&graph, &start, required, &mut self.jets);
+                if found.value < worst.value {
+                    worst = found;
+                    result.upper = worst.value;
+                    result.perturbation = coordinates.admissible(problem, &worst.at);
+                }
+            }
+            if worst.value < required {
+                return;
+            }
+            for mut half in self.halves(&graph, &cell, required) {
+                if half.lower < required && half.region.contains(&worst.at) {
+                    let nearest = half.region.nearest();
+                    if nearest.iter().map(|y| y * y).sum::<f64>().sqrt() > 0.3 * radius {
+                        self.affine.bound(&graph, &half.region);
+                        self.bend(&graph, &mut half, &nearest, &worst);
+                    }
+                }
+                number += 1;
+                half.number = number;
+                if half.lower >= required {
+                    closed = closed.min(half.lower);
+                    result.pieces.push(half.piece());
+                } else {
+                    heap.push(half);
+                }
+            }
+        }
+        result.lower = closed;
+    }
+
+    /// The halves of a cell along the best of a few axes.
+    fn halves(&mut self, graph: &Graph<'_>, cell: &Cell, required: f64) -> Vec<Cell> {
+        let n = graph.inputs;
+        let width = |i: usize| cell.region.upper[i] - cell.region.lower[i];
+        let mut order: Vec<usize> = (0..n).collect();
+        let fault = |i: usize| cell.blame[i] * width(i);
+        order.sort_by(|&a, &b| fault(b).total_cmp(&fault(a)));
+        let mut axes = vec![0];
+        axes.extend(order.into_iter().filter(|&i| i != 0).take(2));
+        let mut best: Option<(f64, Vec<Cell>)> = None;
+        for axis in axes {
+            let at = 0.5 * (cell.region.lower[axis] + cell.region.upper[axis]);
+            let mut halves = Vec::with_capacity(2);
+            let mut worth = 0.0;
+            for half in cell.region.split(axis, at) {
+                // A half outside the ball is closed.
+                let Some(region) = half else {
+                    worth += required;
+                    continue;
+                };
+                let lower = self.affine.bound(graph, &region).lower(&region);
+                // What holds over the cell holds over its half.
+                let (lower, reason) =
+                    if lower > cell.lower { (lower, Reason::Affine) } else { (cell.lower, cell.reason) };
+                worth += lower.min(required);
+                halves.push(Cell { region, lower, reason, blame: self.affine.blame(n), number: 0 });
+            }
+            if best.as_ref().is_none_or(|(most, _)| worth > *most) {
+                best = Some((worth, halves));
+            }
+        }
+        best.map_or(Vec::new(), |(_, halves)| halves)
+    }
+}
+
+impl Cell {
+    fn piece(&self) -> Piece {
+        Piece {
+            lower: self.region.lower.clone(),
+            upper: self.region.upper.clone(),
+            margin: self.lower,
+            reason: self.reason,
+        }
+    }
+}
+
+/// Axes whose first points to the worst perturbation, the others along the principal directions
+/// of the Hessian across it: row by row, orthogonal.
+fn principal(worst: &Found) -> Vec<f64> {
+    let n = worst.at.len();
+    let length = worst.at.iter().map(|y| y * y).sum::<f64>().sqrt();
+    let first: Vec<f64> = if length > 0.0 {
+        worst.at.iter().map(|y| y / length).collect()
+    } else {
+        (0..n).map(|i| if i == 0 { 1.0 } else { 0.0 }).collect()
+    };
+    let zero = vec![0.0; n * n];
+    let hessian = if worst.hessian.len() == n * n { &worst.hessian } else { &zero };
+    let across = DMatrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 } - first[i] * first[j]);
+    let matrix = &across * DMatrix::from_row_slice(n, n, hessian) * &across;
+    let eigen = SymmetricEigen::new(matrix);
+    let mut order: Vec<usize> = (0..n).collect();
+    let bend = |k: usize| eigen.eigenvalues[k].abs();
+    order.sort_by(|&a, &b| bend(b).total_cmp(&bend(a)));
+    // Gram and Schmidt, twice for good measure.
+    let mut axes: Vec<Vec<f64>> = vec![first];
+    for candidate in order
+        .into_iter()
+        .map(|k| eigen.eigenvectors.column(k).iter().copied().collect())
+        .chain(unit_vectors(n))
+    {
+        if axes.len() == n {
+            break;
+        }
+        let mut v: Vec<f64> = candidate;
+        for _ in 0..2 {
+            for axis in &axes {
+                let along: f64 = axis.iter().zip(&v).map(|(a, b)| a * b).sum();
+                v.iter_mut().zip(axis).for_each(|(v, a)| *v -= along * a);
+            }
+        }
+        let length = v.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if length > 1e-3 {
+            v.iter_mut().for_each(|x| *x /= length);
+            for axis in &axes {
+                let along: f64 = axis.iter().zip(&v).map(|(a, b)| a * b).sum();
+                v.iter_mut().zip(axis).for_each(|(v, a)| *v -= along * a);
+            }
+            axes.push(v);
+        }
+    }
+    (0..n).flat_map(|i| axes.iter().map(move |axis| axis[i])).collect()
+}
+
+fn unit_vectors(n: usize) -> impl Iterator<Item = Vec<f64>> {
+    (0..n).map(move |k| (0..n).map(|i| if i == k { 1.0 } else { 0.0 }).collect())
+}

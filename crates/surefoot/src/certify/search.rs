@@ -1,0 +1,103 @@
+//! The worst perturbation, by search: steps to the least value of the quadratic model over the
+//! whole ball, which is near what the margin itself does there.
+
+use crate::NormKind;
+use crate::bound::{Jet, Jets, Order, Quadratic};
+use crate::graph::Graph;
+use crate::norm::Norm;
+
+/// A point where the search has come to rest.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub at: Vec<f64>,
+    pub value: f64,
+    pub gradient: Vec<f64>,
+    pub hessian: Vec<f64>,
+}
+
+/// A search over a ball around the origin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Search {
+    pub kind: NormKind,
+    pub radius: f64,
+    /// Steps at most.
+    pub steps: usize,
+    /// Steps that gain less than this are the last.
+    pub gain: f64,
+}
+
+impl Search {
+    /// From a start downhill; stops at once where the value is below `enough`.
+    pub fn descend(&self, graph: &Graph<'_>, start: &[f64], enough: f64, jets: &mut Jets) -> Found {
+        let order = if self.kind == NormKind::L2 { Order::Hessian } else { Order::Gradient };
+        let mut at = start.to_vec();
+        let mut jet = jets.evaluate(graph, &at, order);
+        if !jet.value.is_finite() {
+            at.fill(0.0);
+            jet = jets.evaluate(graph, &at, order);
+        }
+        let mut length = self.radius;
+        for _ in 0..self.steps {
+            if jet.value < enough || !jet.value.is_finite() || self.radius == 0.0 {
+                break;
+            }
+            let wanted = self.step(&at, &jet, length);
+            let mut share = 1.0;
+            let mut next = None;
+            for _ in 0..6 {
+                let y: Vec<f64> = at.iter().zip(&wanted).map(|(a, w)| a + share * (w - a)).collect();
+                let tried = jets.evaluate(graph, &y, order);
+                if tried.value < jet.value {
+                    next = Some((y, tried));
+                    break;
+                }
+                share *= 0.3;
+                if self.kind != NormKind::L2 {
+                    break;
+                }
+            }
+            match next {
+                Some((y, tried)) => {
+                    let gained = jet.value - tried.value;
+                    (at, jet) = (y, tried);
+                    length *= 2.0;
+                    if gained < self.gain {
+                        break;
+                    }
+                }
+                None if self.kind == NormKind::L2 => break,
+                None => {
+                    length *= 0.3;
+                    if length < 1e-9 * self.radius {
+                        break;
+                    }
+                }
+            }
+        }
+        let Jet { value, gradient, hessian } = jet;
+        Found { at, value, gradient, hessian }
+    }
+
+    fn step(&self, at: &[f64], jet: &Jet, length: f64) -> Vec<f64> {
+        if self.kind == NormKind::L2 {
+            let zeros;
+            let matrix = if jet.hessian.is_empty() {
+                zeros = vec![0.0; at.len() * at.len()];
+                &zeros
+            } else {
+                &jet.hessian
+            };
+            let model = Quadratic { at, value: jet.value, gradient: &jet.gradient, matrix };
+            let y = model.minimiser(self.radius);
+            if y.iter().all(|y| y.is_finite()) {
+                return y;
+            }
+        }
+        let norm = Norm::unweighted(self.kind);
+        let uphill: Vec<f64> = jet.gradient.iter().map(|g| -g).collect();
+        let way = norm.maximiser(&uphill, length);
+        let mut y: Vec<f64> = at.iter().zip(way).map(|(a, w)| a + w).collect();
+        norm.project(&mut y, self.radius);
+        y
+    }
+}

@@ -1,0 +1,295 @@
+//! One small graph for causal model, action and classifier together.
+//!
+//! A graph computes a number from some inputs by a list of operations, each of which is a
+//! function of affine forms in the inputs and in the results of those before it:
+//!
+//! ```text
+//! h_k = f_k(forms),    form = constant + sum_i a_i y_i + sum_{j < k} b_j h_j
+//! ```
+//!
+//! A dense network counts as one operation. Sums, differences and products with constants are
+//! done in the forms, an operation on constants is done at once, and what is left is what makes
+//! the function anything but linear. Values, derivatives and bounds are all computed from the
+//! same graph, so that search and proof cannot disagree about what they are talking about.
+
+mod interval;
+mod unit;
+
+pub(crate) use interval::{Interval, Intervals};
+pub(crate) use unit::{Relaxation, Unit, relax_tanh};
+
+use crate::Network;
+use crate::expression::{Arithmetic, Function, Operator};
+
+/// `constant + terms . (inputs, results of operations)`; terms that are not there are zero.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Form {
+    pub constant: f64,
+    pub terms: Vec<f64>,
+}
+
+impl Form {
+    pub fn constant(constant: f64) -> Self {
+        Self { constant, terms: Vec::new() }
+    }
+
+    /// Its value if it does not depend on anything.
+    pub fn as_constant(&self) -> Option<f64> {
+        self.terms.iter().all(|&t| t == 0.0).then_some(self.constant)
+    }
+
+    pub fn plus(mut self, share: f64, other: &Form) -> Self {
+        self.constant += share * other.constant;
+        if self.terms.len() < other.terms.len() {
+            self.terms.resize(other.terms.len(), 0.0);
+        }
+        self.terms.iter_mut().zip(&other.terms).for_each(|(t, o)| *t += share * o);
+        self
+    }
+
+    pub fn scaled(mut self, factor: f64) -> Self {
+        self.constant *= factor;
+        self.terms.iter_mut().for_each(|t| *t *= factor);
+        self
+    }
+
+    pub fn shifted(mut self, by: f64) -> Self {
+        self.constant += by;
+        self
+    }
+}
+
+/// A function that is given by what it solves.
+pub(crate) trait Implicit: std::fmt::Debug + Sync {
+    /// Its value; not a number where there is none.
+    fn solution(&self, arguments: &[f64]) -> f64;
+    /// Its derivatives.
+    fn slopes(&self, arguments: &[f64]) -> Vec<f64>;
+    /// All its values over a box.
+    fn solutions(&self, arguments: &[Interval]) -> Interval;
+}
+
+/// One operation.
+#[derive(Clone, Debug)]
+pub(crate) enum Operation<'p> {
+    /// A function of one form.
+    Unit(Unit, Form),
+    /// The product of two.
+    Product(Form, Form),
+    /// A network.
+    Network(&'p Network, Vec<Form>),
+    /// Something given by an equation.
+    Implicit(&'p dyn Implicit, Vec<Form>),
+    /// Some number of which only a bound is known: relative to a form, or to 1.
+    Slack(f64, Form),
+}
+
+impl Operation<'_> {
+    fn forms(&self) -> Vec<&Form> {
+        match self {
+            Operation::Unit(_, form) | Operation::Slack(_, form) => vec![form],
+            Operation::Product(left, right) => vec![left, right],
+            Operation::Network(_, forms) | Operation::Implicit(_, forms) => forms.iter().collect(),
+        }
+    }
+
+    fn forms_mut(&mut self) -> Vec<&mut Form> {
+        match self {
+            Operation::Unit(_, form) | Operation::Slack(_, form) => vec![form],
+            Operation::Product(left, right) => vec![left, right],
+            Operation::Network(_, forms) | Operation::Implicit(_, forms) => forms.iter_mut().collect(),
+        }
+    }
+}
+
+/// A number computed from inputs.
+#[derive(Clone, Debug)]
+pub(crate) struct Graph<'p> {
+    pub inputs: usize,
+    pub operations: Vec<Operation<'p>>,
+    pub output: Form,
+}
+
+/// A graph in the making.
+#[derive(Clone, Debug)]
+pub(crate) struct Builder<'p> {
+    inputs: usize,
+    operations: Vec<Operation<'p>>,
+}
+
+impl<'p> Builder<'p> {
+    pub fn new(inputs: usize) -> Self {
+        Self { inputs, operations: Vec::new() }
+    }
+
+    /// The graph of a form, without the operations that it does not need.
+    pub fn finish(self, output: Form) -> Graph<'p> {
+        let (inputs, mut operations) = (self.inputs, self.operations);
+        let mut needed = vec![false; operations.len()];
+        let mark = |form: &Form, needed: &mut Vec<bool>| {
+            let terms = form.terms.iter().skip(inputs).enumerate();
+            terms.filter(|(_, t)| **t != 0.0).for_each(|(k, _)| needed[k] = true);
+        };
+        mark(&output, &mut needed);
+        for k in (0..operations.len()).rev() {
+            if needed[k] {
+                operations[k].forms().iter().for_each(|form| mark(form, &mut needed));
+            }
+        }
+        let keep = |form: &mut Form| {
+            let mut place = inputs;
+            for k in 0..form.terms.len().saturating_sub(inputs) {
+                if needed[k] {
+                    form.terms[place] = form.terms[inputs + k];
+                    place += 1;
+                }
+            }
+            form.terms.truncate(place.max(inputs));
+        };
+        let mut output = output;
+        keep(&mut output);
+        operations
+            .iter_mut()
+            .for_each(|operation| operation.forms_mut().iter_mut().for_each(|form| keep(form)));
+        let mut number = 0;
+        operations.retain(|_| {
+            number += 1;
+            needed[number - 1]
+        });
+        Graph { inputs, operations, output }
+    }
+
+    /// An input.
+    pub fn input(&self, i: usize) -> Form {
+        let mut terms = vec![0.0; i + 1];
+        terms[i] = 1.0;
+        Form { constant: 0.0, terms }
+    }
+
+    fn push(&mut self, operation: Operation<'p>) -> Form {
+        self.operations.push(operation);
+        self.input(self.inputs + self.operations.len() - 1)
+    }
+
+    pub fn unit(&mut self, unit: Unit, argument: Form) -> Form {
+        match argument.as_constant() {
+            Some(z) => Form::constant(unit.value(z)),
+            None => self.push(Operation::Unit(unit, argument)),
+        }
+    }
+
+    pub fn product(&mut self, a: Form, b: Form) -> Form {
+        match (a.as_constant(), b.as_constant()) {
+            (Some(k), _) => b.scaled(k),
+            (_, Some(k)) => a.scaled(k),
+            _ if a == b => self.unit(Unit::Square, a),
+            _ => self.push(Operation::Product(a, b)),
+        }
+    }
+
+    pub fn network(&mut self, network: &'p Network, arguments: &[Form]) -> Form {
+        if let [only] = network.layers() {
+            let terms = only.weight.row(0).into_iter().zip(arguments);
+            return terms.fold(Form::constant(only.bias[0]), |sum, (&w, x)| sum.plus(w, x));
+        }
+        let constants: Option<Vec<f64>> = arguments.iter().map(Form::as_constant).collect();
+        match constants {
+            Some(x) => Form::constant(network.value(&x)),
+            None => self.push(Operation::Network(network, arguments.to_vec())),
+        }
+    }
+
+    pub fn implicit(&mut self, function: &'p dyn Implicit, arguments: Vec<Form>) -> Form {
+        let constants: Option<Vec<f64>> = arguments.iter().map(Form::as_constant).collect();
+        match constants {
+            Some(x) => Form::constant(function.solution(&x)),
+            None => self.push(Operation::Implicit(function, arguments)),
+        }
+    }
+
+    /// Some number of at most this size relative to a form or to 1, whichever is larger.
+    pub fn slack(&mut self, relative: f64, to: &Form) -> Form {
+        self.push(Operation::Slack(relative, to.clone()))
+    }
+
+    /// Something of which nothing is known.
+    fn unknown(&mut self) -> Form {
+        self.slack(f64::INFINITY, &Form::constant(0.0))
+    }
+
+    fn power(&mut self, base: Form, exponent: Form) -> Form {
+        let Some(p) = exponent.as_constant() else {
+            // Where the base is negative it is defined for whole exponents alone, of which an
+            // enclosure by logarithms knows nothing.
+            return match base.as_constant() {
+                Some(b) if b > 0.0 => self.unit(Unit::Exp, exponent.scaled(b.ln())),
+                _ => self.unknown(),
+            };
+        };
+        if let Some(b) = base.as_constant() {
+            return Form::constant(b.powf(p));
+        }
+        if p == 0.5 {
+            return self.unit(Unit::Sqrt, base);
+        }
+        if p.fract() != 0.0 || p.abs() > 64.0 {
+            if p.fract() == 0.0 {
+                return self.unknown();
+            }
+            let log = self.unit(Unit::Log, base);
+            return self.unit(Unit::Exp, log.scaled(p));
+        }
+        // By squaring.
+        let (mut result, mut square, mut left) = (Form::constant(1.0), base, p.abs() as u32);
+        while left > 0 {
+            if left % 2 == 1 {
+                result = self.product(result, square.clone());
+            }
+            left /= 2;
+            if left > 0 {
+                square = self.unit(Unit::Square, square);
+            }
+        }
+        if p < 0.0 { self.unit(Unit::Reciprocal, result) } else { result }
+    }
+}
+
+impl Arithmetic for Builder<'_> {
+    type Number = Form;
+
+    fn number(&mut self, value: f64) -> Form {
+        Form::constant(value)
+    }
+
+    fn negate(&mut self, x: Form) -> Form {
+        x.scaled(-1.0)
+    }
+
+    fn apply(&mut self, function: Function, x: Form) -> Form {
+        match function {
+            Function::Exp => self.unit(Unit::Exp, x),
+            Function::Log => self.unit(Unit::Log, x),
+            Function::Sqrt => self.unit(Unit::Sqrt, x),
+            Function::Tanh => self.unit(Unit::Tanh, x),
+            Function::Sigmoid => self.unit(Unit::Sigmoid, x),
+            // |x| = 2 max(x, 0) - x
+            Function::Abs => self.unit(Unit::Relu, x.clone()).scaled(2.0).plus(-1.0, &x),
+        }
+    }
+
+    fn combine(&mut self, operator: Operator, a: Form, b: Form) -> Form {
+        match operator {
+            Operator::Add => a.plus(1.0, &b),
+            Operator::Subtract => a.plus(-1.0, &b),
+            Operator::Multiply => self.product(a, b),
+            Operator::Divide => {
+                let inverse = self.unit(Unit::Reciprocal, b);
+                self.product(a, inverse)
+            }
+            Operator::Power => self.power(a, b),
+            // max(a, b) = b + max(a - b, 0)
+            Operator::Max => self.unit(Unit::Relu, a.plus(-1.0, &b)).plus(1.0, &b),
+            Operator::Min => self.unit(Unit::Relu, a.clone().plus(-1.0, &b)).scaled(-1.0).plus(1.0, &a),
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Functions of one number that a graph is made of: values, derivatives, and what they can be
+//! over an interval.
+//!
+//! Everything over an interval is rounded outwards by a few units in the last place, so that it
+//! encloses what the function takes in exact arithmetic and what a computer makes of it. An
+//! interval beyond the domain (a logarithm of negative numbers) is cut to the domain: where an
+//! equation is undefined there is nobody whom it could concern.
+
+use super::Interval;
+use crate::Activation;
+use crate::network::sigmoid;
+
+/// A function of one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Tanh,
+    Sigmoid,
+    Relu,
+    Square,
+    Exp,
+    Log,
+    Sqrt,
+    Reciprocal,
+}
+
+/// `|f(z) - (slope z + offset)| <= radius` over an interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Relaxation {
+    pub slope: f64,
+    pub offset: f64,
+    pub radius: f64,
+}
+
+/// Where the second derivative of tanh is least, and how far it goes: `atanh(1 / sqrt(3))` and
+/// `4 / (3 sqrt(3))`.
+const BEND: f64 = 0.658_478_948_462_408_4;
+const STEEPEST: f64 = 0.769_800_358_919_501_1;
+/// Intervals narrower than this are relaxed by their tangent.
+const NARROW: f64 = 1e-7;
+/// Relative to what is computed, more than the error of a few operations.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
+impl From<Activation> for Unit {
+    fn from(activation: Activation) -> Unit {
+        match activation {
+            Activation::Tanh => Unit::Tanh,
+            Activation::Relu => Unit::Relu,
+            Activation::Sigmoid => Unit::Sigmoid,
+        }
+    }
+}
+
+impl Unit {
+    pub fn value(self, z: f64) -> f64 {
+        match self {
+            Unit::Tanh => z.tanh(),
+            Unit::Sigmoid => sigmoid(z),
+            Unit::Relu => {
+                if z > 0.0 || z.is_nan() {
+                    z
+                } else {
+                    0.0
+                }
+            }
+            Unit::Square => z * z,
+            Unit::Exp => z.exp(),
+            Unit::Log => z.ln(),
+            Unit::Sqrt => z.sqrt(),
+            Unit::Reciprocal => 1.0 / z,
+        }
+    }
+
+    /// First and second derivative.
+    pub fn derivatives(self, z: f64) -> (f64, f64) {
+        match self {
+            Unit::Tanh => {
+                let t = z.tanh();
+                let slope = 1.0 - t * t;
+                (slope, -2.0 * t * slope)
+            }
+            Unit::Sigmoid => {
+                let (slope, bend) = Unit::Tanh.derivatives(0.5 * z);
+                (0.25 * slope, 0.125 * bend)
+            }
+            Unit::Relu => (if z > 0.0 { 1.0 } else { 0.0 }, 0.0),
+            Unit::Square => (2.0 * z, 2.0),
+            Unit::Exp => (z.exp(), z.exp()),
+            Unit::Log => (1.0 / z, -1.0 / (z * z)),
+            Unit::Sqrt => (0.5 / z.sqrt(), -0.25 / (z * z.sqrt())),
+            Unit::Reciprocal => (-1.0 / (z * z), 2.0 / (z * z * z)),
+        }
+    }
+
+    /// The part of an interval where the function is defined.
+    fn domain(self, z: Interval) -> Interval {
+        match self {
+            Unit::Log | Unit::Sqrt => Interval { lower: z.lower.max(0.0), upper: z.upper.max(0.0) },
+            _ => z,
+        }
+    }
+
+    /// All values over an interval.
+    pub fn range(self, z: Interval) -> Interval {
+        let z = self.domain(z.or_everything());
+        let (a, b) = (self.value(z.lower), self.value(z.upper));
+        let range = match self {
+            Unit::Relu => return Interval { lower: a, upper: b },
+            Unit::Tanh | Unit::Sigmoid | Unit::Exp | Unit::Log | Unit::Sqrt => {
+                Interval { lower: a, upper: b }
+            }
+            Unit::Square if z.lower <= 0.0 && z.upper >= 0.0 => Interval { lower: 0.0, upper: a.max(b) },
+            Unit::Square => Interval { lower: a.min(b), upper: a.max(b) },
+            Unit::Reciprocal if z.lower > 0.0 || z.upper < 0.0 => Interval { lower: b, upper: a },
+            Unit::Reciprocal => Interval::EVERYTHING,
+        };
+        let range = range.widened(ROUNDING);
+        match self {
+            Unit::Tanh => range.within(-1.0, 1.0),
+            Unit::Sigmoid => range.within(0.0, 1.0),
+            Unit::Exp | Unit::Sqrt | Unit::Square => range.within(0.0, f64::INFINITY),
+            _ => range.or_everything(),
+        }
+    }
+
+    /// All first derivatives over an interval.
+    pub fn slopes(self, z: Interval) -> Interval {
+        let z = self.domain(z.or_everything());
+        let (a, b) = (self.derivatives(z.lower).0, self.derivatives(z.upper).0);
+        let crosses = z.lower <= 0.0 && z.upper >= 0.0;
+        let range = match self {
+            Unit::Tanh => Interval { lower: a.min(b), upper: if crosses { 1.0 } else { a.max(b) } },
+            Unit::Sigmoid => Interval { lower: a.min(b), upper: if crosses { 0.25 } else { a.max(b) } },
+            Unit::Relu => return Interval { lower: a, upper: b },
+            Unit::Square | Unit::Exp => Interval { lower: a, upper: b },
+            Unit::Log | Unit::Sqrt => Interval { lower: b, upper: a },
+            Unit::Reciprocal if crosses => Interval::EVERYTHING,
+            Unit::Reciprocal => Interval { lower: a.min(b), upper: a.max(b) },
+        };
+        let range = range.or_everything().widened(ROUNDING);
+        match self {
+            // One minus a square loses its digits near zero.
+            Unit::Tanh | Unit::Sigmoid => {
+                Interval { lower: range.lower - ROUNDING, upper: range.upper + ROUNDING }.within(0.0, 1.0)
+            }
+            _ => range,
+        }
+    }
+
+    /// All second derivatives over an interval; infinite where a slope jumps.
+    pub fn bends(self, z: Interval) -> Interval {
+        let z = self.domain(z.or_everything());
+        let (a, b) = (self.derivatives(z.lower).1, self.derivatives(z.upper).1);
+        let crosses = z.lower <= 0.0 && z.upper >= 0.0;
+        let both = Interval { lower: a.min(b), upper: a.max(b) };
+        let range = match self {
+            Unit::Tanh | Unit::Sigmoid => {
+                let (at, most) = match self {
+                    Unit::Tanh => (BEND, STEEPEST),
+                    _ => (2.0 * BEND, 0.125 * STEEPEST),
+                };
+                let inside = |x: f64| z.lower <= x && z.upper >= x;
+                let lower = if inside(at) { -most } else { both.lower };
+                let upper = if inside(-at) { most } else { both.upper };
+                let range = Interval { lower, upper }.or_everything().within(-most, most);
+                return Interval { lower: range.lower - ROUNDING, upper: range.upper + ROUNDING };
+            }
+            Unit::Relu if crosses => return Interval { lower: 0.0, upper: f64::INFINITY },
+            Unit::Relu => return Interval { lower: 0.0, upper: 0.0 },
+            Unit::Square => return Interval { lower: 2.0, upper: 2.0 },
+            Unit::Exp | Unit::Log | Unit::Sqrt => both,
+            Unit::Reciprocal if crosses => Interval::EVERYTHING,
+            Unit::Reciprocal => both,
+        };
+        range.or_everything().widened(ROUNDING)
+    }
+
+    /// A line with the least error over an interval: its slope is that of the chord, its offset
+    /// lies between the extrema of `f(z) - slope z`, which are at the ends and where the
+    /// derivative is the slope.
+    pub fn relax(self, z: Interval) -> Relaxation {
+        let z = self.domain(z.or_everything());
+        let (l, u) = (z.lower, z.upper);
+        let constant = || {
+            let range = self.range(z);
+            match range.upper - range.lower {
+                width if width.is_finite() => Relaxation {
+                    slope: 0.0,
+                    offset: 0.5 * (range.lower + range.upper),
+                    radius: (0.5 + ROUNDING) * width + ROUNDING * (range.lower.abs() + range.upper.abs()),
+                },
+                _ => Relaxation { slope: 0.0, offset: 0.0, radius: f64::INFINITY },
+            }
+        };
+        let width = u - l;
+        if !(width.is_finite() && width > 0.0) {
+            return constant();
+        }
+        let (a, b) = (self.value(l), self.value(u));
+        let slope = (b - a) / width;
+        let touching = match self {
+            Unit::Tanh => return relax_tanh(l, u, a, b),
+            Unit::Sigmoid => {
+                let half = relax_tanh(0.5 * l, 0.5 * u, (0.5 * l).tanh(), (0.5 * u).tanh());
+                return Relaxation {
+                    slope: 0.25 * half.slope,
+                    offset: 0.5 + 0.5 * half.offset,
+                    radius: 0.5 * half.radius + ROUNDING,
+                };
+            }
+            Unit::Relu if l >= 0.0 => return Relaxation { slope: 1.0, offset: 0.0, radius: 0.0 },
+            Unit::Relu if u <= 0.0 => return Relaxation { slope: 0.0, offset: 0.0, radius: 0.0 },
+            Unit::Relu => {
+                let radius = -0.5 * slope * l;
+                let size = u.max(-l);
+                return Relaxation { slope, offset: radius, radius: radius + ROUNDING * size };
+            }
+            Unit::Square => 0.5 * slope,
+            Unit::Exp => slope.ln(),
+            Unit::Log => 1.0 / slope,
+            Unit::Sqrt => 0.25 / (slope * slope),
+            Unit::Reciprocal if l > 0.0 => (-slope).sqrt().recip(),
+            Unit::Reciprocal if u < 0.0 => -(-slope).sqrt().recip(),
+            Unit::Reciprocal => return constant(),
+        };
+        // Convex or concave: rounding may leave the point a hair outside, where it is an end.
+        let touching = if touching.is_nan() { l } else { touching.clamp(l, u) };
+        let above = [a - slope * l, b - slope * u, self.value(touching) - slope * touching];
+        let (low, high) = (above.iter().copied().fold(f64::INFINITY, f64::min), largest(&above));
+        let size = a.abs().max(b.abs()) + slope.abs() * l.abs().max(u.abs());
+        // A chord over a few units in the last place may be anything.
+        let wrong =
+            if width <= NARROW * (l.abs() + u.abs()) { (b - a).abs() + slope.abs() * width } else { 0.0 };
+        let relaxation = Relaxation {
+            slope,
+            offset: 0.5 * (low + high),
+            radius: 0.5 * (high - low) + 4.0 * ROUNDING * size + wrong,
+        };
+        let sound = slope.is_finite() && relaxation.offset.is_finite() && relaxation.radius.is_finite();
+        if sound { relaxation } else { constant() }
+    }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// [`Unit::relax`] for tanh over `l < u`, finite, with the values at the ends.
+#[inline(always)]
+pub(crate) fn relax_tanh(l: f64, u: f64, a: f64, b: f64) -> Relaxation {
+    let width = u - l;
+    if width < NARROW {
+        // Taylor's remainder.
+        let slope = (1.0 - a * a).clamp(0.0, 1.0);
+        let radius = 0.5 * STEEPEST * width * width + 4.0 * ROUNDING;
+        return Relaxation { slope, offset: a - slope * l, radius: radius + ROUNDING * slope * l.abs() };
+    }
+    let slope = ((b - a) / width).clamp(0.0, 1.0);
+    // Where the derivative is the slope, tanh is +- t, at +- atanh(t) = log((1 + t)^2 / slope) / 2.
+    let t = (1.0 - slope).sqrt();
+    let at = 0.5 * ((1.0 + t) * (1.0 + t) / slope).ln();
+    let (left, right) = (a - slope * l, b - slope * u);
+    let (mut low, mut high) = (left.min(right), left.max(right));
+    let turn = t - slope * at;
+    if at < u && at > l {
+        high = high.max(turn);
+    }
+    if -at > l && -at < u {
+        low = low.min(-turn);
+    }
+    let size = 1.0 + slope * l.abs().max(u.abs());
+    Relaxation { slope, offset: 0.5 * (low + high), radius: 0.5 * (high - low) + ROUNDING * size }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const UNITS: [Unit; 8] = [
+        Unit::Tanh,
+        Unit::Sigmoid,
+        Unit::Relu,
+        Unit::Square,
+        Unit::Exp,
+        Unit::Log,
+        Unit::Sqrt,
+        Unit::Reciprocal,
+    ];
+
+    /// Intervals wide and narrow, near and far from zero.
+    fn interval() -> impl Strategy<Value = Interval> {
+        let size = prop_oneof![Just(1e-9), Just(1e-4), Just(0.1), Just(3.0), Just(40.0), Just(1e6)];
+        (-1.0..1.0f64, 0.0..1.0f64, size.clone(), size).prop_map(|(middle, width, far, wide)| {
+            let lower = middle * far;
+            Interval { lower, upper: lower + width * wide }
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn what_is_sampled_is_enclosed(z in interval()) {
+            for unit in UNITS {
+                let (range, slopes, bends) = (unit.range(z), unit.slopes(z), unit.bends(z));
+                let line = unit.relax(z);
+                prop_assert!(line.radius >= 0.0, "{unit:?} {z:?} {line:?}");
+                for k in 0..=100 {
+                    let x = (z.lower + (z.upper - z.lower) * f64::from(k) / 100.0).clamp(z.lower, z.upper);
+                    let value = unit.value(x);
+                    if !value.is_finite() || matches!(unit, Unit::Log | Unit::Sqrt) && x <= 0.0 {
+                        continue;
+                    }
+                    prop_assert!(range.contains(value), "{unit:?} {z:?} {range:?} {value}");
+                    let (slope, bend) = unit.derivatives(x);
+                    prop_assert!(slopes.contains(slope), "{unit:?} {z:?} {slopes:?} {slope}");
+                    prop_assert!(!bend.is_finite() || bends.contains(bend), "{unit:?} {z:?} {bends:?} {bend}");
+                    let error = (value - line.slope * x - line.offset).abs();
+                    prop_assert!(error <= line.radius, "{unit:?} {z:?} {line:?} at {x}: {error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn relaxations_are_tight() {
+        let z = Interval { lower: -1.0, upper: 1.0 };
+        let line = Unit::Square.relax(z);
+        assert!((line.slope, line.offset) == (0.0, 0.5) && (line.radius - 0.5).abs() < 1e-13);
+        let line = Unit::Relu.relax(z);
+        assert!((line.slope, line.offset) == (0.5, 0.25) && (line.radius - 0.25).abs() < 1e-13);
+        assert!(Unit::Tanh.relax(z).radius < 0.083);
+        let beyond = Unit::Log.relax(Interval { lower: -1.0, upper: 2.0 });
+        assert_eq!(beyond.radius, f64::INFINITY);
+        let everything = Unit::Tanh.relax(Interval::EVERYTHING);
+        assert!((everything.radius - 1.0).abs() < 1e-12);
+    }
+}

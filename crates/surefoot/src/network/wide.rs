@@ -1,0 +1,164 @@
+//! Products of a layer with a few columns, units on lanes: what bounds and second derivatives
+//! are made of, where a column is the coefficient of one input.
+
+use super::Layer;
+use super::kernel::{Vectorised, vectorised};
+use super::lanes::{LANES, Lanes};
+use super::real::Real;
+
+/// A matrix whose outputs lie side by side.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Wide {
+    /// For each block of outputs its weights, input by input.
+    weights: Vec<Lanes>,
+    inputs: usize,
+    blocks: usize,
+}
+
+/// A layer with its transpose.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WideLayer {
+    /// From inputs to outputs.
+    pub forward: Wide,
+    /// From outputs to inputs.
+    pub backward: Wide,
+    /// One for each output, and zeros.
+    pub bias: Vec<Lanes>,
+    /// The largest sum of the sizes of the weights of an output.
+    pub largest_row: f64,
+}
+
+impl WideLayer {
+    pub fn new(layer: &Layer) -> Self {
+        let (outputs, inputs) = layer.weight.dim();
+        let rows = layer.weight.rows().into_iter();
+        Self {
+            forward: Wide::new(outputs, inputs, |i, j| layer.weight[[i, j]]),
+            backward: Wide::new(inputs, outputs, |j, i| layer.weight[[i, j]]),
+            bias: on_lanes(outputs, |i| layer.bias[i]),
+            largest_row: rows.map(|row| row.iter().map(|w| w.abs()).sum()).fold(0.0, f64::max),
+        }
+    }
+}
+
+/// So many numbers on lanes, the last block filled up with zeros.
+pub(crate) fn on_lanes(count: usize, value: impl Fn(usize) -> f64) -> Vec<Lanes> {
+    let at = |i: usize| if i < count { value(i) } else { 0.0 };
+    (0..count.div_ceil(LANES)).map(|block| Lanes::from_fn(|l| at(block * LANES + l))).collect()
+}
+
+impl Wide {
+    fn new(outputs: usize, inputs: usize, weight: impl Fn(usize, usize) -> f64) -> Self {
+        let blocks = outputs.div_ceil(LANES);
+        let at = |i: usize, j: usize| if i < outputs { weight(i, j) } else { 0.0 };
+        let weights = (0..blocks)
+            .flat_map(|block| (0..inputs).map(move |j| (block, j)))
+            .map(|(block, j)| Lanes::from_fn(|l| at(block * LANES + l, j)));
+        Self { weights: weights.collect(), inputs, blocks }
+    }
+
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Blocks of outputs.
+    pub fn blocks(&self) -> usize {
+        self.blocks
+    }
+
+    /// `output[c] = matrix * input[c]` for every column c; columns lie one after the other.
+    pub fn multiply(&self, input: &[Lanes], output: &mut [Lanes]) {
+        vectorised(Product::<false> { matrix: self, input, output });
+    }
+
+    /// The same with the sizes of the weights.
+    pub fn multiply_sizes(&self, input: &[Lanes], output: &mut [Lanes]) {
+        vectorised(Product::<true> { matrix: self, input, output });
+    }
+}
+
+struct Product<'a, const SIZES: bool> {
+    matrix: &'a Wide,
+    input: &'a [Lanes],
+    output: &'a mut [Lanes],
+}
+
+impl<const SIZES: bool> Vectorised for Product<'_, SIZES> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let stride = self.matrix.inputs.div_ceil(LANES);
+        let columns = self.output.len() / self.matrix.blocks;
+        assert!(self.input.len() >= columns * stride, "as many columns in as out");
+        let mut first = 0;
+        while first + 4 <= columns {
+            tile::<4, SIZES, FUSED>(self.matrix, self.input, first, self.output);
+            first += 4;
+        }
+        while first < columns {
+            tile::<1, SIZES, FUSED>(self.matrix, self.input, first, self.output);
+            first += 1;
+        }
+    }
+}
+
+/// Some columns, all outputs.
+#[inline(always)]
+fn tile<const COLUMNS: usize, const SIZES: bool, const FUSED: bool>(
+    matrix: &Wide,
+    input: &[Lanes],
+    first: usize,
+    output: &mut [Lanes],
+) {
+    let stride = matrix.inputs.div_ceil(LANES);
+    for block in 0..matrix.blocks {
+        let weights = &matrix.weights[block * matrix.inputs..(block + 1) * matrix.inputs];
+        let mut sums = [[0.0; LANES]; COLUMNS];
+        for (j, weight) in weights.iter().enumerate() {
+            for c in 0..COLUMNS {
+                let x = input[(first + c) * stride + j / LANES].0[j % LANES];
+                for l in 0..LANES {
+                    let w = if SIZES { weight.0[l].abs() } else { weight.0[l] };
+                    sums[c][l] = f64::fused::<FUSED>(x, w, sums[c][l]);
+                }
+            }
+        }
+        for c in 0..COLUMNS {
+            output[(first + c) * matrix.blocks + block].0 = sums[c];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_agree_with_their_definition() {
+        for (outputs, inputs) in [(1, 1), (3, 20), (16, 5), (100, 17), (33, 100)] {
+            let weight = |i: usize, j: usize| ((i * 31 + j * 17) as f64).sin();
+            let matrix = Wide::new(outputs, inputs, weight);
+            for columns in [1, 4, 7] {
+                let x = |c: usize, j: usize| ((c * 7 + j) as f64).cos();
+                let input: Vec<Lanes> =
+                    (0..columns).flat_map(|c| on_lanes(inputs, move |j| x(c, j))).collect();
+                for sizes in [false, true] {
+                    let mut output = vec![Lanes::splat(f64::NAN); columns * matrix.blocks()];
+                    match sizes {
+                        true => matrix.multiply_sizes(&input, &mut output),
+                        false => matrix.multiply(&input, &mut output),
+                    }
+                    for c in 0..columns {
+                        for i in 0..outputs {
+                            let w = |j| if sizes { weight(i, j).abs() } else { weight(i, j) };
+                            let exact: f64 = (0..inputs).map(|j| w(j) * x(c, j)).sum();
+                            let found = output[c * matrix.blocks() + i / LANES].0[i % LANES];
+                            assert!((found - exact).abs() < 1e-13);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

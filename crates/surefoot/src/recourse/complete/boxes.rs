@@ -1,0 +1,157 @@
+//! Boxes of actions, and what they cost.
+
+use std::cmp::Ordering;
+
+use crate::Cost;
+use crate::bound::{Plane, Region};
+
+/// Actions on one intervention set between two.
+#[derive(Clone, Debug)]
+pub(super) struct Cuboid {
+    /// The intervention set, by number.
+    pub set: usize,
+    pub lower: Vec<f64>,
+    pub upper: Vec<f64>,
+    /// No action in it that may hold costs less.
+    pub cost: f64,
+    /// Only what is far away in it is meant: changes of long sides that add up to [`DISTANCE`].
+    pub far: bool,
+    pub number: usize,
+}
+
+impl PartialEq for Cuboid {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Cuboid {}
+
+impl PartialOrd for Cuboid {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Cuboid {
+    /// The cheapest is the greatest, the first among equals.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.cost.total_cmp(&self.cost).then(other.number.cmp(&self.number))
+    }
+}
+
+/// The cost of a change, with the weights of its features.
+pub(super) fn cost_of(cost: Cost, weights: &[f64], change: &[f64]) -> f64 {
+    let weighted = weights.iter().zip(change).map(|(w, c)| w * c);
+    match cost {
+        Cost::L1 => weighted.map(f64::abs).sum(),
+        Cost::L2 => weighted.map(|c| c * c).sum::<f64>().sqrt(),
+    }
+}
+
+impl Cuboid {
+    /// The sides that go far.
+    pub fn long_sides(&self) -> Vec<usize> {
+        (0..self.lower.len()).filter(|&k| self.upper[k].max(-self.lower[k]) > 2.0 * DISTANCE).collect()
+    }
+
+    /// The cheapest action.
+    pub fn cheapest(&self) -> Vec<f64> {
+        self.lower.iter().zip(&self.upper).map(|(&l, &u)| 0.0f64.clamp(l, u)).collect()
+    }
+
+    /// The middle, as far as sides are not too long.
+    pub fn middle(&self) -> Vec<f64> {
+        (0..self.lower.len()).map(|k| self.cut(k)).collect()
+    }
+
+    /// Where to cut a side: in the middle, of long ones as seen from zero.
+    pub fn cut(&self, k: usize) -> f64 {
+        let (l, u) = (self.lower[k], self.upper[k]);
+        let middle = 0.5 * (l + u);
+        if u - l <= FAR {
+            return middle;
+        }
+        let seen = 0.5 * (seen(l) + seen(u));
+        let cut = seen * SCALE / (SCALE - seen.abs());
+        if cut > l && cut < u { cut } else { middle }
+    }
+
+    /// How long a side looks from zero, where a unit is a unit.
+    pub fn length(&self, k: usize) -> f64 {
+        seen(self.upper[k]) - seen(self.lower[k])
+    }
+
+    /// The part of it that costs at most so much may be smaller.
+    pub fn shrunk(&self, cost: Cost, weights: &[f64], limit: f64) -> (Vec<f64>, Vec<f64>) {
+        let cheapest = self.cheapest();
+        let (mut lower, mut upper) = (self.lower.clone(), self.upper.clone());
+        if limit == f64::INFINITY {
+            return (lower, upper);
+        }
+        for k in 0..cheapest.len() {
+            let mut others = cheapest.clone();
+            others[k] = 0.0;
+            let spent = cost_of(cost, weights, &others);
+            let room = match cost {
+                Cost::L1 => limit - spent,
+                Cost::L2 => (limit * limit - spent * spent).max(0.0).sqrt(),
+            };
+            // Nothing may be lost to rounding.
+            let reach = (room.max(0.0) / weights[k]) * (1.0 + 1e-9) + 1e-12;
+            lower[k] = lower[k].max(-reach).min(upper[k]);
+            upper[k] = upper[k].min(reach).max(lower[k]);
+        }
+        (lower, upper)
+    }
+}
+
+/// What is beyond this, in standardised units, is far away.
+pub(super) const DISTANCE: f64 = 32.0;
+
+/// Sides longer than this are not cut in the middle.
+const FAR: f64 = 16.0;
+/// At this distance from zero things look half as far as they would without perspective.
+const SCALE: f64 = 4.0;
+
+/// A number as seen from zero; infinity is not far.
+fn seen(x: f64) -> f64 {
+    if x.is_infinite() { SCALE.copysign(x) } else { x * (SCALE / (SCALE + x.abs())) }
+}
+
+/// A bound from above of a plane over the actions of a region that cost at most `limit`: with l1
+/// cost, a fractional knapsack (all sides keep their sign).
+pub(super) fn highest(plane: &Plane, region: &Region, cost: Cost, weights: &[f64], limit: f64) -> f64 {
+    let over_box = plane.upper(region);
+    if cost == Cost::L2 || limit == f64::INFINITY || !over_box.is_finite() {
+        return over_box;
+    }
+    let cheapest = region.nearest();
+    let mut left = (limit - cost_of(cost, weights, &cheapest)).max(0.0) * (1.0 + 1e-9) + 1e-12;
+    let mut value = plane.constant + plane.error;
+    let mut size = plane.constant.abs() + plane.error;
+    let mut order: Vec<(f64, f64)> = Vec::with_capacity(cheapest.len());
+    for k in 0..cheapest.len() {
+        value += plane.linear[k] * cheapest[k];
+        size += (plane.linear[k] * cheapest[k]).abs();
+        // Away from zero there is only one way to go.
+        let side = region.side(k);
+        let (room, gain) = if side.upper > cheapest[k] {
+            (side.upper - cheapest[k], plane.linear[k])
+        } else {
+            (cheapest[k] - side.lower, -plane.linear[k])
+        };
+        if gain > 0.0 && room > 0.0 {
+            order.push((gain / weights[k], room * weights[k]));
+        }
+    }
+    order.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (worth, room) in order {
+        let taken = room.min(left);
+        value += worth * taken;
+        size += worth * taken;
+        left -= taken;
+    }
+    let bound = value + 1e-13 * size;
+    if bound.is_nan() { over_box } else { bound.min(over_box) }
+}

@@ -1,0 +1,170 @@
+//! Actions far away.
+//!
+//! Where features have no limit there is no end of boxes: what units do far away depends on the
+//! direction, however far. So actions far away are covered by cones instead of boxes, each with
+//! some rays, and a cone that cannot be ruled out is cut between two of its rays, or at some
+//! distance where it is narrow. Only the sign of what a ray does to a unit matters there, and
+//! most units are saturated.
+
+use super::RuledOut;
+use super::boxes::{Cuboid, DISTANCE};
+use super::solve::Solver;
+use crate::Cost;
+use crate::bound::Region;
+
+/// Cones looked at before boxes are cut after all.
+const CONES: usize = 1000;
+/// A cone that is no wider than this where it begins is cut at a distance.
+const NARROW: f64 = 4.0;
+
+/// All sums of some rays with shares that are at least zero and add up to something between two
+/// numbers.
+struct Cone {
+    rays: Vec<Vec<f64>>,
+    from: f64,
+    to: f64,
+}
+
+impl Solver<'_, '_> {
+    /// A box; what is far away in it, if there is, on its own.
+    pub(super) fn push_near_and_far(&mut self, set: usize, lower: Vec<f64>, upper: Vec<f64>) {
+        let mut near = Cuboid { set, lower, upper, cost: 0.0, far: false, number: 0 };
+        let long = near.long_sides();
+        if long.len() < 2 {
+            return self.push(set, near.lower, near.upper, 0.0);
+        }
+        let mut far = near.clone();
+        let weights = &self.sets[set].weights;
+        let least = long.iter().map(|&k| weights[k]).fold(f64::INFINITY, f64::min);
+        let cost = match self.cost() {
+            Cost::L1 => DISTANCE * least,
+            Cost::L2 => DISTANCE * least / (long.len() as f64).sqrt(),
+        };
+        self.number += 1;
+        (far.far, far.cost, far.number) = (true, cost * (1.0 - 1e-12), self.number);
+        self.queue.push(far);
+        for k in long {
+            near.lower[k] = near.lower[k].max(-DISTANCE);
+            near.upper[k] = near.upper[k].min(DISTANCE);
+        }
+        self.push(set, near.lower, near.upper, 0.0);
+    }
+
+    /// Rules out what is far away in a box, or leaves it to boxes.
+    pub(super) fn look_far(&mut self, cuboid: Cuboid) {
+        let long = cuboid.long_sides();
+        let width = cuboid.lower.len();
+        let ray = |&k: &usize| {
+            let mut ray = vec![0.0; width];
+            ray[k] = if cuboid.upper[k] > 0.0 { 1.0 } else { -1.0 };
+            ray
+        };
+        let to = long.iter().map(|&k| cuboid.upper[k].max(-cuboid.lower[k])).sum::<f64>() * (1.0 + 1e-12);
+        let mut cones = vec![Cone { rays: long.iter().map(ray).collect(), from: DISTANCE, to }];
+        let before = self.ruled_out.len();
+        let mut looked = 0;
+        while let Some(cone) = cones.pop() {
+            looked += 1;
+            let ruled_out = match looked > CONES || self.prover.is_spent() {
+                true => None,
+                false => self.rule_out_cone(&cuboid, &long, &cone),
+            };
+            match ruled_out {
+                Some(true) => {}
+                Some(false) => cones.extend(cone.cut()),
+                None => {
+                    cones.push(cone);
+                    break;
+                }
+            }
+        }
+        if cones.is_empty() {
+            return;
+        }
+        self.ruled_out.truncate(before);
+        for &k in &long {
+            let (mut lower, mut upper) = (cuboid.lower.clone(), cuboid.upper.clone());
+            if upper[k] > 0.0 {
+                lower[k] = DISTANCE
+            } else {
+                upper[k] = -DISTANCE
+            }
+            self.push(cuboid.set, lower, upper, cuboid.cost);
+        }
+    }
+
+    /// Whether one perturbation rules out all of a cone; nothing where an action survives.
+    fn rule_out_cone(&mut self, cuboid: &Cuboid, long: &[usize], cone: &Cone) -> Option<bool> {
+        let Cone { rays, from, to } = cone;
+        let rest: Vec<usize> = (0..cuboid.lower.len()).filter(|k| !long.contains(k)).collect();
+        let side = |ends: &[f64]| -> Vec<f64> { rest.iter().map(|&k| ends[k]).collect() };
+        let (lower, upper) = (side(&cuboid.lower), side(&cuboid.upper));
+        let mut middle: Vec<f64> = (0..cuboid.lower.len())
+            .map(|k| {
+                rays.iter().map(|ray| ray[k]).sum::<f64>() * from.max(to.min(2.0 * from)) / rays.len() as f64
+            })
+            .collect();
+        rest.iter().for_each(|&k| middle[k] = 0.5 * (cuboid.lower[k] + cuboid.upper[k]));
+        let mut order: Vec<usize> =
+            self.margins(cuboid.set, &middle).into_iter().take(2).map(|(_, k)| k).collect();
+        let region = Region::far(rays.len(), *from, *to, &lower, &upper);
+        for attempt in 0..2 {
+            for &k in &order {
+                let composer = &self.sets[cuboid.set].composer;
+                let graph = composer.in_rays(&self.pool[k], rays, &rest);
+                if self.prover.affine.bound(&graph, &region).upper(&region) < 0.0 {
+                    self.ruled_out.push(RuledOut {
+                        features: composer.features().to_vec(),
+                        lower: cuboid.lower.clone(),
+                        upper: cuboid.upper.clone(),
+                        cost: f64::INFINITY,
+                        perturbation: self.pool[k].clone(),
+                        rays: rays.to_vec(),
+                        distance: (*from, *to),
+                    });
+                    return Some(true);
+                }
+            }
+            if attempt == 0 {
+                let start = order.first().map(|&k| self.pool[k].clone());
+                let (perturbation, value) = self.attack(cuboid.set, &middle, start.as_deref());
+                if value >= 0.0 {
+                    return None;
+                }
+                order.clear();
+                order.extend(self.add(cuboid.set, &middle, perturbation));
+            }
+        }
+        Some(false)
+    }
+}
+
+impl Cone {
+    /// The two halves, cut between the two rays that are farthest apart, or at a distance.
+    fn cut(&self) -> [Cone; 2] {
+        let Cone { rays, from, to } = self;
+        let apart =
+            |i: usize, j: usize| -> f64 { rays[i].iter().zip(&rays[j]).map(|(a, b)| (a - b).abs()).sum() };
+        let mut farthest = (0, 0, 0.0);
+        for i in 0..rays.len() {
+            for j in 0..i {
+                if apart(i, j) > farthest.2 {
+                    farthest = (i, j, apart(i, j));
+                }
+            }
+        }
+        let (i, j, width) = farthest;
+        if width * from <= NARROW && 2.0 * from < *to {
+            let at = 4.0 * from;
+            let at = if at < *to { at } else { 0.5 * (from + to) };
+            return [
+                Cone { rays: rays.clone(), from: *from, to: at },
+                Cone { rays: rays.clone(), from: at, to: *to },
+            ];
+        }
+        let middle: Vec<f64> = rays[i].iter().zip(&rays[j]).map(|(a, b)| 0.5 * (a + b)).collect();
+        let (mut first, mut second) = (rays.clone(), rays.clone());
+        (first[i], second[j]) = (middle.clone(), middle);
+        [Cone { rays: first, from: *from, to: *to }, Cone { rays: second, from: *from, to: *to }]
+    }
+}
