@@ -6,7 +6,7 @@ mod people;
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -76,7 +76,7 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
         for i in graph.order() {
             let name = &features.feature(i).name;
             match entries.iter().find(|entry| entry.feature == *name) {
-                Some(entry) => writeln!(text, "  {name} = {}", equation(entry))?,
+                Some(entry) => writeln!(text, "  {name} = {}", equation(entry, file.folder()))?,
                 None => writeln!(text, "  {name} has no causes")?,
             }
         }
@@ -156,7 +156,7 @@ fn feature_table(file: &ProblemFile, features: &Features) -> Table {
     table
 }
 
-fn equation(entry: &EquationEntry) -> String {
+fn equation(entry: &EquationEntry, folder: &Path) -> String {
     match &entry.form {
         EquationForm::Formula { formula, inverse: None } => formula.clone(),
         EquationForm::Formula { formula, inverse: Some(inverse) } => format!("{formula}, u = {inverse}"),
@@ -164,7 +164,7 @@ fn equation(entry: &EquationEntry) -> String {
             format!("{} + u{}", linear(coefficients, parents, *intercept), units(*inputs))
         }
         EquationForm::Network { parents, network: file, inputs } => {
-            format!("network({}) + u, {}{}", parents.join(", "), network(file), units(*inputs))
+            format!("network({}) + u, {}{}", parents.join(", "), network(file, folder), units(*inputs))
         }
     }
 }
@@ -175,16 +175,23 @@ fn classifier(file: &ProblemFile, features: &Features) -> String {
         ClassifierForm::Linear { coefficients, intercept } => {
             linear(coefficients, &features.names(), *intercept)
         }
-        ClassifierForm::Network(file) => format!("network, {}", network(file)),
+        ClassifierForm::Network(stated) => format!("network, {}", network(stated, file.folder())),
     };
     format!("logit = {logit}{}; favourable from probability {} on", units(entry.inputs), entry.threshold)
 }
 
-fn network(file: &NetworkFile) -> String {
-    match file.prefix.as_str() {
-        "" => file.path.display().to_string(),
-        prefix => format!("{} ({prefix})", file.path.display()),
+/// Where a network is found and, as 4-100-100-1 tanh, what it is.
+fn network(file: &NetworkFile, folder: &Path) -> String {
+    let mut text = file.path.display().to_string();
+    if !file.prefix.is_empty() {
+        let _ = write!(text, " {}", file.prefix);
     }
+    if let Ok((network, activation)) = file.read(folder) {
+        let layers: String = network.layers().iter().map(|layer| format!("-{}", layer.bias.len())).collect();
+        let activation = format!("{activation:?}").to_lowercase();
+        let _ = write!(text, " ({}{layers} {activation})", network.inputs());
+    }
+    text
 }
 
 fn units(inputs: Inputs) -> &'static str {

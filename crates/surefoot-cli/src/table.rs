@@ -8,6 +8,7 @@
 mod arrow;
 mod comma;
 mod error;
+mod guard;
 mod write;
 
 use std::fs::File;

@@ -79,6 +79,11 @@ fn every_example_is_understood() {
     let drawing = folder.path().join("graph.svg");
     let said = done(&examples("network"), &["check", "problem.toml", "--svg", drawing.to_str().unwrap()]);
     assert!(said.contains("gender\n  ●─▶education\n  ●──●─▶income\n        ●─▶savings\n"), "{said}");
+    assert!(
+        said.contains("savings = network(income) + u, models.safetensors savings. (1-3-1 tanh)"),
+        "{said}"
+    );
+    assert!(said.contains("logit = network, classifier.safetensors (4-4-3-1 tanh)"), "{said}");
     let svg = std::fs::read_to_string(drawing).unwrap();
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     assert_eq!(svg.matches("marker-end").count(), 4, "one tip for each arrow");

@@ -260,3 +260,28 @@ fn an_output_that_cannot_be_or_is_broken_off() {
     let error = Writer::create(folder.path().join("d.csv"), &columns).err().unwrap();
     assert!(error.to_string().contains("it is a folder"), "{error}");
 }
+
+/// Bytes that were changed on the way are read as something else or refused.
+#[test]
+fn damaged_files_never_panic() {
+    let folder = folder();
+    for format in FORMATS {
+        let whole = folder.path().join(format!("whole.{format}"));
+        write(&whole, 300);
+        let bytes = std::fs::read(&whole).unwrap();
+        let mut state = 1u64;
+        for _ in 0..150 {
+            let mut damaged = bytes.clone();
+            for _ in 0..3 {
+                // A linear congruential generator: the same damage every time.
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let place = (state >> 33) as usize % damaged.len();
+                damaged[place] = (state >> 20) as u8;
+            }
+            let path = save(&folder, &format!("damaged.{format}"), &damaged);
+            if let Err(error) = read(&path, &["income"], &["id"]) {
+                assert!(error.to_string().contains("damaged"), "{error}");
+            }
+        }
+    }
+}

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use ndarray::array;
+use proptest::prelude::*;
 use surefoot::problem::{
     ClassifierEntry, ClassifierForm, Edit, EquationEntry, EquationForm, Inputs, NetworkFile, ProblemFile,
 };
@@ -168,7 +169,7 @@ intercept = 0.0
     let expected = [
         "line 1: epsilon is -1",
         "line 2: unknown field `nrom`; did you mean `norm`?",
-        "line 3: `cost` is \"l3\"; did you mean `l1`?",
+        "line 3: `cost` is \"l3\"; there are `l1` and `l2`",
         "line 7, feature `age`: unknown field `chnage`; did you mean `change`?",
         "line 8, feature `age`: the standard deviation is 0",
         "line 12, feature `income`: `mean` is a text; it must be a number",
@@ -379,4 +380,37 @@ fn saving_leaves_one_whole_file() {
     assert!(matches!(Edit::open(folder.path().join("a.json")), Err(Error::NotEditable { .. })));
     let lost = Edit::parse(WHOLE, &folder.path().join("no/such/problem.toml")).unwrap();
     assert!(matches!(lost.save(), Err(Error::File { .. })));
+}
+
+#[test]
+fn lines_that_end_as_on_windows() {
+    let text = WHOLE.replace('\n', "\r\n");
+    assert!(parse(&text).problem().is_ok());
+    assert_eq!(mistakes(&text.replace("epsilon = 0.1", "epsilon = -1")).len(), 1);
+    let mut edit = Edit::parse(&text, Path::new("problem.toml")).unwrap();
+    edit.set_equations(&[]);
+    assert!(parse(&edit.text()).problem().unwrap().scm().is_none());
+}
+
+proptest! {
+    /// Whatever is written, it is read or refused in words; what can be read can be edited.
+    #[test]
+    fn damaged_files_never_panic(start in 0..WHOLE.len(), length in 0..60usize, by in "[a-z0-9\\[\\]=\"., \\n-]{0,12}") {
+        let mut text = WHOLE.to_owned();
+        text.replace_range(start..WHOLE.len().min(start + length), &by);
+        for name in ["problem.toml", "problem.json"] {
+            if let Err(error) = ProblemFile::parse(&text, Path::new(name)).and_then(|file| file.problem()) {
+                prop_assert!(matches!(&error, Error::ProblemFile(all) if !all.mistakes.is_empty()));
+                prop_assert!(!error.to_string().is_empty());
+            }
+        }
+        if let Ok(mut edit) = Edit::parse(&text, Path::new("problem.toml")) {
+            let whole = parse(WHOLE);
+            edit.set_classifier(whole.classifier_entry().unwrap());
+            edit.set_equations(whole.equation_entries());
+            let read = ProblemFile::parse(&edit.text(), Path::new("problem.toml")).unwrap();
+            prop_assert_eq!(read.classifier_entry(), whole.classifier_entry());
+            prop_assert_eq!(read.equation_entries().len(), 2);
+        }
+    }
 }

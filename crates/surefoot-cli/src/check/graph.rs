@@ -276,3 +276,55 @@ fn label_width(graph: &Graph, feature: usize) -> f64 {
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+    use surefoot::{Equation, Feature};
+
+    use super::*;
+
+    /// A graph of features `x0`, `x1`, ... with these arrows, from lower to higher numbers.
+    fn graph(count: usize, arrow: impl Fn(usize, usize) -> bool) -> Graph {
+        let names: Vec<String> = (0..count).map(|i| format!("x{i}")).collect();
+        let features = Features::new(names.iter().map(Feature::new).collect()).unwrap();
+        let equation = |i: usize| {
+            let parents: Vec<&str> = (0..i).filter(|&p| arrow(p, i)).map(|p| names[p].as_str()).collect();
+            (names[i].as_str(), Equation::linear(&parents, vec![1.0; parents.len()], 0.0))
+        };
+        let scm = Scm::new(&features, (0..count).map(equation).collect()).unwrap();
+        Graph::new(&features, Some(&scm))
+    }
+
+    #[test]
+    fn lines_of_text_cross_and_end() {
+        let drawn = graph(4, |from, to| matches!((from, to), (0, 1) | (0, 3) | (1, 2) | (2, 3))).text();
+        assert_eq!(drawn, "x0\n●─▶x1\n│  ●─▶x2\n●─────●─▶x3\n");
+        let crossing = graph(4, |from, to| matches!((from, to), (0, 2) | (1, 3))).text();
+        assert_eq!(crossing, "x0\n│  x1\n●──┼─▶x2\n   ●────▶x3\n");
+    }
+
+    #[test]
+    fn no_two_boxes_overlap_and_arrows_go_from_column_to_column() {
+        let random = &mut ChaCha8Rng::seed_from_u64(1);
+        for count in [1, 2, 5, 12, 25] {
+            let arrows: Vec<Vec<bool>> = (0..count)
+                .map(|_| (0..count).map(|_| random.random_range(0.0..1.0) < 0.3).collect())
+                .collect();
+            let graph = graph(count, |from, to| arrows[from][to]);
+            let drawing = Drawing::new(&graph);
+            for (number, slot) in drawing.slots.iter().enumerate() {
+                for other in &drawing.slots[..number] {
+                    let is_apart =
+                        slot.top >= other.top + other.height() || other.top >= slot.top + slot.height();
+                    assert!(slot.column != other.column || is_apart);
+                }
+                assert!(slot.from.iter().all(|&from| drawing.slots[from].column + 1 == slot.column));
+                assert!(slot.top >= MARGIN && slot.top + slot.height() <= drawing.height - MARGIN + 1e-9);
+            }
+            let expected: usize = graph.parents.iter().map(Vec::len).sum();
+            assert_eq!(graph.svg().matches("marker-end").count(), expected);
+        }
+    }
+}

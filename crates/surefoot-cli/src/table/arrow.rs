@@ -16,6 +16,7 @@ use ndarray::Array2;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
+use super::guard::guarded;
 use super::{BATCH_ROWS, Batch, CellFault, CellProblem, Place, Result, Selection, TableError};
 
 /// A file whose schema is known.
@@ -31,8 +32,10 @@ fn malformed(path: &Path, kind: &'static str, error: &dyn std::error::Error) -> 
 
 impl Opened {
     pub fn parquet(path: &Path, file: File) -> Result<Self> {
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file);
-        Ok(Self::Parquet(builder.map_err(|error| malformed(path, "Parquet", &error))?))
+        guarded(path, "Parquet", || {
+            let builder = ParquetRecordBatchReaderBuilder::try_new(file);
+            Ok(Self::Parquet(builder.map_err(|error| malformed(path, "Parquet", &error))?))
+        })
     }
 
     /// A file with its table of contents at the end, or a stream without one.
@@ -41,12 +44,14 @@ impl Opened {
         let start = file.by_ref().take(6).read_to_end(&mut magic).and_then(|_| file.seek(SeekFrom::Start(0)));
         start.map_err(|error| TableError::read(path, &error))?;
         let file = BufReader::new(file);
-        let opened = if magic == b"ARROW1" {
-            FileReader::try_new(file, None).map(Self::File)
-        } else {
-            StreamReader::try_new(file, None).map(Self::Stream)
-        };
-        opened.map_err(|error| malformed(path, "Arrow", &error))
+        guarded(path, "Arrow", || {
+            let opened = if magic == b"ARROW1" {
+                FileReader::try_new(file, None).map(Self::File)
+            } else {
+                StreamReader::try_new(file, None).map(Self::Stream)
+            };
+            opened.map_err(|error| malformed(path, "Arrow", &error))
+        })
     }
 
     fn schema(&self) -> SchemaRef {
@@ -63,6 +68,10 @@ impl Opened {
 
     /// Starts to read the columns asked for.
     pub fn read(self, selection: &Selection) -> Result<Batches> {
+        guarded(&selection.path, "Parquet", || self.start(selection))
+    }
+
+    fn start(self, selection: &Selection) -> Result<Batches> {
         let schema = self.schema();
         for &column in &selection.numbers {
             let kind = schema.field(column).data_type();
@@ -98,6 +107,10 @@ pub struct Batches {
 
 impl Batches {
     pub fn next_batch(&mut self, selection: &Selection, start: usize) -> Result<Option<Batch>> {
+        guarded(&selection.path, self.kind, || self.read_batch(selection, start))
+    }
+
+    fn read_batch(&mut self, selection: &Selection, start: usize) -> Result<Option<Batch>> {
         let mut record = self.rest.take();
         while record.as_ref().is_none_or(|record| record.num_rows() == 0) {
             match self.source.next() {

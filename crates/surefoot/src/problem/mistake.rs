@@ -78,7 +78,7 @@ pub(super) fn nearest(name: &str, known: &[&str]) -> Option<String> {
     let lowercase = name.to_lowercase();
     let distance = |known: &&&str| strsim::damerau_levenshtein(&lowercase, known);
     let best = known.iter().min_by_key(distance)?;
-    (distance(&best) <= (best.len() / 3).max(1)).then(|| (*best).into())
+    (distance(&best) <= best.len() / 3).then(|| (*best).into())
 }
 
 impl fmt::Display for Mistake {
@@ -122,6 +122,7 @@ mod tests {
         assert_eq!(nearest("Mean", &known).as_deref(), Some("mean"));
         assert_eq!(nearest("coeficient", &known).as_deref(), Some("coefficients"));
         assert_eq!(nearest("colour", &known), None);
+        assert_eq!(nearest("l3", &["l1", "l2"]), None);
         assert_eq!(nearest("x", &[]), None);
     }
 
