@@ -1,6 +1,6 @@
 //! Answers in plain words and people's own units.
 
-use crate::{Action, Error, Feature, Form, Kind, NormKind, Outcome, Problem, Result, Scm};
+use crate::{Action, Error, Feature, Form, Kind, NormKind, Outcome, Problem, Recourse, Result, Scm};
 
 /// Significant digits of changes and values.
 const DIGITS: u32 = 4;
@@ -23,7 +23,7 @@ const DIGITS: u32 = 4;
 /// assert_eq!(
 ///     describe(&problem, person.individual(0), answer)?,
 ///     "Raise income by 733.1 (from 2417 to 3150.1). This still works if circumstances shift a \
-///      little: income by up to 150."
+///      little: income by up to 150. That is proven, as is that nothing cheaper would do."
 /// );
 /// # Ok::<(), surefoot::Error>(())
 /// ```
@@ -39,7 +39,8 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
         }
         Outcome::AlreadyFavourable => "Nothing needs to change: the decision is favourable.".into(),
         Outcome::Found(recourse) => {
-            format!("{} {}", describe_action(problem, individual, &recourse.action)?, reach(problem))
+            let action = describe_action(problem, individual, &recourse.action)?;
+            format!("{action} {} {}", reach(problem), proven(recourse))
         }
         Outcome::Impossible(shortfall) => {
             let guarded = if problem.epsilon() > 0.0 {
@@ -190,6 +191,18 @@ fn reach(problem: &Problem) -> String {
         NormKind::L1 | NormKind::L2 => ", or several together by accordingly less",
     };
     format!("This still works if circumstances shift a little: {}{several}.", join(&shifts, "or"))
+}
+
+/// What is proven of the cost.
+fn proven(recourse: &Recourse) -> String {
+    // In tenths of a percent, rounded up; less than a thousandth of one is rounding.
+    let tenths = (1000.0 * (1.0 - recourse.cost_bound / recourse.cost) - 0.01).ceil();
+    let cheaper = if tenths > 0.0 {
+        format!("nothing more than {}% cheaper would do", tenths / 10.0)
+    } else {
+        "nothing cheaper would do".into()
+    };
+    format!("That is proven, as is that {cheaper}.")
 }
 
 fn join(parts: &[String], word: &str) -> String {

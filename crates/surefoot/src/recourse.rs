@@ -3,6 +3,7 @@
 mod complete;
 mod descent;
 mod exact;
+mod trade_off;
 
 use std::fmt;
 
@@ -11,6 +12,7 @@ use rayon::prelude::*;
 pub use complete::{Complete, Proof, RuledOut};
 pub use descent::{Attempt, Candidate, Descent, Inner, Optimiser, karimi, wachter};
 pub use exact::{Exact, WorstCase};
+pub use trade_off::{Reach, reach, trade_off};
 
 use crate::{Action, Error, People, Problem, Result};
 
