@@ -60,12 +60,31 @@ struct Group {
     name: &'static str,
     asked: usize,
     found: usize,
-    /// Nothing where a method proves nothing.
-    impossible: Option<usize>,
+    /// How many answers are proven: that an action holds, that none does, neither. Nothing where a
+    /// method proves nothing.
+    proven: Option<Proven>,
     /// Of the actions found, those that hold in the worst case.
     holding: usize,
     /// Over the people for whom both methods found an action.
     mean_cost: f64,
+}
+
+/// Counts of what was proven.
+struct Proven {
+    certified: usize,
+    impossible: usize,
+    undecided: usize,
+}
+
+impl Proven {
+    fn count(outcomes: &[Outcome]) -> Self {
+        let count = |of: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| of(outcome)).count();
+        Self {
+            certified: count(|outcome| matches!(outcome, Outcome::Found(_))),
+            impossible: count(|outcome| matches!(outcome, Outcome::Impossible(_))),
+            undecided: count(|outcome| matches!(outcome, Outcome::Undecided(_))),
+        }
+    }
 }
 
 /// Draws applicants, fits a classifier and a causal model, and answers those turned down.
@@ -200,13 +219,12 @@ impl Group {
         worst: &[Option<WorstCase>],
         compared: &[usize],
     ) -> Self {
-        let count = |of: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| of(outcome)).count();
         let cost: f64 = compared.iter().filter_map(|&i| outcomes[i].recourse()).map(|found| found.cost).sum();
         Self {
             name,
             asked: outcomes.len(),
-            found: count(|outcome| matches!(outcome, Outcome::Found(_))),
-            impossible: Some(count(|outcome| matches!(outcome, Outcome::Impossible(_)))),
+            found: outcomes.iter().filter_map(Outcome::recourse).count(),
+            proven: Some(Proven::count(outcomes)),
             holding: worst.iter().flatten().filter(|worst| worst.margin >= 0.0).count(),
             mean_cost: cost / compared.len() as f64,
         }
@@ -228,16 +246,23 @@ impl fmt::Display for Report {
         table.load_style(UTF8_FULL_CONDENSED).set_header([
             "recourse",
             "got an action",
-            "proven impossible",
+            "certified",
+            "impossible",
+            "undecided",
             "mean cost",
-            "actions that hold",
+            "withstand the attack",
         ]);
         for group in &self.groups {
             let cost = if group.mean_cost.is_nan() { "-".into() } else { format!("{:.3}", group.mean_cost) };
+            let proven = |of: fn(&Proven) -> usize| {
+                group.proven.as_ref().map_or("-".into(), |proven| of(proven).to_string())
+            };
             table.add_row([
                 group.name.to_owned(),
                 format!("{} of {}", group.found, group.asked),
-                group.impossible.map_or("-".into(), |count| count.to_string()),
+                proven(|proven| proven.certified),
+                proven(|proven| proven.impossible),
+                proven(|proven| proven.undecided),
                 cost,
                 format!("{} of {}", group.holding, group.found),
             ]);
@@ -246,10 +271,12 @@ impl fmt::Display for Report {
         writeln!(f, "{table}")?;
         let notes = "For the regression answers are exact, causes are linear equations fitted to the \
                      applicants, and every action was tried against the exact worst shift. For the network \
-                     they come from Algorithm 1 through the true causes, nothing is proven, and each action was \
-                     tried against the worst shift that projected gradient finds. Nobody is asked for more than \
-                     the highest value among the applicants. Cost is the sum of all changes in standard \
-                     deviations, its mean over those who got both answers.";
+                     causes are the true ones; the standard and the robust actions come from Algorithm 1, \
+                     which proves nothing, the certified ones from a search with proof, and each action was \
+                     tried against the worst shift that projected gradient finds. Certified: proven to hold for \
+                     every shift (standard: without any). Impossible: proven that no feasible action does. \
+                     Nobody is asked for more than the highest value among the applicants. Cost is the sum of \
+                     all changes in standard deviations, its mean over those who got every answer.";
         writeln!(f, "{}", textwrap::fill(notes, WIDTH))?;
 
         for paragraph in &self.story {

@@ -28,12 +28,23 @@ fn standard_actions_break_and_robust_ones_hold() {
     assert!(output.status.success());
     assert!(output.stderr.is_empty(), "progress is for terminals");
     let text = stdout(&output);
-    let [found, asked, _, cost, holding, of] = row(&text, "linear: standard")[..] else { panic!("{text}") };
-    let [robust_found, robust_asked, impossible, robust_cost, robust_holding, robust_of] =
-        row(&text, "linear: robust")[..]
+    let [found, asked, _, _, _, cost, holding, of] = row(&text, "linear: standard")[..] else {
+        panic!("{text}")
+    };
+    let [
+        robust_found,
+        robust_asked,
+        certified,
+        impossible,
+        undecided,
+        robust_cost,
+        robust_holding,
+        robust_of,
+    ] = row(&text, "linear: robust")[..]
     else {
         panic!("{text}")
     };
+    assert_eq!((certified, undecided), (robust_found, 0.0));
     assert!(asked > 300.0 && asked == robust_asked && found > 0.9 * asked);
     // By Theorem 1 not one standard action holds; by proof every robust one does.
     assert_eq!((holding, of), (0.0, found));
@@ -49,6 +60,14 @@ fn standard_actions_break_and_robust_ones_hold() {
         found > 30.0 && holding < 0.2 * found && robust_holding > 0.7 * robust_found && robust_cost > cost,
         "{text}"
     );
+    // Whatever is certified withstands it.
+    let [found, asked, certified, impossible, undecided, _, holding, _] =
+        row(&text, "network: certified")[..]
+    else {
+        panic!("{text}")
+    };
+    assert!(found == certified && holding == found && found >= robust_holding, "{text}");
+    assert!(certified + impossible + undecided == asked && undecided <= 0.05 * asked, "{text}");
     for words in ["One of them: gender", "Standard recourse: Raise", "It breaks with", "This still works if"]
     {
         assert!(text.replace('\n', " ").contains(words), "{words}: {text}");
@@ -68,7 +87,7 @@ fn without_uncertainty_everything_holds_and_costs_the_same() {
     assert_eq!(row(&text, "linear: standard"), row(&text, "linear: robust"));
     assert_eq!(row(&text, "network: standard"), row(&text, "network: robust"));
     let numbers = row(&text, "linear: standard");
-    assert_eq!(numbers[4], numbers[5]);
+    assert_eq!(numbers[6], numbers[7]);
     assert!(!text.contains("breaks"), "{text}");
 }
 

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use indicatif::ProgressBar;
+use indicatif::{ParallelProgressIterator, ProgressBar};
+use rayon::prelude::*;
 use surefoot::attack::{ProjectedGradient, worst_found};
 use surefoot::recourse::{Attempt, karimi};
 use surefoot::train::{Threshold, Training};
-use surefoot::{Action, Descent, Norm, People, Problem};
+use surefoot::{Action, Complete, Descent, Norm, Outcome, People, Problem};
 use surefoot_paper::loan;
 
-use super::{Group, Options};
+use super::{Group, Options, Proven};
 
 /// People whom Algorithm 1 answers at most: enough to see what happens, in a moment.
 const PEOPLE: usize = 200;
@@ -42,12 +43,31 @@ pub fn answer(sample: &loan::Sample, everybody: &People, options: &Options) -> R
     };
 
     let attempts = [karimi(&problem, &people)?, Descent::default().solve(&robust, &people)?];
-    let both = |i: &usize| attempts.iter().all(|attempts| attempts[*i].candidate().is_some());
-    let compared: Vec<usize> = (0..people.len()).filter(both).collect();
-    let group = |(name, attempts): (&'static str, &Vec<Attempt>)| -> Result<Group> {
-        let found: Vec<usize> = (0..people.len()).filter(|&i| attempts[i].candidate().is_some()).collect();
-        let candidates = || attempts.iter().filter_map(|attempt| attempt.candidate());
-        let actions: Vec<Action> = candidates().map(|candidate| candidate.action.clone()).collect();
+    bar.finish_and_clear();
+    let complete = Complete::new(&robust)?;
+    let individuals: Vec<&[f64]> = people.iter().collect();
+    let outcomes = individuals
+        .into_par_iter()
+        .progress_with(super::bar(people.len(), "recourse with proof"))
+        .map(|individual| complete.solve(individual))
+        .collect::<surefoot::Result<Vec<Outcome>>>()?;
+
+    // Of each method the actions and their costs.
+    let tried = |attempts: &'_ [Attempt]| -> Vec<Option<(Action, f64)>> {
+        attempts.iter().map(|attempt| attempt.candidate().map(|c| (c.action.clone(), c.cost))).collect()
+    };
+    let proved: Vec<Option<(Action, f64)>> =
+        outcomes.iter().map(|outcome| outcome.recourse().map(|r| (r.action.clone(), r.cost))).collect();
+    let answers = [
+        ("network: standard", tried(&attempts[0]), None),
+        ("network: robust", tried(&attempts[1]), None),
+        ("network: certified", proved, Some(Proven::count(&outcomes))),
+    ];
+    let all = |i: &usize| answers.iter().all(|(_, found, _)| found[*i].is_some());
+    let compared: Vec<usize> = (0..people.len()).filter(all).collect();
+    let group = |(name, answers, proven): (&'static str, Vec<Option<(Action, f64)>>, Option<Proven>)| {
+        let found: Vec<usize> = (0..people.len()).filter(|&i| answers[i].is_some()).collect();
+        let actions: Vec<Action> = answers.iter().flatten().map(|(action, _)| action.clone()).collect();
         let holding = match people.select(&found) {
             Ok(people) => {
                 let attack = ProjectedGradient { samples: 200, restarts: 4, ..ProjectedGradient::default() };
@@ -56,15 +76,10 @@ pub fn answer(sample: &loan::Sample, everybody: &People, options: &Options) -> R
             }
             Err(_) => 0,
         };
-        let cost: f64 = compared.iter().filter_map(|&i| attempts[i].candidate()).map(|c| c.cost).sum();
+        let cost: f64 = compared.iter().filter_map(|&i| answers[i].as_ref()).map(|(_, cost)| cost).sum();
         let mean_cost = cost / compared.len() as f64;
-        Ok(Group { name, asked: people.len(), found: found.len(), impossible: None, holding, mean_cost })
+        Ok(Group { name, asked: people.len(), found: found.len(), proven, holding, mean_cost })
     };
-    let groups = ["network: standard", "network: robust"]
-        .into_iter()
-        .zip(&attempts)
-        .map(group)
-        .collect::<Result<_>>()?;
-    bar.finish_and_clear();
+    let groups = answers.into_iter().map(group).collect::<Result<_>>()?;
     Ok((summary, groups))
 }
