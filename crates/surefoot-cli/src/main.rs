@@ -1,9 +1,13 @@
 //! The command `surefoot`: robust causal recourse, with proof.
 
+mod certify;
 mod check;
 mod demo;
 mod fit;
 mod init;
+mod people;
+mod recourse;
+mod trade_off;
 mod train;
 
 use std::io::{self, Write};
@@ -28,6 +32,13 @@ enum Command {
     Init(init::Options),
     /// Say what is understood of a problem file and of a table of people, or list every mistake.
     Check(check::Options),
+    /// Find out what everybody in a table can do, with proof.
+    Recourse(recourse::Options),
+    /// Prove of actions, wherever they came from, that they hold or that they do not.
+    Certify(certify::Options),
+    /// Show what certainty costs one person: the cheapest action for each size of the uncertainty,
+    /// and the largest for which there is one.
+    TradeOff(trade_off::Options),
     /// Train the classifier that decides, so that those it turns down can do something about
     /// it, and write it into a problem file.
     Train(train::Options),
@@ -36,18 +47,37 @@ enum Command {
     Fit(fit::Options),
 }
 
-/// Exit codes: 0 done, 2 bad input.
+/// What a command says, and whether what it was asked about holds.
+struct Said {
+    text: String,
+    holds: bool,
+}
+
+impl From<String> for Said {
+    fn from(text: String) -> Self {
+        Self { text, holds: true }
+    }
+}
+
+/// Exit codes: 0 done, 1 something asked for does not hold, 2 bad input.
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
-        Command::Demo(options) => demo::run(&options).map(|report| report.to_string()),
-        Command::Init(options) => init::run(&options),
-        Command::Check(options) => check::run(&options),
-        Command::Train(options) => train::run(&options),
-        Command::Fit(options) => fit::run(&options),
+    let result: anyhow::Result<Said> = match Arguments::parse().command {
+        Command::Demo(options) => demo::run(&options).map(|report| report.to_string().into()),
+        Command::Init(options) => init::run(&options).map(Said::from),
+        Command::Check(options) => check::run(&options).map(Said::from),
+        Command::Recourse(options) => recourse::run(&options).map(Said::from),
+        Command::Certify(options) => certify::run(&options),
+        Command::TradeOff(options) => trade_off::run(&options).map(Said::from),
+        Command::Train(options) => train::run(&options).map(Said::from),
+        Command::Fit(options) => fit::run(&options).map(Said::from),
     };
-    let written = result.and_then(|text| Ok(io::stdout().write_all(text.as_bytes())?));
+    let written = result.and_then(|said| {
+        io::stdout().write_all(said.text.as_bytes())?;
+        Ok(said.holds)
+    });
     match written {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
         // Whoever reads our output may stop early: `surefoot demo | head`.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

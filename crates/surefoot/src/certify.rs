@@ -128,7 +128,7 @@ pub fn certify(
     }
     let composer = Composer::new(problem, individual, &action.features)?;
     let mut prover = Prover::new(problem, budget.evaluations);
-    let required = problem.safety().max(LEAST_MARGIN);
+    let required = LEAST_MARGIN;
     let proven = prover.prove(&composer, &action.change, required, &[], true);
     let verdict = verdict(problem, individual, action, &proven);
     let holds = matches!(verdict, Verdict::Holds { .. });
@@ -143,7 +143,7 @@ pub fn certify(
 }
 
 fn verdict(problem: &Problem, individual: &[f64], action: &Action, proven: &Proven) -> Verdict {
-    let required = problem.safety().max(LEAST_MARGIN);
+    let required = LEAST_MARGIN;
     let evaluated = margin(problem, individual, action, &proven.perturbation);
     match evaluated {
         Ok(margin) if margin < 0.0 => Verdict::Breaks { perturbation: proven.perturbation.clone(), margin },

@@ -21,7 +21,7 @@ use crate::{Classifier, Cost, Error, Features, Form, Norm, Result, Scm};
 /// The margin, in units of the logit, that every answer keeps from the decision boundary
 /// beyond what the uncertainty demands, so that a different order of summation elsewhere
 /// does not turn a promise into a refusal.
-pub const DEFAULT_SAFETY: f64 = 1e-10;
+pub const DEFAULT_SAFETY: f64 = 2e-9;
 
 /// Everything but the people.
 ///

@@ -1,0 +1,184 @@
+//! `surefoot certify`: whether actions hold, wherever they came from.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+use surefoot::{Action, Budget, Certificate, Features, Problem, Verdict, certify, describe_shift};
+use surefoot_cli::table::{Column, Table, Values, Writer, parse_number};
+
+use crate::Said;
+use crate::people::Source;
+use crate::recourse::same_file;
+
+/// What `surefoot certify` can be asked.
+#[derive(Args)]
+pub struct Options {
+    /// The problem file.
+    problem: PathBuf,
+    /// A table of people: CSV, Parquet or Arrow.
+    people: PathBuf,
+    /// A table of actions: a column `id` and, for each feature that may change, a column
+    /// `action:<feature>` with its change in own units (empty: not acted upon), as `surefoot
+    /// recourse` writes it.
+    answers: PathBuf,
+    /// Where to write the verdicts: CSV, Parquet or Arrow.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The column that identifies people in both tables; `id` if there is one, otherwise the number
+    /// of the row.
+    #[arg(long, value_name = "COLUMN")]
+    id: Option<String>,
+    /// Bounds and evaluations that each action may cost.
+    #[arg(long, default_value_t = Budget::default().evaluations)]
+    evaluations: usize,
+}
+
+/// Says of how many actions it is proven that they hold, and of how many that they do not.
+pub fn run(options: &Options) -> Result<Said> {
+    let problem = Problem::read(&options.problem)?;
+    for path in [&options.problem, &options.people, &options.answers] {
+        if options.output.as_ref().is_some_and(|output| same_file(output, path)) {
+            bail!("--output {}: that is what is read; give another name", path.display());
+        }
+    }
+    let mut actions = read_actions(&options.answers, problem.features(), options.id.as_deref())?;
+    let mut source = Source::open(&options.people, problem.features(), options.id.as_deref())?;
+    let columns = [
+        ("id", Column::Text),
+        ("verdict", Column::Text),
+        ("margin", Column::Number),
+        ("margin_at_most", Column::Number),
+        ("breaks_with", Column::Text),
+    ];
+    let mut writer = options.output.as_ref().map(|path| Writer::create(path, &columns)).transpose()?;
+    let (mut holding, mut breaking, mut undecided, mut without) = (0, 0, 0, 0);
+    let mut examples = String::new();
+    let bar = ProgressBar::no_length();
+    bar.set_style(ProgressStyle::with_template("{spinner} {pos} actions, {per_sec}")?);
+    let budget = Budget { evaluations: options.evaluations };
+    while let Some(group) = source.next()? {
+        let mut asked: Vec<(&String, &[f64], Action)> = Vec::new();
+        for (id, individual) in group.ids.iter().zip(group.people.iter()) {
+            match actions.remove(id) {
+                Some(action) => asked.push((id, individual, action)),
+                None => without += 1,
+            }
+        }
+        let certificates = asked
+            .par_iter()
+            .map(|(_, individual, action)| {
+                let certificate = certify(&problem, individual, action, budget);
+                bar.inc(1);
+                certificate
+            })
+            .collect::<surefoot::Result<Vec<Certificate>>>()?;
+        let mut rows: [Vec<Option<String>>; 3] = Default::default();
+        let mut margins: [Vec<Option<f64>>; 2] = Default::default();
+        for ((id, ..), certificate) in asked.iter().zip(&certificates) {
+            let (word, lower, upper, shift) = match &certificate.verdict {
+                Verdict::Holds { margin } => {
+                    holding += 1;
+                    ("holds", Some(*margin), None, None)
+                }
+                Verdict::Breaks { perturbation, margin } => {
+                    breaking += 1;
+                    let shift = describe_shift(&problem, perturbation)?;
+                    if breaking <= EXAMPLES {
+                        writeln!(examples, "That of {id} breaks with {shift}.")?;
+                    }
+                    ("breaks", None, Some(*margin), Some(shift))
+                }
+                Verdict::Undecided { lower, upper } => {
+                    undecided += 1;
+                    ("undecided", Some(*lower), Some(*upper), None)
+                }
+            };
+            rows[0].push(Some((*id).clone()));
+            rows[1].push(Some(word.into()));
+            rows[2].push(shift);
+            margins[0].push(lower.filter(|margin| margin.is_finite()));
+            margins[1].push(upper.filter(|margin| margin.is_finite()));
+        }
+        if let Some(writer) = &mut writer {
+            let ([ids, words, shifts], [lower, upper]) = (rows, margins);
+            let numbers = Values::Numbers;
+            writer.write(&[
+                Values::Texts(ids),
+                Values::Texts(words),
+                numbers(lower),
+                numbers(upper),
+                Values::Texts(shifts),
+            ])?;
+        }
+    }
+    bar.finish_and_clear();
+    if let Some(id) = actions.keys().min() {
+        bail!(
+            "{}: {} actions are of nobody in {}, the first of `{id}`",
+            options.answers.display(),
+            actions.len(),
+            options.people.display()
+        );
+    }
+    if let Some(writer) = writer {
+        writer.finish()?;
+    }
+    let epsilon = problem.epsilon();
+    let mut text = format!(
+        "{} actions: {holding} are proven to hold for every shift of up to {epsilon}, {breaking} do not, {undecided} \
+         could not be decided. {without} people have no action.\n",
+        holding + breaking + undecided
+    );
+    text += &examples;
+    if let Some(path) = &options.output {
+        writeln!(text, "Written to {}.", path.display())?;
+    }
+    Ok(Said { text, holds: breaking == 0 && undecided == 0 })
+}
+
+/// How many breaks are told.
+const EXAMPLES: usize = 3;
+
+/// Actions by who takes them; rows without any change are left out.
+fn read_actions(path: &Path, features: &Features, id: Option<&str>) -> Result<HashMap<String, Action>> {
+    let table = Table::open(path)?;
+    let has = |name: &String| table.columns().contains(name);
+    let id = id.map(str::to_owned).or_else(|| Some("id".to_owned()).filter(has));
+    let actionable = features.actionable();
+    let column = |i: usize| format!("action:{}", features.feature(i).name);
+    let told: Vec<usize> = actionable.iter().copied().filter(|&i| has(&column(i))).collect();
+    if told.is_empty() {
+        let names: Vec<String> = actionable.iter().map(|&i| format!("`{}`", column(i))).collect();
+        bail!("{}: has no column of actions; there should be {}", path.display(), names.join(", "));
+    }
+    let texts: Vec<String> = told.iter().map(|&i| column(i)).chain(id.clone()).collect();
+    let mut actions = HashMap::new();
+    for batch in table.select(&[], &texts)? {
+        let batch = batch?;
+        for (row, place) in batch.places.iter().enumerate() {
+            let mut action = Action { features: Vec::new(), change: Vec::new() };
+            for (cells, &i) in batch.texts.iter().zip(&told).filter(|(cells, _)| !cells[row].is_empty()) {
+                let change = parse_number(&cells[row])
+                    .with_context(|| format!("{}, {place}, column `{}`", path.display(), column(i)))?;
+                action.features.push(i);
+                action.change.push(change / features.feature(i).std);
+            }
+            if action.features.is_empty() {
+                continue;
+            }
+            let name = match &id {
+                Some(_) => batch.texts[told.len()][row].clone(),
+                None => (batch.start + row + 1).to_string(),
+            };
+            if actions.insert(name.clone(), action).is_some() {
+                bail!("{}, {place}: `{name}` has two actions; remove one", path.display());
+            }
+        }
+    }
+    Ok(actions)
+}

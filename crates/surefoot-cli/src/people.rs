@@ -1,0 +1,80 @@
+//! People from tables, batch by batch, and from one line of JSON.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use surefoot::{Features, People};
+use surefoot_cli::table::{Reader, Table};
+
+/// Some people of a table, with what identifies them.
+pub struct Group {
+    pub ids: Vec<String>,
+    pub people: People,
+}
+
+/// Reads people batch by batch.
+pub struct Source<'a> {
+    path: &'a Path,
+    features: &'a Features,
+    reader: Reader,
+    has_ids: bool,
+}
+
+impl<'a> Source<'a> {
+    /// Opens a table. People are known by the column `id` (or another that is named), or by their
+    /// row where there is none.
+    pub fn open(path: &'a Path, features: &'a Features, id: Option<&str>) -> Result<Self> {
+        let table = Table::open(path)?;
+        let id = id.map(str::to_owned).or_else(|| table.columns().iter().find(|name| *name == "id").cloned());
+        let ids: Vec<String> = id.into_iter().collect();
+        let has_ids = !ids.is_empty();
+        Ok(Self { path, features, reader: table.select(&features.names(), &ids)?, has_ids })
+    }
+
+    /// The next people; none at the end.
+    pub fn next(&mut self) -> Result<Option<Group>> {
+        let Some(batch) = Iterator::next(&mut self.reader) else { return Ok(None) };
+        let batch = batch?;
+        let rows: Vec<Vec<f64>> = batch.numbers.rows().into_iter().map(|row| row.to_vec()).collect();
+        let people = match People::from_own_units(self.features, &rows) {
+            Ok(people) => people,
+            Err(error) => {
+                // Whose fault it is: the first who cannot stand alone.
+                let at = rows.iter().position(|row| People::from_own_units(self.features, &[row]).is_err());
+                let Some(at) = at else { return Err(error.into()) };
+                let alone = People::from_own_units(self.features, &[&rows[at]]);
+                let place = format!("{}, {}", self.path.display(), batch.places[at]);
+                return Err(alone.err().unwrap_or(error)).context(place);
+            }
+        };
+        let mut texts = batch.texts;
+        let ids = if self.has_ids {
+            texts.swap_remove(0)
+        } else {
+            (0..rows.len()).map(|i| (batch.start + i + 1).to_string()).collect()
+        };
+        Ok(Some(Group { ids, people }))
+    }
+}
+
+/// One person from JSON such as `{"age": 31, "income": 2400}`, in own units.
+pub fn from_json(text: &str, features: &Features) -> Result<People> {
+    let value: serde_json::Value = serde_json::from_str(text)
+        .with_context(|| format!("--person: no JSON; write it like '{}'", example(features)))?;
+    let Some(fields) = value.as_object() else {
+        bail!("--person: no JSON object; write it like '{}'", example(features));
+    };
+    let mut record: Vec<(&str, f64)> = Vec::with_capacity(fields.len());
+    for (name, value) in fields {
+        let number = value.as_f64().or_else(|| value.as_bool().map(|truth| f64::from(u8::from(truth))));
+        let Some(number) = number else { bail!("--person: `{name}` is {value}; give a number") };
+        record.push((name, number));
+    }
+    People::from_records(features, &[&record]).context("--person")
+}
+
+fn example(features: &Features) -> String {
+    let fields: Vec<String> =
+        features.iter().map(|f| format!("\"{}\": {}", f.name, f.mean.round())).collect();
+    format!("{{{}}}", fields.join(", "))
+}

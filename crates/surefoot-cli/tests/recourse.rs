@@ -1,0 +1,134 @@
+//! `surefoot recourse`, `certify` and `trade-off`, run as people run them.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod command;
+
+use std::path::{Path, PathBuf};
+
+use command::{done, refused, surefoot, text};
+use surefoot::{Action, Problem, margin};
+use surefoot_cli::table::Table;
+
+fn example(name: &str, file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name).join(file)
+}
+
+fn words(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+/// Answers an example into a folder; what it says.
+fn answer(folder: &Path, name: &str, output: &str) -> String {
+    let (problem, people) = (words(&example(name, "problem.toml")), words(&example(name, "people.csv")));
+    done(folder, &["recourse", &problem, &people, "--output", output])
+}
+
+#[test]
+fn answers_stand_in_own_units_and_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for name in ["independent", "linear", "network"] {
+        let said = answer(at, name, "answers.csv");
+        assert!(said.contains("are treated favourably already") && said.contains("Written to"), "{said}");
+        let problem = Problem::read(example(name, "problem.toml")).unwrap();
+        let features = problem.features();
+        let names = features.names();
+        let people = Table::open(example(name, "people.csv")).unwrap().select(&names, &[]).unwrap();
+        let people = people.read_all().unwrap().numbers;
+        let actions: Vec<String> =
+            features.actionable().iter().map(|&i| format!("action:{}", names[i])).collect();
+        let after: Vec<String> = names.iter().map(|name| format!("counterfactual:{name}")).collect();
+        let wanted: Vec<String> = actions.iter().chain(&after).chain([&"status".into()]).cloned().collect();
+        let answers = Table::open(at.join("answers.csv")).unwrap().select(&[], &wanted).unwrap();
+        let answers = answers.read_all().unwrap();
+        let mut found = 0;
+        for (row, own) in people.rows().into_iter().enumerate() {
+            if answers.texts[wanted.len() - 1][row] != "found" {
+                continue;
+            }
+            found += 1;
+            let individual: Vec<f64> =
+                own.iter().enumerate().map(|(i, &v)| features.standardise(i, v)).collect();
+            let mut action = Action { features: Vec::new(), change: Vec::new() };
+            for (cells, &i) in answers.texts.iter().zip(&features.actionable()) {
+                if let Ok(change) = cells[row].parse::<f64>() {
+                    action.features.push(i);
+                    action.change.push(change / features.feature(i).std);
+                }
+            }
+            let zero = vec![0.0; names.len()];
+            let becomes = margin::counterfactual(&problem, &individual, &action, &zero).unwrap();
+            for (i, value) in features.own_units(&becomes).into_iter().enumerate() {
+                let told: f64 = answers.texts[actions.len() + i][row].parse().unwrap();
+                assert!((told - value).abs() < 1e-9 * value.abs().max(1.0), "{name} {told} {value}");
+            }
+        }
+        assert!(found >= 2);
+        // What was found is certified, also through another kind of file.
+        answer(at, name, "answers.parquet");
+        let (problem, people) = (words(&example(name, "problem.toml")), words(&example(name, "people.csv")));
+        for answers in ["answers.csv", "answers.parquet"] {
+            let said = done(at, &["certify", &problem, &people, answers, "--output", "verdicts.csv"]);
+            assert!(said.contains(&format!("{found} are proven to hold")), "{name}: {said}");
+        }
+    }
+}
+
+#[test]
+fn actions_that_do_not_hold_are_found_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let (problem, people) =
+        (words(&example("network", "problem.toml")), words(&example("network", "people.csv")));
+    // As much as would do without any uncertainty, and far too little.
+    std::fs::write(at.join("promised.csv"), "id,action:income\nana,0.70\nben,0.01\n").unwrap();
+    let output = surefoot(at, &["certify", &problem, &people, "promised.csv", "--output", "verdicts.csv"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(said.contains("2 do not") && said.contains("That of ana breaks with"), "{said}");
+    let verdicts = std::fs::read_to_string(at.join("verdicts.csv")).unwrap();
+    assert!(verdicts.contains("ana,breaks") && verdicts.contains("lower"), "{verdicts}");
+}
+
+#[test]
+fn one_person_is_answered_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let problem = words(&example("linear", "problem.toml"));
+    let person = r#"{"education": 11, "income": 2400, "savings": 6000}"#;
+    let said = done(folder.path(), &["recourse", &problem, "--person", person]);
+    assert!(said.starts_with("Raise income by") && said.contains("That is proven"), "{said}");
+    let said = done(folder.path(), &["trade-off", &problem, "--person", person, "--plot", "curve.svg"]);
+    assert!(said.contains("epsilon") && said.contains("standard deviations (proven)"), "{said}");
+    assert!(std::fs::read_to_string(folder.path().join("curve.svg")).unwrap().contains("certified"));
+    let said = done(folder.path(), &["trade-off", &problem, "--person", person, "--epsilons", "0,0.1"]);
+    assert!(said.contains("0.0000") && said.contains("0.1000"), "{said}");
+}
+
+#[test]
+fn bad_input_is_refused_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let (problem, people) =
+        (words(&example("linear", "problem.toml")), words(&example("linear", "people.csv")));
+    let said = |arguments: &[&str], words: &[&str]| {
+        let said = refused(at, arguments);
+        assert!(words.iter().all(|word| said.contains(word)), "{arguments:?}: {said}");
+    };
+    said(&["recourse", &problem], &["PEOPLE", "--output"]);
+    said(&["recourse", &problem, "nobody.csv", "-o", "a.csv"], &["nobody.csv"]);
+    std::fs::write(at.join("high.csv"), "education,income,savings\n11,2400,6000\n99,2400,6000\n").unwrap();
+    said(&["recourse", &problem, "high.csv", "-o", "a.csv"], &["high.csv", "line 3", "`education`", "99"]);
+    said(&["recourse", &problem, "high.csv", "-o", "high.csv"], &["high.csv", "another name"]);
+    said(&["recourse", &problem, &people, "-o", "missing/a.csv"], &["missing/a.csv"]);
+    said(&["recourse", &problem, "--person", "{"], &["--person", "education"]);
+    said(&["recourse", &problem, "--person", r#"{"education": 11}"#], &["--person", "`income`"]);
+    said(&["recourse", &problem, "--person", r#"{"education": "much"}"#], &["`education`", "number"]);
+    std::fs::write(at.join("a.csv"), "id,action:income\nnobody,10\n").unwrap();
+    said(&["certify", &problem, &people, "a.csv"], &["`nobody`"]);
+    std::fs::write(at.join("a.csv"), "id,action:income\nana,ten\n").unwrap();
+    said(&["certify", &problem, &people, "a.csv"], &["line 2", "action:income"]);
+    std::fs::write(at.join("a.csv"), "id,income\nana,10\n").unwrap();
+    said(&["certify", &problem, &people, "a.csv"], &["`action:income`"]);
+    assert!(!at.join("a.csv.partial").exists());
+}
