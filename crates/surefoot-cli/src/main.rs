@@ -1,6 +1,7 @@
 //! The command `surefoot`: robust causal recourse, with proof.
 
 mod check;
+mod data;
 mod demo;
 mod fit;
 mod init;
@@ -34,6 +35,8 @@ enum Command {
     /// Fit structural equations to a table and a causal graph, and write them into a problem
     /// file.
     Fit(fit::Options),
+    /// The data sets of the paper: what they are, and how to get them.
+    Data(data::Options),
 }
 
 /// Exit codes: 0 done, 2 bad input.
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Command::Check(options) => check::run(&options),
         Command::Train(options) => train::run(&options),
         Command::Fit(options) => fit::run(&options),
+        Command::Data(options) => data::run(&options),
     };
     let written = result.and_then(|text| Ok(io::stdout().write_all(text.as_bytes())?));
     match written {
