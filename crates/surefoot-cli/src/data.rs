@@ -98,7 +98,7 @@ fn address(file: &PublicFile) -> String {
 /// Whether a file is here, and the published one.
 fn presence(entry: &Entry, file: &PublicFile, files: &Files) -> Result<String> {
     let Ok(path) = files.path(entry, file) else {
-        return Ok(format!("no; `surefoot data fetch {}`", entry.name));
+        return Ok(format!("no; get it with `surefoot data fetch {}`", entry.name));
     };
     let found = checksum::of_file(&path).with_context(|| format!("{}: cannot be read", path.display()))?;
     Ok(if found == file.sha256 {

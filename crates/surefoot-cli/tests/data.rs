@@ -105,7 +105,7 @@ fn several_files_and_archives_are_downloaded() {
     assert_eq!(DataSet::Loan.read(&here).unwrap().rows.nrows(), 1000);
     let list = said(&["list"], folder.path(), 0);
     assert_eq!(list.matches("the published file\n").count(), 3, "{list}");
-    assert_eq!(list.matches("no; `surefoot data fetch").count(), 3, "{list}");
+    assert_eq!(list.matches("no; get it with `surefoot data fetch").count(), 3, "{list}");
 }
 
 /// Whatever goes wrong, the error says what and how to get the file by hand, and nothing is

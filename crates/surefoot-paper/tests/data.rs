@@ -79,7 +79,8 @@ fn graphs_are_those_of_the_published_causal_models() {
                 .map(|name| features.index(name).unwrap())
                 .collect();
             let mut published = scm.parents(i).to_vec();
-            (causes.sort_unstable(), published.sort_unstable());
+            causes.sort_unstable();
+            published.sort_unstable();
             assert_eq!(causes, published, "{data} {}", feature.name);
         }
     }

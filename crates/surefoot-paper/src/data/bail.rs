@@ -13,8 +13,8 @@ pub(super) const ENTRY: Entry = Entry {
             years of schooling (SCHOOL, which may only increase), rules broken in prison (RULE, which may \
             only decrease), age, time served and others. Favourable: no return to prison. No causal model \
             is known. The published models were trained on another version (7,915 people).",
-    origin: "ICPSR 8987, P. Schmidt and A. D. Witte, Predicting Recidivism in North Carolina, 1978 and \
-             1980, https://doi.org/10.3886/ICPSR08987; as the table that the paper's authors publish, \
+    origin: "ICPSR study 8987, P. Schmidt and A. D. Witte, Predicting Recidivism in North Carolina, 1978 \
+             and 1980; as the table that the paper's authors publish, \
              data/bail.csv of https://github.com/RicardoDominguez/AdversariallyRobustRecourse",
     terms: "the terms of use of ICPSR; the authors' repository states no licence",
     files: &[PublicFile {

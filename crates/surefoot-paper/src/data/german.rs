@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "german",
     title: "South German Credit",
     about: "1,000 borrowers of a German bank, 1973 to 1975, with 20 features: duration of the credit in \
-            months (laufzeit) and amount in Marks (hoehe), which may change, age (alter), and codes. \
+            months (laufzeit) and amount (hoehe), which may change, age (alter), and codes. \
             Favourable: paid back (kredit 1). No causal model is known.",
     origin: "UCI Machine Learning Repository, SouthGermanCredit.asc in the archive of \
              https://archive.ics.uci.edu/dataset/573/south+german+credit+update",
