@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+use surefoot::People;
 use surefoot_paper::data::{DataError, DataSet, Files, Origin};
 use surefoot_paper::reference::Equations;
 use surefoot_paper::training::split;
@@ -26,6 +27,8 @@ fn tables_are_the_published_ones() {
         assert!(worst <= 1e-12, "{data}: {worst}");
         assert_eq!(table.favourable, labels, "{data}");
         assert!(matches!(table.origin, Origin::File(_)), "{data}");
+        // All of them are people of whom the engine can be asked.
+        People::from_standardised(&table.features, table.rows.view()).unwrap();
     }
 }
 
@@ -190,6 +193,13 @@ fn incomplete_people_are_left_out() {
 }
 
 #[test]
+fn a_file_is_found_by_the_name_its_publisher_gives_it() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("adult.data"), ADULT).unwrap();
+    assert_eq!(DataSet::Adult.read(&Files::in_folder(folder.path())).unwrap().favourable, [false, true]);
+}
+
+#[test]
 fn a_malformed_line_is_named() {
     for (data, content, from, to, expected) in [
         (DataSet::Compas, COMPAS, "Female", "F", "line 3, column `sex`: `F` is not Male or Female"),
@@ -214,6 +224,7 @@ fn a_malformed_line_is_named() {
         (DataSet::Adult, ADULT, "39, State-gov", "39", "line 1: has 14 cells rather than 15"),
         (DataSet::German, GERMAN, "1049", "inf", "line 2, column `hoehe`: `inf` is not a number"),
         (DataSet::German, GERMAN, " kredit", " credit", "line 1: has no column `kredit`"),
+        (DataSet::Bail, BAIL, "\n0,1,0", "\n0,2,0", "line 2, column `ALCHY`: `2` is not 0 or 1"),
         (DataSet::Bail, BAIL, "264,9", "264,", "line 2, column `TSERVD`: `` is not a number"),
         (DataSet::Bail, BAIL, ",2\n1,1", ",2,2\n1,1", "line 2: has 20 cells rather than 19"),
     ] {

@@ -30,7 +30,9 @@ pub(super) const ENTRY: Entry = Entry {
     read,
 };
 
-/// The first ten are 0 or 1.
+/// So many columns, the first, are 0 or 1.
+const BINARY: usize = 10;
+
 const COLUMNS: [&str; 16] = [
     "WHITE", "ALCHY", "JUNKY", "SUPER", "MARRIED", "FELON", "WORKREL", "PROPTY", "PERSON", "MALE", "PRIORS",
     "SCHOOL", "RULE", "AGE", "TSERVD", "FOLLOW",
@@ -44,8 +46,11 @@ fn read(files: &Files) -> Result<Table> {
     let mut people = People::default();
     text.each(|line| {
         let mut values = [0.0; COLUMNS.len()];
-        for (value, column) in values.iter_mut().zip(columns) {
-            *value = line.number(column)?;
+        for (i, (value, column)) in values.iter_mut().zip(columns).enumerate() {
+            *value = match i {
+                ..BINARY => f64::from(line.either(column, ["1", "0"], "0 or 1")?),
+                _ => line.number(column)?,
+            };
         }
         let favourable = line.either(returned, ["0", "1"], "0 or 1")?;
         // Those of the third file lack ALCHY and JUNKY; -9 and 0 stand for what is not known.
@@ -57,7 +62,7 @@ fn read(files: &Files) -> Result<Table> {
         Ok(())
     })?;
     let feature = |(i, name): (usize, &str)| match name {
-        _ if i < 10 => Feature::new(name).kind(Kind::Binary),
+        _ if i < BINARY => Feature::new(name).kind(Kind::Binary),
         // The least and the most schooling of anybody.
         "SCHOOL" => Feature::new(name).limits(1.0, 19.0).change(Change::Increase),
         "RULE" => Feature::new(name).limits(0.0, f64::INFINITY).change(Change::Decrease),

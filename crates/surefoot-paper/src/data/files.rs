@@ -22,7 +22,7 @@ impl Files {
     /// Those in the folder that the variable `SUREFOOT_DATA` names; without it, in `shared/data`
     /// beside the checkout if there is one, and where `surefoot data fetch` puts them.
     pub fn locate() -> Self {
-        if let Some(folder) = std::env::var_os(VARIABLE) {
+        if let Some(folder) = given(VARIABLE) {
             return Self::in_folder(folder);
         }
         let here = std::env::current_dir().unwrap_or_default();
@@ -52,12 +52,10 @@ impl Files {
     /// `SUREFOOT_DATA` names, or else `surefoot` among the data of the person's programs
     /// (`$XDG_DATA_HOME`, `~/.local/share`; `%LOCALAPPDATA%` on Windows).
     pub fn download_folder() -> PathBuf {
-        let given = |variable| std::env::var_os(variable).filter(|folder| !folder.is_empty());
         if let Some(folder) = given(VARIABLE) {
-            return folder.into();
+            return folder;
         }
         let programs = if cfg!(windows) { given("LOCALAPPDATA") } else { given("XDG_DATA_HOME") };
-        let programs = programs.map(PathBuf::from);
         let home = || std::env::home_dir().unwrap_or_default().join(".local/share");
         programs.unwrap_or_else(home).join("surefoot")
     }
@@ -74,4 +72,9 @@ impl Files {
         let found = all.into_iter().find(|path: &PathBuf| Path::is_file(path));
         found.ok_or_else(|| DataError::missing(entry, file, &self.folders))
     }
+}
+
+/// The folder that a variable names, if it does.
+fn given(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
