@@ -33,15 +33,6 @@ pub struct Options {
 /// Columns of text.
 const WIDTH: usize = 80;
 
-/// The causes of each feature in the Loan model.
-const CAUSES: [(&str, &[&str]); 5] = [
-    ("education", &["gender", "age"]),
-    ("loan_amount", &["gender", "age"]),
-    ("loan_duration", &["gender", "age", "loan_amount"]),
-    ("income", &["gender", "age", "education"]),
-    ("savings", &["income"]),
-];
-
 /// What was found.
 pub struct Report {
     people: usize,
@@ -99,7 +90,7 @@ pub fn run(options: &Options) -> Result<Report> {
     let fit = |(feature, causes): (&'static str, &[&str])| -> Result<(&'static str, Equation)> {
         Ok((feature, train::linear_equation(&features, rows, feature, causes)?))
     };
-    let equations = CAUSES.into_iter().map(fit).collect::<Result<Vec<_>>>()?;
+    let equations = loan::CAUSES.into_iter().map(fit).collect::<Result<Vec<_>>>()?;
     let scm = Scm::new(&features, equations)?;
     let standard = Problem::new(features.clone(), classifier)?.with_causal_model(scm)?;
     let robust = standard.clone().with_uncertainty(Norm::L2, options.epsilon).context("--epsilon")?;

@@ -2,6 +2,7 @@
 
 mod certify;
 mod check;
+mod data;
 mod demo;
 mod fit;
 mod init;
@@ -45,6 +46,8 @@ enum Command {
     /// Fit structural equations to a table and a causal graph, and write them into a problem
     /// file.
     Fit(fit::Options),
+    /// The data sets of the paper: what they are, and how to get them.
+    Data(data::Options),
 }
 
 /// What a command says, and whether what it was asked about holds.
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::TradeOff(options) => trade_off::run(&options).map(Said::from),
         Command::Train(options) => train::run(&options).map(Said::from),
         Command::Fit(options) => fit::run(&options).map(Said::from),
+        Command::Data(options) => data::run(&options).map(Said::from),
     };
     let written = result.and_then(|said| {
         io::stdout().write_all(said.text.as_bytes())?;

@@ -5,7 +5,9 @@
 
 pub mod figure;
 pub mod loan;
+pub mod data;
 pub mod reference;
 pub mod training;
 
+pub use data::DataSet;
 pub use reference::Reference;

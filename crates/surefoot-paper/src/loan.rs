@@ -19,6 +19,15 @@ const SCALING: [(&str, f64, f64); 7] = [
     ("savings", -2.0761824, 5.564847),
 ];
 
+/// The causes of each feature that has any.
+pub const CAUSES: [(&str, &[&str]); 5] = [
+    ("education", &["gender", "age"]),
+    ("loan_amount", &["gender", "age"]),
+    ("loan_duration", &["gender", "age", "loan_amount"]),
+    ("income", &["gender", "age", "education"]),
+    ("savings", &["income"]),
+];
+
 /// Mean and standard deviation of a feature; of one that is not there, 0 and 1.
 pub(crate) fn scaling(feature: &str) -> (f64, f64) {
     SCALING.into_iter().find(|(name, ..)| *name == feature).map_or((0.0, 1.0), |(_, mean, std)| (mean, std))

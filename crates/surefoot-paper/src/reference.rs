@@ -239,6 +239,15 @@ impl Reference {
         Ok((table, labels))
     }
 
+    /// The rows that a seed trains on and those it tests on.
+    pub fn split(&self, dataset: &str, seed: u32) -> Result<(Vec<usize>, Vec<usize>)> {
+        let file = File::open(self.folder.join(format!("processed/{dataset}.safetensors")))?;
+        let rows = |part: &str| -> Result<Vec<usize>> {
+            Ok(file.vector(&format!("split{seed}.{part}"))?.iter().map(|&row| row as usize).collect())
+        };
+        Ok((rows("train")?, rows("test")?))
+    }
+
     /// The causal model that the published answers for linear or for network classifiers use,
     /// if they use one: fitted, or the analytic one of Loan.
     pub fn scm(&self, dataset: &str, features: &Features, kind: Equations) -> Result<Option<Scm>> {

@@ -6,20 +6,7 @@ use std::fmt;
 use rand_mt::Mt;
 use surefoot::train::{Allr, Objective, Ross, Training};
 
-/// The paper's data sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DataSet {
-    /// COMPAS recidivism scores.
-    Compas,
-    /// Adult income.
-    Adult,
-    /// The synthetic Loan model.
-    Loan,
-    /// South German Credit.
-    German,
-    /// Bail, North Carolina.
-    Bail,
-}
+pub use crate::data::DataSet;
 
 /// A model of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,23 +46,6 @@ pub struct Published {
     pub robust: f64,
 }
 
-impl DataSet {
-    /// All of them, in the paper's order.
-    pub const ALL: [DataSet; 5] =
-        [DataSet::Compas, DataSet::Adult, DataSet::Loan, DataSet::German, DataSet::Bail];
-
-    /// The name of its files.
-    pub fn name(self) -> &'static str {
-        match self {
-            DataSet::Compas => "compas",
-            DataSet::Adult => "adult",
-            DataSet::Loan => "loan",
-            DataSet::German => "german",
-            DataSet::Bail => "bail",
-        }
-    }
-}
-
 impl Model {
     /// Both.
     pub const ALL: [Model; 2] = [Model::Linear, Model::Network];
@@ -84,12 +54,6 @@ impl Model {
 impl Method {
     /// The four that the paper compares.
     pub const COMPARED: [Method; 4] = [Method::Erm, Method::Allr, Method::Ross, Method::Af];
-}
-
-impl fmt::Display for DataSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 impl fmt::Display for Model {
