@@ -16,6 +16,7 @@
 //! form as computed differs from the exact one by at most that sum times the number of
 //! operations in a chain times half a unit in the last place, which is added to its radius.
 
+use super::jet::Gram;
 use super::region::Region;
 use crate::graph::{Form, Graph, Interval, Operation, Relaxation, Unit, relax_tanh};
 use crate::network::{LANES, Lanes, Network, Real, Vectorised, vectorised};
@@ -97,6 +98,9 @@ impl Affine {
         for (k, operation) in graph.operations.iter().enumerate() {
             let mut state = std::mem::take(&mut self.states[k]);
             state.arguments.clear();
+            if !matches!(operation, Operation::Network(..)) {
+                state.layers.clear();
+            }
             match operation {
                 Operation::Unit(unit, form) => {
                     let mut row = std::mem::take(&mut self.row);
@@ -163,6 +167,32 @@ impl Affine {
             }
         }
         blame
+    }
+
+    /// The directions in which the error of the last bound lies: `sum_n e_n v_n v_n^T` over all
+    /// units, with `e_n` the error of the unit over the square of its range and `v_n` the slope of
+    /// what goes into it; row by row.
+    pub fn strain(&self, inputs: usize) -> Vec<f64> {
+        let mut strain = vec![0.0; inputs * inputs];
+        for (k, state) in self.states.iter().enumerate() {
+            let share = self.row.terms.get(inputs + k).map_or(0.0, |t| t.abs());
+            for layer in &state.layers {
+                let blocks = layer.lower.len();
+                let mut weight = vec![Lanes::ZERO; blocks];
+                for b in 0..blocks {
+                    for l in 0..LANES {
+                        let width = (layer.upper[b].0[l] - layer.lower[b].0[l]).max(1e-12);
+                        // The columns have been multiplied with the slope.
+                        let scale = (width * layer.slope[b].0[l].max(1e-12)).powi(2);
+                        let e = share * layer.adjoint[b].0[l].abs() * layer.radius[b].0[l] / scale;
+                        weight[b].0[l] = if e.is_finite() { e } else { 0.0 };
+                    }
+                }
+                let columns = &layer.columns[..inputs * blocks];
+                vectorised(Gram { columns, weight: &weight, hessian: &mut strain, inputs });
+            }
+        }
+        strain
     }
 
     /// A form in inputs and results as one in inputs and error symbols.

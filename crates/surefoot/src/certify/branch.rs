@@ -149,7 +149,11 @@ impl Prover {
         }
         if cell.lower < required {
             let origin = vec![0.0; graph.inputs];
-            self.bend(&graph, &mut cell, &origin, &worst);
+            self.bend(&graph, &mut cell, Some(&origin), &worst);
+            if cell.lower < required {
+                self.affine.bound(&graph, &cell.region);
+                self.bend(&graph, &mut cell, None, &worst);
+            }
         }
         if cell.lower >= required {
             result.lower = cell.lower;
@@ -182,10 +186,13 @@ impl Prover {
         best
     }
 
-    /// The curvature bound over a cell of which affine bounds have been computed last.
-    fn bend(&mut self, graph: &Graph<'_>, cell: &mut Cell, centre: &[f64], worst: &Found) {
+    /// The curvature bound over a cell of which affine bounds have been computed last: around the
+    /// worst perturbation, or with the Hessian bounded around the middle.
+    fn bend(&mut self, graph: &Graph<'_>, cell: &mut Cell, middle: Option<&[f64]>, worst: &Found) {
         self.curvatures += 1;
-        let Some(curvature) = Curvature::bound(graph, &cell.region, centre, &self.affine, &mut self.jets)
+        let (centre, around) = middle.map_or((&worst.at[..], true), |middle| (middle, false));
+        let jets = &mut self.jets;
+        let Some(curvature) = Curvature::bound(graph, &cell.region, centre, &self.affine, jets, around)
         else {
             return;
         };
@@ -196,13 +203,13 @@ impl Prover {
         // The value with its rounding: a bound over the point alone.
         let point = Region::cuboid(worst.at.clone(), worst.at.clone());
         let value = self.affine.bound(graph, &point).lower(&point);
-        let Curvature { matrix, gradient_error } = &curvature;
-        let quadratic = Quadratic { at: &worst.at, value, gradient: &worst.gradient, matrix };
-        let width = graph.inputs as f64;
-        let bound =
-            quadratic.lower(&cell.region) - 2.0 * width * gradient_error * cell.region.longest().sqrt();
-        if bound > cell.lower {
-            (cell.lower, cell.reason) = (bound, Reason::Curvature);
+        let error = 2.0 * graph.inputs as f64 * curvature.gradient_error * cell.region.longest().sqrt();
+        for matrix in &curvature.matrices {
+            let quadratic = Quadratic { at: &worst.at, value, gradient: &worst.gradient, matrix };
+            let bound = quadratic.lower(&cell.region) - error;
+            if bound > cell.lower {
+                (cell.lower, cell.reason) = (bound, Reason::Curvature);
+            }
         }
     }
 
@@ -219,7 +226,12 @@ impl Prover {
         let (kind, radius) = composer.ball();
         let n = worst.at.len();
         let coordinates = match kind {
-            NormKind::L2 => self.coordinates.turned(principal(&worst)),
+            NormKind::L2 => {
+                let graph = composer.in_perturbation(change, &self.coordinates);
+                self.affine.bound(&graph, &Region::ball(kind, n, radius));
+                let strain = self.affine.strain(n);
+                self.coordinates.turned(principal(&worst, &strain))
+            }
             _ => self.coordinates.clone(),
         };
         let graph = composer.in_perturbation(change, &coordinates);
@@ -260,7 +272,7 @@ impl Prover {
                     let nearest = half.region.nearest();
                     if nearest.iter().map(|y| y * y).sum::<f64>().sqrt() > 0.3 * radius {
                         self.affine.bound(&graph, &half.region);
-                        self.bend(&graph, &mut half, &nearest, &worst);
+                        self.bend(&graph, &mut half, None, &worst);
                     }
                 }
                 number += 1;
@@ -324,7 +336,7 @@ impl Cell {
 
 /// Axes whose first points to the worst perturbation, the others along the principal directions
 /// of the Hessian across it: row by row, orthogonal.
-fn principal(worst: &Found) -> Vec<f64> {
+fn principal(worst: &Found, strain: &[f64]) -> Vec<f64> {
     let n = worst.at.len();
     let length = worst.at.iter().map(|y| y * y).sum::<f64>().sqrt();
     let first: Vec<f64> = if length > 0.0 {
@@ -332,10 +344,8 @@ fn principal(worst: &Found) -> Vec<f64> {
     } else {
         (0..n).map(|i| if i == 0 { 1.0 } else { 0.0 }).collect()
     };
-    let zero = vec![0.0; n * n];
-    let hessian = if worst.hessian.len() == n * n { &worst.hessian } else { &zero };
     let across = DMatrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 } - first[i] * first[j]);
-    let matrix = &across * DMatrix::from_row_slice(n, n, hessian) * &across;
+    let matrix = &across * DMatrix::from_row_slice(n, n, strain) * &across;
     let eigen = SymmetricEigen::new(matrix);
     let mut order: Vec<usize> = (0..n).collect();
     let bend = |k: usize| eigen.eigenvalues[k].abs();

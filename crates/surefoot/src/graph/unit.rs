@@ -174,6 +174,32 @@ impl Unit {
         range.or_everything().widened(ROUNDING)
     }
 
+    /// The largest size of the third derivative over an interval; infinite where there is none.
+    pub fn jerk(self, z: Interval) -> f64 {
+        let z = self.domain(z.or_everything());
+        let most = match self {
+            // In terms of the slope s: 4 s - 6 s^2, with an extremum of 2 / 3 at 1 / 3.
+            Unit::Tanh => {
+                let Interval { lower, upper } = Unit::Tanh.slopes(z);
+                let at = |s: f64| (4.0 * s - 6.0 * s * s).abs();
+                let turn = if lower <= 1.0 / 3.0 && upper >= 1.0 / 3.0 { 2.0 / 3.0 } else { 0.0 };
+                at(lower).max(at(upper)).max(turn)
+            }
+            Unit::Sigmoid => Unit::Tanh.jerk(Interval { lower: 0.5 * z.lower, upper: 0.5 * z.upper }) / 16.0,
+            Unit::Relu if z.lower <= 0.0 && z.upper >= 0.0 => f64::INFINITY,
+            Unit::Relu | Unit::Square => 0.0,
+            Unit::Exp => z.upper.exp(),
+            Unit::Log => 2.0 / z.lower.powi(3),
+            Unit::Sqrt => 0.375 * z.lower.powf(-2.5),
+            Unit::Reciprocal if z.lower > 0.0 || z.upper < 0.0 => {
+                6.0 / z.lower.abs().min(z.upper.abs()).powi(4)
+            }
+            Unit::Reciprocal => f64::INFINITY,
+        };
+        let most = most * (1.0 + ROUNDING) + ROUNDING;
+        if most.is_nan() { f64::INFINITY } else { most }
+    }
+
     /// A line with the least error over an interval: its slope is that of the chord, its offset
     /// lies between the extrema of `f(z) - slope z`, which are at the ends and where the
     /// derivative is the slope.
@@ -304,6 +330,8 @@ mod tests {
             for unit in UNITS {
                 let (range, slopes, bends) = (unit.range(z), unit.slopes(z), unit.bends(z));
                 let line = unit.relax(z);
+                let jerk = unit.jerk(z);
+                let mut last: Option<(f64, f64)> = None;
                 prop_assert!(line.radius >= 0.0, "{unit:?} {z:?} {line:?}");
                 for k in 0..=100 {
                     let x = (z.lower + (z.upper - z.lower) * f64::from(k) / 100.0).clamp(z.lower, z.upper);
@@ -315,6 +343,12 @@ mod tests {
                     let (slope, bend) = unit.derivatives(x);
                     prop_assert!(slopes.contains(slope), "{unit:?} {z:?} {slopes:?} {slope}");
                     prop_assert!(!bend.is_finite() || bends.contains(bend), "{unit:?} {z:?} {bends:?} {bend}");
+                    if let Some((y, before)) = last.filter(|_| unit != Unit::Relu) {
+                        let change = (bend - before).abs();
+                        let most = jerk * (x - y) * (1.0 + 1e-9) + 1e-13 * (1.0 + bend.abs() + before.abs());
+                        prop_assert!(change <= most || !change.is_finite(), "{unit:?} {z:?} {jerk} {change}");
+                    }
+                    last = Some((x, bend));
                     let error = (value - line.slope * x - line.offset).abs();
                     prop_assert!(error <= line.radius, "{unit:?} {z:?} {line:?} at {x}: {error}");
                 }
