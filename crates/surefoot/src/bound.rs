@@ -13,6 +13,8 @@ mod curvature;
 mod jet;
 mod quadratic;
 mod region;
+#[cfg(test)]
+mod tests;
 
 use ndarray::Array2;
 

@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 use nalgebra::{DMatrix, SymmetricEigen};
 
 use super::{Found, Piece, Reason, Search};
-use crate::bound::{Affine, Composer, Coordinates, Curvature, Jets, Quadratic, Region};
+use crate::bound::{Affine, Composer, Coordinates, Curvature, Jets, Order, Quadratic, Region};
 use crate::graph::Graph;
 use crate::{NormKind, Problem};
 
@@ -20,6 +20,9 @@ use crate::{NormKind, Problem};
 const ROOM: f64 = 1e-12;
 /// What a curvature bound counts for.
 const CURVATURE: usize = 5;
+
+/// So many evaluations without derivatives, and refinements of bounds, count for one.
+const QUICK: usize = 4;
 
 /// A part of the ball.
 #[derive(Clone, Debug)]
@@ -91,7 +94,8 @@ impl Prover {
 
     /// Bounds and evaluations so far.
     pub fn evaluations(&self) -> usize {
-        self.affine.count + self.jets.count + CURVATURE * self.curvatures
+        let quick = self.affine.refined + self.jets.values;
+        self.affine.count + self.jets.count + CURVATURE * self.curvatures + quick / QUICK
     }
 
     pub fn set_limit(&mut self, limit: usize) {
@@ -196,7 +200,7 @@ impl Prover {
         else {
             return;
         };
-        self.jets.evaluate(graph, &worst.at, crate::bound::Order::Value);
+        self.jets.evaluate(graph, &worst.at, Order::Value);
         if self.jets.on_a_kink(graph) {
             return;
         }
@@ -288,6 +292,18 @@ impl Prover {
         result.lower = closed;
     }
 
+    /// An affine bound over a region, refined where it is lowest.
+    fn bound(&mut self, graph: &Graph<'_>, region: &Region, required: f64) -> f64 {
+        let plane = self.affine.bound(graph, region);
+        let lower = plane.lower(region);
+        if lower >= required {
+            return lower;
+        }
+        self.jets.evaluate(graph, &region.lowest(&plane.linear), Order::Value);
+        let better = self.affine.refine(graph, region, &self.jets);
+        better.map_or(lower, |better| lower.max(better.lower(region)))
+    }
+
     /// The halves of a cell along the best of a few axes.
     fn halves(&mut self, graph: &Graph<'_>, cell: &Cell, required: f64) -> Vec<Cell> {
         let n = graph.inputs;
@@ -308,7 +324,7 @@ impl Prover {
                     worth += required;
                     continue;
                 };
-                let lower = self.affine.bound(graph, &region).lower(&region);
+                let lower = self.bound(graph, &region, required);
                 // What holds over the cell holds over its half.
                 let (lower, reason) =
                     if lower > cell.lower { (lower, Reason::Affine) } else { (cell.lower, cell.reason) };

@@ -270,6 +270,49 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
+/// Bounds of `tanh(z) - slope z` over `l < u`, finite, with the values at the ends.
+#[inline(always)]
+pub(crate) fn offsets_tanh(l: f64, u: f64, a: f64, b: f64, slope: f64) -> (f64, f64) {
+    // Where the derivative is the slope, tanh is +- t, at +- atanh(t) = log((1 + t)^2 / slope) / 2.
+    let t = (1.0 - slope).max(0.0).sqrt();
+    let at = 0.5 * ((1.0 + t) * (1.0 + t) / slope).ln();
+    let (left, right) = (a - slope * l, b - slope * u);
+    let (mut low, mut high) = (left.min(right), left.max(right));
+    let turn = t - slope * at;
+    if at < u && at > l {
+        high = high.max(turn);
+    }
+    if -at > l && -at < u {
+        low = low.min(-turn);
+    }
+    let room = ROUNDING * (1.0 + slope * l.abs().max(u.abs()));
+    (low - room, high + room)
+}
+
+impl Unit {
+    /// Bounds of `f(z) - slope z` over an interval, for the functions of networks.
+    #[inline(always)]
+    pub fn offsets(self, z: Interval, slope: f64) -> (f64, f64) {
+        let Interval { lower: l, upper: u } = z;
+        let (a, b) = (self.value(l), self.value(u));
+        match self {
+            Unit::Tanh => offsets_tanh(l, u, a, b, slope),
+            Unit::Sigmoid => {
+                let (low, high) =
+                    offsets_tanh(0.5 * l, 0.5 * u, (0.5 * l).tanh(), (0.5 * u).tanh(), 4.0 * slope);
+                (0.5 + 0.5 * low - ROUNDING, 0.5 + 0.5 * high + ROUNDING)
+            }
+            Unit::Relu => {
+                let (left, right) = (a - slope * l, b - slope * u);
+                let kink = if l < 0.0 && u > 0.0 { 0.0 } else { left };
+                let room = ROUNDING * (1.0 + slope.abs()) * l.abs().max(u.abs());
+                (left.min(right).min(kink) - room, left.max(right).max(kink) + room)
+            }
+            _ => (f64::NEG_INFINITY, f64::INFINITY),
+        }
+    }
+}
+
 /// [`Unit::relax`] for tanh over `l < u`, finite, with the values at the ends.
 #[inline(always)]
 pub(crate) fn relax_tanh(l: f64, u: f64, a: f64, b: f64) -> Relaxation {
@@ -281,18 +324,7 @@ pub(crate) fn relax_tanh(l: f64, u: f64, a: f64, b: f64) -> Relaxation {
         return Relaxation { slope, offset: a - slope * l, radius: radius + ROUNDING * slope * l.abs() };
     }
     let slope = ((b - a) / width).clamp(0.0, 1.0);
-    // Where the derivative is the slope, tanh is +- t, at +- atanh(t) = log((1 + t)^2 / slope) / 2.
-    let t = (1.0 - slope).sqrt();
-    let at = 0.5 * ((1.0 + t) * (1.0 + t) / slope).ln();
-    let (left, right) = (a - slope * l, b - slope * u);
-    let (mut low, mut high) = (left.min(right), left.max(right));
-    let turn = t - slope * at;
-    if at < u && at > l {
-        high = high.max(turn);
-    }
-    if -at > l && -at < u {
-        low = low.min(-turn);
-    }
+    let (low, high) = offsets_tanh(l, u, a, b, slope);
     let size = 1.0 + slope * l.abs().max(u.abs());
     Relaxation { slope, offset: 0.5 * (low + high), radius: 0.5 * (high - low) + ROUNDING * size }
 }
