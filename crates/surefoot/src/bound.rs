@@ -140,7 +140,7 @@ fn check(width: usize, lower: &[f64], upper: &[f64]) -> Result<()> {
             return Err(Error::VectorLength { expected: width, found: ends.len() });
         }
     }
-    match lower.iter().zip(upper).find(|(l, u)| !(l <= u)) {
+    match lower.iter().zip(upper).find(|(l, u)| l > u || l.is_nan() || u.is_nan()) {
         Some((&value, _)) => Err(Error::Setting { setting: "lower", value }),
         None => Ok(()),
     }

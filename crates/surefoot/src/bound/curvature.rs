@@ -721,10 +721,9 @@ impl Work<'_> {
                 let weight = &weight[k * blocks..(k + 1) * blocks];
                 vectorised(Gram { columns, weight, hessian: &mut sum.matrix, inputs: n });
             }
+            spread_back = vec![Lanes::ZERO; wide[number].backward.blocks()];
             if carries {
-                let below = &wide[number].backward;
-                spread_back = vec![Lanes::ZERO; below.blocks()];
-                below.multiply_sizes(&carried, &mut spread_back);
+                wide[number].backward.multiply_sizes(&carried, &mut spread_back);
             }
             // Down to what is below: a' = W^T (a s'), and its gradient W^T (grad a s' + a s'' v).
             let mut down = vec![Lanes::ZERO; blocks];

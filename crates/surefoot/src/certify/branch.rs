@@ -257,7 +257,7 @@ impl Prover {
                 return;
             }
             // Now and then a look at what is found from here.
-            if result.nodes % 16 == 0 {
+            if result.nodes.is_multiple_of(16) {
                 let mut start: Vec<f64> =
                     (0..n).map(|i| 0.5 * (cell.region.lower[i] + cell.region.upper[i])).collect();
                 cell.region.project(&mut start);

@@ -34,7 +34,7 @@ pub(crate) struct Relaxation {
 /// Where the second derivative of tanh is least, and how far it goes: `atanh(1 / sqrt(3))` and
 /// `4 / (3 sqrt(3))`.
 const BEND: f64 = 0.658_478_948_462_408_4;
-const STEEPEST: f64 = 0.769_800_358_919_501_1;
+const STEEPEST: f64 = 0.769_800_358_919_501;
 /// Intervals narrower than this are relaxed by their tangent.
 const NARROW: f64 = 1e-7;
 /// Relative to what is computed, more than the error of a few operations.

@@ -82,8 +82,7 @@ impl<'p, 's> Solver<'p, 's> {
             return Ok(self.proof(Outcome::AlreadyFavourable, None));
         }
         self.fill_queue();
-        loop {
-            let Some(cuboid) = self.queue.pop() else { break };
+        while let Some(cuboid) = self.queue.pop() {
             let cost = cuboid.cost;
             if self
                 .incumbent
@@ -228,10 +227,10 @@ impl<'p, 's> Solver<'p, 's> {
         let (perturbation, value) = self.attack(set, &middle, start.as_deref());
         if value < 0.0 {
             self.note(set, &middle, value);
-            if let Some(k) = self.add(set, &middle, perturbation) {
-                if self.rule_out(&cuboid, k) {
-                    return;
-                }
+            if let Some(k) = self.add(set, &middle, perturbation)
+                && self.rule_out(&cuboid, k)
+            {
+                return;
             }
         } else {
             self.improve(&cuboid, &middle);
@@ -276,7 +275,7 @@ impl<'p, 's> Solver<'p, 's> {
         let region = Region::cuboid(lower.clone(), upper.clone());
         let plane = self.prover.affine.bound(&graphs[k], &region);
         let highest = highest(&plane, &region, cost, &weights, limit);
-        if !(highest < 0.0) {
+        if highest >= 0.0 || highest.is_nan() {
             return false;
         }
         let features = composer.features().to_vec();
