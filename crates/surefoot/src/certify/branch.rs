@@ -1,10 +1,12 @@
 //! Branch and bound over cells of the ball.
 //!
 //! Cells are boxes in coordinates whose first axis points to the worst perturbation found and
-//! whose others are the principal directions of the margin's curvature around it. The cell with
-//! the lowest bound is cut next, along that axis out of three (the first and the two most to
-//! blame for the error) whose halves are bounded best. The cell that holds the worst
-//! perturbation is also given the curvature bound.
+//! whose others are the principal directions of the error of the affine bound across it. The cell
+//! with the lowest bound is cut next, along the axis that is most to blame for its error. The cell
+//! that holds the worst perturbation is also given the curvature bound.
+//!
+//! The lowest bound rises about evenly with the logarithm of the number of cells. Where that
+//! leads nowhere within the budget, the proof is given up early.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -23,6 +25,9 @@ const CURVATURE: usize = 5;
 
 /// So many evaluations without derivatives, and refinements of bounds, count for one.
 const QUICK: usize = 4;
+
+/// How many times as much as is left of the budget a proof may seem to need.
+const PATIENCE: f64 = 3.0;
 
 /// A part of the ball.
 #[derive(Clone, Debug)]
@@ -249,11 +254,12 @@ impl Prover {
         let mut heap = BinaryHeap::new();
         heap.push(Cell { region: ball, blame: self.affine.blame(n), ..root });
         let mut closed = f64::INFINITY;
+        let mut before = f64::NEG_INFINITY;
         let mut number = 0;
         while let Some(cell) = heap.pop() {
             result.lower = cell.lower.min(closed);
             result.nodes += 1;
-            if self.is_spent() {
+            if self.is_spent() || self.is_hopeless(result, required, &mut before) {
                 return;
             }
             // Now and then a look at what is found from here.
@@ -292,6 +298,19 @@ impl Prover {
         result.lower = closed;
     }
 
+    /// Whether what is left of the budget will not do, going by the last doubling of the number of
+    /// cells.
+    fn is_hopeless(&self, result: &Result, required: f64, before: &mut f64) -> bool {
+        if result.nodes < 128 || !result.nodes.is_power_of_two() {
+            return false;
+        }
+        let risen = result.lower - std::mem::replace(before, result.lower);
+        let doublings = (required - result.lower) / risen.max(1e-300);
+        // A cell takes about three and a half evaluations.
+        let left = self.limit.saturating_sub(self.evaluations()) as f64 / 3.5;
+        risen.is_finite() && result.nodes as f64 * (doublings.min(60.0).exp2() - 1.0) > PATIENCE * left
+    }
+
     /// An affine bound over a region, refined where it is lowest.
     fn bound(&mut self, graph: &Graph<'_>, region: &Region, required: f64) -> f64 {
         let plane = self.affine.bound(graph, region);
@@ -304,38 +323,24 @@ impl Prover {
         better.map_or(lower, |better| lower.max(better.lower(region)))
     }
 
-    /// The halves of a cell along the best of a few axes.
+    /// The halves of a cell along the axis that is most to blame for its error.
     fn halves(&mut self, graph: &Graph<'_>, cell: &Cell, required: f64) -> Vec<Cell> {
         let n = graph.inputs;
-        let width = |i: usize| cell.region.upper[i] - cell.region.lower[i];
-        let mut order: Vec<usize> = (0..n).collect();
-        let fault = |i: usize| cell.blame[i] * width(i);
-        order.sort_by(|&a, &b| fault(b).total_cmp(&fault(a)));
-        let mut axes = vec![0];
-        axes.extend(order.into_iter().filter(|&i| i != 0).take(2));
-        let mut best: Option<(f64, Vec<Cell>)> = None;
-        for axis in axes {
-            let at = 0.5 * (cell.region.lower[axis] + cell.region.upper[axis]);
-            let mut halves = Vec::with_capacity(2);
-            let mut worth = 0.0;
-            for half in cell.region.split(axis, at) {
-                // A half outside the ball is closed.
-                let Some(region) = half else {
-                    worth += required;
-                    continue;
-                };
-                let lower = self.bound(graph, &region, required);
-                // What holds over the cell holds over its half.
-                let (lower, reason) =
-                    if lower > cell.lower { (lower, Reason::Affine) } else { (cell.lower, cell.reason) };
-                worth += lower.min(required);
-                halves.push(Cell { region, lower, reason, blame: self.affine.blame(n), number: 0 });
-            }
-            if best.as_ref().is_none_or(|(most, _)| worth > *most) {
-                best = Some((worth, halves));
-            }
+        let fault = |i: usize| cell.blame[i] * (cell.region.upper[i] - cell.region.lower[i]);
+        let Some(axis) = (0..n).reduce(|a, b| if fault(b) > fault(a) { b } else { a }) else {
+            return Vec::new();
+        };
+        let at = 0.5 * (cell.region.lower[axis] + cell.region.upper[axis]);
+        let mut halves = Vec::with_capacity(2);
+        // A half outside the ball is closed.
+        for region in cell.region.split(axis, at).into_iter().flatten() {
+            let lower = self.bound(graph, &region, required);
+            // What holds over the cell holds over its half.
+            let (lower, reason) =
+                if lower > cell.lower { (lower, Reason::Affine) } else { (cell.lower, cell.reason) };
+            halves.push(Cell { region, lower, reason, blame: self.affine.blame(n), number: 0 });
         }
-        best.map_or(Vec::new(), |(_, halves)| halves)
+        halves
     }
 }
 

@@ -13,11 +13,20 @@ use crate::recourse::{Reason, Shortfall, Undecided};
 use crate::{Action, Cost, Outcome, Recourse, Result};
 
 /// By how much, as shares, an incumbent is moved outwards before it is proved.
-const PUSHES: [f64; 4] = [0.0035, 0.02, 0.06, 0.15];
+const PUSHES: [f64; 7] = [0.0035, 0.02, 0.05, 0.12, 0.3, 0.7, 1.5];
+/// How often a push that is larger than it need be is made smaller.
+const BETTER: usize = 4;
 /// Sides shorter than this are not cut any more.
 const SHORTEST: f64 = 1e-5;
 /// Perturbations of the pool that a box is held against.
 const RECENT: usize = 12;
+
+/// What came of an attempt to prove an action.
+enum Attempt {
+    Proven(Box<Proof>),
+    Broken,
+    Open,
+}
 
 /// One intervention set.
 pub(super) struct Set<'p> {
@@ -82,6 +91,7 @@ impl<'p, 's> Solver<'p, 's> {
             return Ok(self.proof(Outcome::AlreadyFavourable, None));
         }
         self.fill_queue();
+        self.prover.set_limit(self.searching());
         while let Some(cuboid) = self.queue.pop() {
             let cost = cuboid.cost;
             if self
@@ -103,9 +113,6 @@ impl<'p, 's> Solver<'p, 's> {
             self.look(cuboid);
         }
         if self.incumbent.is_some() {
-            // Some more to prove what has been found.
-            let limit = self.settings.budget.evaluations + self.settings.budget.evaluations / 4;
-            self.prover.set_limit(limit);
             if let Some(proof) = self.finish()? {
                 return Ok(proof);
             }
@@ -370,65 +377,96 @@ impl<'p, 's> Solver<'p, 's> {
         self.push(set, above, upper, cost);
     }
 
-    /// Proves the incumbent, moved outwards a little. Without an incumbent afterwards it was
-    /// broken and the search must go on.
+    /// Proves the incumbent, moved outwards as little as will do. Without an incumbent afterwards
+    /// it was broken and the search must go on.
     fn finish(&mut self) -> Result<Option<Proof>> {
         let Some((set, incumbent, _)) = self.incumbent.clone() else { return Ok(None) };
-        let problem = self.settings.problem;
-        let required = problem.safety().max(LEAST_MARGIN);
-        for push in PUSHES {
-            let moved = |(k, &c): (usize, &f64)| {
-                let i = self.settings.sets[set][k];
-                let (l, u) = feasible_change(problem.features(), i, self.individual[i]);
-                (c * (1.0 + push) + 1e-4 * c.signum() * f64::from(u8::from(c != 0.0))).clamp(l, u)
-            };
-            let change: Vec<f64> = incumbent.iter().enumerate().map(moved).collect();
-            let action = self.action(set, &change);
-            let before = self.prover.evaluations();
-            let starts: Vec<Vec<f64>> =
-                self.margins(set, &change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
-            let proven = self.prover.prove(&self.sets[set].composer, &change, required, &starts, false);
-            self.proving += self.prover.evaluations() - before;
-            if breaks(problem, &self.individual, &action, &proven.perturbation) {
-                self.add(set, &change, proven.perturbation);
-                self.incumbent = None;
-                return Ok(None);
-            }
-            if proven.lower >= required {
-                let action = self.simplified(&action);
-                let zero = vec![0.0; self.individual.len()];
-                let counterfactual = counterfactual(problem, &self.individual, &action, &zero)?;
-                let cost = problem.cost().of(problem.features(), &action);
-                let cost_bound = self.bound().min(cost);
-                let recourse = Recourse {
-                    action: action.clone(),
-                    counterfactual,
-                    cost,
-                    cost_bound,
-                    margin: proven.lower,
-                };
-                let certificate = Certificate {
-                    action: self.action(set, &change),
-                    verdict: Verdict::Holds { margin: proven.lower },
-                    basis: proven.coordinates.basis().to_vec(),
-                    worst: proven.coordinates.of_perturbation(&proven.perturbation),
-                    pieces: proven.pieces,
-                    evaluations: self.prover.evaluations() - before,
-                };
-                let taken = std::mem::take(&mut self.ruled_out);
-                return Ok(Some(Proof {
-                    outcome: Outcome::Found(recourse),
-                    certificate: Some(certificate),
-                    ruled_out: taken,
-                    evaluations: self.prover.evaluations(),
-                    proving: self.proving,
-                }));
+        self.prover.set_limit(self.settings.budget.evaluations);
+        let mut failed = 0.0;
+        let mut proven = None;
+        for (number, push) in PUSHES.into_iter().enumerate() {
+            match self.attempt(set, &incumbent, push)? {
+                Attempt::Proven(proof) => {
+                    proven = Some((push, proof));
+                    break;
+                }
+                Attempt::Broken if number == 0 => {
+                    self.incumbent = None;
+                    self.prover.set_limit(self.searching());
+                    return Ok(None);
+                }
+                Attempt::Broken | Attempt::Open => failed = push,
             }
             if self.prover.is_spent() {
                 break;
             }
         }
-        Ok(None)
+        let Some((mut push, mut proof)) = proven else { return Ok(None) };
+        for _ in 0..BETTER {
+            if failed == 0.0 || push < 1.3 * failed || self.prover.is_spent() {
+                break;
+            }
+            let between = (failed * push).sqrt();
+            match self.attempt(set, &incumbent, between)? {
+                Attempt::Proven(better) => (push, proof) = (between, better),
+                _ => failed = between,
+            }
+        }
+        proof.ruled_out = std::mem::take(&mut self.ruled_out);
+        (proof.evaluations, proof.proving) = (self.prover.evaluations(), self.proving);
+        Ok(Some(*proof))
+    }
+
+    /// The part of the budget that the search may spend.
+    fn searching(&self) -> usize {
+        self.settings.budget.evaluations - self.settings.budget.evaluations / 4
+    }
+
+    /// Tries to prove an action that is farther out by a share.
+    fn attempt(&mut self, set: usize, incumbent: &[f64], push: f64) -> Result<Attempt> {
+        let problem = self.settings.problem;
+        let required = problem.safety().max(LEAST_MARGIN);
+        let moved = |(k, &c): (usize, &f64)| {
+            let i = self.settings.sets[set][k];
+            let (l, u) = feasible_change(problem.features(), i, self.individual[i]);
+            let least = if c == 0.0 { 0.0 } else { 1e-4_f64.copysign(c) };
+            (c * (1.0 + push) + least).clamp(l, u)
+        };
+        let change: Vec<f64> = incumbent.iter().enumerate().map(moved).collect();
+        let action = self.action(set, &change);
+        let before = self.prover.evaluations();
+        let starts: Vec<Vec<f64>> =
+            self.margins(set, &change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
+        let proven = self.prover.prove(&self.sets[set].composer, &change, required, &starts, false);
+        self.proving += self.prover.evaluations() - before;
+        if breaks(problem, &self.individual, &action, &proven.perturbation) {
+            self.add(set, &change, proven.perturbation);
+            return Ok(Attempt::Broken);
+        }
+        if proven.lower < required || proven.lower.is_nan() {
+            return Ok(Attempt::Open);
+        }
+        let simple = self.simplified(&action);
+        let zero = vec![0.0; self.individual.len()];
+        let counterfactual = counterfactual(problem, &self.individual, &simple, &zero)?;
+        let cost = problem.cost().of(problem.features(), &simple);
+        let cost_bound = self.bound().min(cost);
+        let certificate = Certificate {
+            action,
+            verdict: Verdict::Holds { margin: proven.lower },
+            basis: proven.coordinates.basis().to_vec(),
+            worst: proven.coordinates.of_perturbation(&proven.perturbation),
+            pieces: proven.pieces,
+            evaluations: self.prover.evaluations() - before,
+        };
+        let recourse = Recourse { action: simple, counterfactual, cost, cost_bound, margin: proven.lower };
+        Ok(Attempt::Proven(Box::new(Proof {
+            outcome: Outcome::Found(recourse),
+            certificate: Some(certificate),
+            ruled_out: Vec::new(),
+            evaluations: 0,
+            proving: 0,
+        })))
     }
 
     /// The same action without features that it leaves as they are and that nothing it does
