@@ -26,9 +26,6 @@ const CURVATURE: usize = 5;
 /// So many evaluations without derivatives, and refinements of bounds, count for one.
 const QUICK: usize = 4;
 
-/// How many times as much as is left of the budget a proof may seem to need.
-const PATIENCE: f64 = 3.0;
-
 /// A part of the ball.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
@@ -83,6 +80,9 @@ pub(crate) struct Prover {
     pub jets: Jets,
     coordinates: Coordinates,
     limit: usize,
+    /// How many times as much as is left of the budget a proof may seem to need before it is
+    /// given up.
+    patience: f64,
     curvatures: usize,
 }
 
@@ -93,6 +93,7 @@ impl Prover {
             jets: Jets::default(),
             coordinates: Coordinates::of(problem),
             limit,
+            patience: f64::INFINITY,
             curvatures: 0,
         }
     }
@@ -105,6 +106,12 @@ impl Prover {
 
     pub fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
+    }
+
+    /// Sets how many times as much as is left of the budget a proof may seem to need before it is
+    /// given up; infinite: it never is.
+    pub fn set_patience(&mut self, patience: f64) {
+        self.patience = patience;
     }
 
     pub fn is_spent(&self) -> bool {
@@ -308,7 +315,7 @@ impl Prover {
         let doublings = (required - result.lower) / risen.max(1e-300);
         // A cell takes about three and a half evaluations.
         let left = self.limit.saturating_sub(self.evaluations()) as f64 / 3.5;
-        risen.is_finite() && result.nodes as f64 * (doublings.min(60.0).exp2() - 1.0) > PATIENCE * left
+        risen.is_finite() && result.nodes as f64 * (doublings.min(60.0).exp2() - 1.0) > self.patience * left
     }
 
     /// An affine bound over a region, refined where it is lowest.

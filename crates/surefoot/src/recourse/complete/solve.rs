@@ -14,6 +14,9 @@ use crate::{Action, Cost, Outcome, Recourse, Result};
 
 /// By how much, as shares, an incumbent is moved outwards before it is proved.
 const PUSHES: [f64; 7] = [0.0035, 0.02, 0.05, 0.12, 0.3, 0.7, 1.5];
+/// How many times as much as is left of the budget a proof may seem to need: first little, then
+/// more if nothing else helps.
+const PATIENCE: [f64; 2] = [1.5, 8.0];
 /// How often a push that is larger than it need be is made smaller.
 const BETTER: usize = 4;
 /// Sides shorter than this are not cut any more.
@@ -384,7 +387,9 @@ impl<'p, 's> Solver<'p, 's> {
         self.prover.set_limit(self.settings.budget.evaluations);
         let mut failed = 0.0;
         let mut proven = None;
-        for (number, push) in PUSHES.into_iter().enumerate() {
+        let rounds = PATIENCE.iter().flat_map(|&patience| PUSHES.map(|push| (patience, push)));
+        for (number, (patience, push)) in rounds.enumerate() {
+            self.prover.set_patience(patience);
             match self.attempt(set, &incumbent, push)? {
                 Attempt::Proven(proof) => {
                     proven = Some((push, proof));
@@ -403,7 +408,7 @@ impl<'p, 's> Solver<'p, 's> {
         }
         let Some((mut push, mut proof)) = proven else { return Ok(None) };
         for _ in 0..BETTER {
-            if failed == 0.0 || push < 1.3 * failed || self.prover.is_spent() {
+            if failed == 0.0 || failed >= push || push < 1.3 * failed || self.prover.is_spent() {
                 break;
             }
             let between = (failed * push).sqrt();
@@ -422,17 +427,45 @@ impl<'p, 's> Solver<'p, 's> {
         self.settings.budget.evaluations - self.settings.budget.evaluations / 4
     }
 
+    /// An action that is farther out by a share of its cost: all of it, or where that leaves more
+    /// in the worst case, the one change that raises the margin most for its price.
+    fn outwards(&mut self, set: usize, incumbent: &[f64], push: f64) -> Vec<f64> {
+        let features = self.settings.problem.features();
+        let sides: Vec<(f64, f64)> = self.settings.sets[set]
+            .iter()
+            .map(|&i| feasible_change(features, i, self.individual[i]))
+            .collect();
+        let moved = |(&c, &(l, u)): (&f64, &(f64, f64))| {
+            let least = if c == 0.0 { 0.0 } else { 1e-4_f64.copysign(c) };
+            (c * (1.0 + push) + least).clamp(l, u)
+        };
+        let all: Vec<f64> = incumbent.iter().zip(&sides).map(moved).collect();
+        if all.len() < 2 {
+            return all;
+        }
+        let (worst, value) = self.attack(set, &all, None);
+        let Set { composer, weights, .. } = &self.sets[set];
+        let gradient =
+            self.prover.jets.evaluate(&composer.in_change(&worst), incumbent, Order::Gradient).gradient;
+        let cost = cost_of(self.cost(), weights, incumbent);
+        let room =
+            |k: usize| if gradient[k] > 0.0 { sides[k].1 - incumbent[k] } else { incumbent[k] - sides[k].0 };
+        let far = |k: usize| (push * cost + 1e-4) / weights[k];
+        let worth = |k: usize| gradient[k].abs() * far(k).min(room(k));
+        let Some(k) = (0..all.len()).reduce(|a, b| if worth(b) > worth(a) { b } else { a }) else {
+            return all;
+        };
+        let mut one = incumbent.to_vec();
+        one[k] += far(k).min(room(k)).copysign(gradient[k]);
+        one[k] = one[k].clamp(sides[k].0, sides[k].1);
+        if self.attack(set, &one, Some(&worst)).1 > value { one } else { all }
+    }
+
     /// Tries to prove an action that is farther out by a share.
     fn attempt(&mut self, set: usize, incumbent: &[f64], push: f64) -> Result<Attempt> {
         let problem = self.settings.problem;
         let required = problem.safety().max(LEAST_MARGIN);
-        let moved = |(k, &c): (usize, &f64)| {
-            let i = self.settings.sets[set][k];
-            let (l, u) = feasible_change(problem.features(), i, self.individual[i]);
-            let least = if c == 0.0 { 0.0 } else { 1e-4_f64.copysign(c) };
-            (c * (1.0 + push) + least).clamp(l, u)
-        };
-        let change: Vec<f64> = incumbent.iter().enumerate().map(moved).collect();
+        let change = self.outwards(set, incumbent, push);
         let action = self.action(set, &change);
         let before = self.prover.evaluations();
         let starts: Vec<Vec<f64>> =
