@@ -95,6 +95,7 @@ impl<'p, 's> Solver<'p, 's> {
         }
         self.fill_queue();
         self.prover.set_limit(self.searching());
+        let mut tried = false;
         while let Some(cuboid) = self.queue.pop() {
             let cost = cuboid.cost;
             if self
@@ -106,7 +107,10 @@ impl<'p, 's> Solver<'p, 's> {
                 match self.finish()? {
                     Some(proof) => return Ok(proof),
                     None if self.incumbent.is_none() => continue,
-                    None => break,
+                    None => {
+                        tried = true;
+                        break;
+                    }
                 }
             }
             if self.prover.is_spent() {
@@ -115,10 +119,8 @@ impl<'p, 's> Solver<'p, 's> {
             }
             self.look(cuboid);
         }
-        if self.incumbent.is_some() {
-            if let Some(proof) = self.finish()? {
-                return Ok(proof);
-            }
+        if !tried && let Some(proof) = self.finish()? {
+            return Ok(proof);
         }
         let bound = self.bound();
         let (set, change, found) = match (self.incumbent.take(), self.best.take()) {
