@@ -13,6 +13,8 @@ mod curvature;
 mod jet;
 mod quadratic;
 mod region;
+#[cfg(test)]
+mod tests;
 
 use ndarray::Array2;
 
@@ -114,11 +116,11 @@ pub fn curvature(problem: &Problem, individual: &[f64], action: &Action) -> Resu
     let mut affine = Affine::default();
     affine.bound(&graph, &region);
     let origin = vec![0.0; graph.inputs];
-    let bound = Curvature::bound(&graph, &region, &origin, &affine, &mut Jets::default());
+    let bound = Curvature::bound(&graph, &region, &origin, &affine, &mut Jets::default(), false);
     let n = graph.inputs;
     let weights = coordinates.of_gradient(&vec![1.0; n]);
     let entry = |matrix: &[f64], i: usize, j: usize| matrix[i * n + j] * weights[i] * weights[j];
-    Ok(bound.map(|bound| Array2::from_shape_fn((n, n), |(i, j)| entry(&bound.matrix, i, j))))
+    Ok(bound.map(|bound| Array2::from_shape_fn((n, n), |(i, j)| entry(&bound.matrices[0], i, j))))
 }
 
 fn planes(plane: &Plane, region: &Region) -> Planes {
@@ -138,7 +140,7 @@ fn check(width: usize, lower: &[f64], upper: &[f64]) -> Result<()> {
             return Err(Error::VectorLength { expected: width, found: ends.len() });
         }
     }
-    match lower.iter().zip(upper).find(|(l, u)| !(l <= u)) {
+    match lower.iter().zip(upper).find(|(l, u)| l > u || l.is_nan() || u.is_nan()) {
         Some((&value, _)) => Err(Error::Setting { setting: "lower", value }),
         None => Ok(()),
     }

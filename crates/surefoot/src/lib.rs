@@ -38,9 +38,9 @@
 //! # Ok::<(), surefoot::Error>(())
 //! ```
 //!
-//! Linear problems are solved exactly ([`recourse()`]). For networks there is the paper's
-//! Algorithm 1 ([`Descent`]), which proves nothing, and there are [attacks](attack) that try to
-//! break any action.
+//! [`recourse()`] solves linear problems exactly ([`Exact`]) and all others by search with proof
+//! ([`Complete`]). Any action can be certified ([`certify()`]) or [attacked](attack); the paper's
+//! Algorithm 1 ([`Descent`]) proves nothing.
 //!
 //! Modules are listed in the order in which they build on each other.
 

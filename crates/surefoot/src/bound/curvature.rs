@@ -1,4 +1,4 @@
-//! How far a graph can bend: a matrix that the Hessian is nowhere below over a region.
+//! How far a graph can bend: quadratic bounds from below over a region.
 //!
 //! The Hessian is `sum_n a_n s''(z_n) v_n v_n^T` over all units, with `a_n` the adjoint of the
 //! unit's output and `v_n` the gradient of what goes into it. Each of the three is enclosed over
@@ -13,6 +13,20 @@
 //!
 //! for every `v` within `rho` of `c`. A kink counts as an infinite second derivative: harmless
 //! where the adjoint keeps the sign that makes it convex, fatal otherwise.
+//!
+//! **Around a point.** A bound `f(y) >= f(c) + g.(y - c) + (y - c)^T M (y - c) / 2` needs less than
+//! a bound of the Hessian H everywhere: by Taylor's theorem what counts is the mean of H over the
+//! way from c to y with weight `2 (1 - t)`. What changes along the way at most in proportion to t
+//! counts for a third, in proportion to t^2 for a sixth. So each term of H is split into its value
+//! at c, and changes of `a`, `s''` and `v` that are bounded in proportion to the distance:
+//!
+//! ```text
+//! a s'' v v^T >= k c c^T - (t / 1) [r c c^T + K (rho / |c| c c^T + rho |c| I)] - t^2 K rho^2 I
+//! ```
+//!
+//! with `k` the value at c, `r` the change of `a s''` and `K` its largest size. For units of a
+//! second hidden layer the change of `v` can also be carried back to the units before it, which
+//! bend in their own directions rather than in all; the better one of the two is taken.
 
 use super::affine::Affine;
 use super::jet::{Gram, Jets, LayerPoint, Order, dot};
@@ -26,6 +40,8 @@ use crate::network::{LANES, Lanes, Network, vectorised};
 struct Slope {
     centre: Vec<f64>,
     radius: f64,
+    /// A radius that shrinks in proportion to the region.
+    linear: f64,
     /// Symmetric, row by row; empty where zero.
     hessian: Vec<f64>,
     hessian_radius: f64,
@@ -36,6 +52,8 @@ struct Slope {
 struct Adjoint {
     centre: f64,
     radius: f64,
+    /// A radius that shrinks in proportion to the region.
+    linear: f64,
     gradient: Vec<f64>,
     gradient_radius: f64,
 }
@@ -43,8 +61,9 @@ struct Adjoint {
 /// The bound, with what it is worth in numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Curvature {
-    /// The Hessian is nowhere less than this; row by row.
-    pub matrix: Vec<f64>,
+    /// The Hessian is nowhere less than this; row by row. Around a point, two matrices for each
+    /// of which the quadratic bound holds.
+    pub matrices: Vec<Vec<f64>>,
     /// A bound on the error of a gradient as computed.
     pub gradient_error: f64,
 }
@@ -59,31 +78,41 @@ struct Layer {
     bend: Vec<Lanes>,
     bend_radius: Vec<Lanes>,
     bend_most: Vec<Lanes>,
+    /// The largest size of the third derivative.
+    jerk: Vec<Lanes>,
+    /// How far what goes in can be from its value at the centre, in proportion to the region.
+    reach: Vec<Lanes>,
+    /// How far the linear part of it can be.
+    support: Vec<Lanes>,
     length: Vec<Lanes>,
     rho: Vec<Lanes>,
+    rho_linear: Vec<Lanes>,
+    /// Bounds the Hessian of what goes in, beyond that of the units before.
+    hessian: Vec<Lanes>,
 }
 
-struct Sum<'a> {
-    inputs: usize,
-    matrix: &'a mut [f64],
+struct Sum {
+    matrix: Vec<f64>,
     identity: f64,
     size: f64,
 }
 
 impl Curvature {
     /// The bound over a region; `bounds` must have bounded the same graph over the same region
-    /// last. The centre is a point of the region. Nothing where there is none.
+    /// last. The centre is a point of the region. Nothing where there is none. If it is only for
+    /// quadratic bounds `around` the centre, it is better.
     pub fn bound(
         graph: &Graph<'_>,
         region: &Region,
         centre: &[f64],
         bounds: &Affine,
         jets: &mut Jets,
+        around: bool,
     ) -> Option<Curvature> {
         let inputs = graph.inputs;
         let distance = region.distance(centre);
         jets.evaluate(graph, centre, Order::Gradient);
-        let work = Work { inputs, distance, bounds, jets };
+        let work = Work { inputs, distance, region, centre, around, bounds, jets };
         let mut slopes: Vec<Slope> = Vec::with_capacity(graph.operations.len());
         let mut layers: Vec<Vec<Layer>> = Vec::with_capacity(graph.operations.len());
         let mut sizes: Vec<f64> = Vec::new();
@@ -126,13 +155,13 @@ impl Curvature {
             .enumerate()
             .map(|(i, t)| t.abs() * if i < inputs { 1.0 } else { sizes[i - inputs] })
             .sum();
-        let matrix = work.backwards(graph, &slopes, &layers)?;
+        let mut matrices = work.backwards(graph, &slopes, &layers)?;
         let terms = 64.0
             + bounds.states.iter().flat_map(|s| &s.layers).map(|l| l.lower.len() * LANES).sum::<usize>()
                 as f64;
         let gradient_error = 8.0 * f64::EPSILON * terms * total;
-        let finite = matrix.iter().all(|m| m.is_finite()) && gradient_error.is_finite();
-        finite.then_some(Curvature { matrix, gradient_error })
+        matrices.retain(|matrix| matrix.iter().all(|m| m.is_finite()));
+        (!matrices.is_empty() && gradient_error.is_finite()).then_some(Curvature { matrices, gradient_error })
     }
 }
 
@@ -165,6 +194,7 @@ impl Slope {
         add(&mut self.centre, share, &other.centre);
         add(&mut self.hessian, share, &other.hessian);
         self.radius += share.abs() * other.radius;
+        self.linear += share.abs() * other.linear;
         self.hessian_radius += share.abs() * other.hessian_radius;
     }
 
@@ -180,9 +210,9 @@ impl Slope {
 
     /// The better of the radius so far and that of the mean value theorem.
     fn refine(&mut self, distance: f64) {
-        let other = distance * (length(&self.hessian) + self.hessian_radius);
-        if other < self.radius {
-            self.radius = other;
+        self.linear = distance * (length(&self.hessian) + self.hessian_radius);
+        if self.linear < self.radius {
+            self.radius = self.linear;
         }
     }
 }
@@ -198,25 +228,74 @@ fn least(a: Interval, b: Interval) -> f64 {
     a.product(b).lower
 }
 
-impl Sum<'_> {
-    /// Adds a bound from below of `k v v^T`, `v` within `rho` of `centre`.
-    fn add(&mut self, k: f64, centre: &[f64], rho: f64) -> Option<()> {
-        let long = length(centre);
-        if k == 0.0 || long + rho == 0.0 {
-            return Some(());
-        }
-        let (share, identity) = weights(k, long, rho);
-        if !(share.is_finite() && identity.is_finite()) {
-            return None;
-        }
-        for i in 0..self.inputs {
-            for j in 0..self.inputs {
-                self.matrix[i * self.inputs + j] += share * centre[i] * centre[j];
+impl Sum {
+    fn new(inputs: usize) -> Self {
+        Self { matrix: vec![0.0; inputs * inputs], identity: 0.0, size: 0.0 }
+    }
+
+    /// Adds a bound from below of `a s'' v v^T`.
+    fn add(&mut self, term: Term, centre: &[f64], around: bool) -> Option<()> {
+        let (share, identity) = term.weights(centre.len(), around)?;
+        let n = centre.len();
+        for i in 0..n {
+            for j in 0..n {
+                self.matrix[i * n + j] += share * centre[i] * centre[j];
             }
         }
         self.identity += identity;
-        self.size += share.abs() * long * long + identity.abs();
+        self.size += share.abs() * term.long * term.long + identity.abs();
         Some(())
+    }
+
+    fn finish(mut self, inputs: usize) -> Vec<f64> {
+        let identity = self.identity - 1e-11 * self.size;
+        (0..inputs).for_each(|i| self.matrix[i * inputs + i] += identity);
+        self.matrix
+    }
+}
+
+/// What is known of `a s'' v v^T`.
+#[derive(Clone, Copy, Debug)]
+struct Term {
+    /// The least value of `a s''`.
+    least: f64,
+    /// Its value at the centre.
+    at: f64,
+    /// Its change, in proportion to the region.
+    change: f64,
+    /// Its largest size.
+    most: f64,
+    /// The length of v at the centre, and how far it may be from there.
+    long: f64,
+    rho: f64,
+    /// The same in proportion to the region.
+    rho_linear: f64,
+}
+
+impl Term {
+    /// The shares of `c c^T` and of the identity; nothing where there is no bound.
+    fn weights(&self, inputs: usize, around: bool) -> Option<(f64, f64)> {
+        let Term { least, long, rho, .. } = *self;
+        let everywhere =
+            if least == 0.0 || long + rho == 0.0 { (0.0, 0.0) } else { weights(least, long, rho) };
+        let worth = |(share, identity): (f64, f64)| share * long * long + inputs as f64 * identity;
+        let best = if around {
+            let other = self.weights_around(self.rho_linear);
+            let better = worth(other) > worth(everywhere) || worth(everywhere).is_nan();
+            if better && other.0.is_finite() && other.1.is_finite() { other } else { everywhere }
+        } else {
+            everywhere
+        };
+        (best.0.is_finite() && best.1.is_finite()).then_some(best)
+    }
+
+    /// The same around the centre, where `cross` of the change of v counts in all directions.
+    fn weights_around(&self, cross: f64) -> (f64, f64) {
+        let Term { least, at, change, most, long, rho_linear, .. } = *self;
+        let across = if long > 0.0 && cross > 0.0 { most * cross / long } else { 0.0 };
+        let negative = (-least).max(0.0);
+        let square = if rho_linear > 0.0 { negative * rho_linear * rho_linear / 6.0 } else { 0.0 };
+        (at - (change + across) / 3.0, -across * long * long / 3.0 - square)
     }
 }
 
@@ -239,11 +318,26 @@ fn weights(k: f64, long: f64, rho: f64) -> (f64, f64) {
 struct Work<'a> {
     inputs: usize,
     distance: f64,
+    region: &'a Region,
+    centre: &'a [f64],
+    around: bool,
     bounds: &'a Affine,
     jets: &'a Jets,
 }
 
+/// Nothing times infinity is nothing.
+fn times(x: f64, y: f64) -> f64 {
+    if x == 0.0 || y == 0.0 { 0.0 } else { x * y }
+}
+
 impl Work<'_> {
+    /// The largest size of `v . (y - centre)` over the region.
+    fn support(&self, v: &[f64]) -> f64 {
+        let range = self.region.range(v);
+        let at: f64 = v.iter().zip(self.centre).map(|(v, c)| v * c).sum();
+        (range.upper - at).max(at - range.lower) * (1.0 + 1e-12)
+    }
+
     fn unit(&self, unit: Unit, k: usize, argument: &Slope) -> Slope {
         let range = self.bounds.states[k].arguments[0];
         let at = self.jets.points[k].arguments[0].value;
@@ -355,6 +449,21 @@ impl Work<'_> {
                     this.length[b].0[l] = square.sqrt();
                     let mean = self.distance * (hessian_length[b].0[l] + hessian_radius[b].0[l]);
                     this.rho[b].0[l] = if known && mean < rho[b].0[l] { mean } else { rho[b].0[l] };
+                    this.rho_linear[b].0[l] = if known { mean } else { f64::INFINITY };
+                    this.hessian[b].0[l] = hessian_length[b].0[l] + hessian_radius[b].0[l];
+                }
+            }
+            if self.around {
+                let (mut low, mut high) = (zeros(), zeros());
+                self.region.ranges(&point.columns[..n * blocks], &mut low, &mut high);
+                for b in 0..blocks {
+                    for l in 0..LANES {
+                        let at: f64 =
+                            (0..n).map(|i| point.columns[i * blocks + b].0[l] * self.centre[i]).sum();
+                        let support = (high[b].0[l] - at).max(at - low[b].0[l]) * (1.0 + 1e-12);
+                        this.support[b].0[l] = support;
+                        this.reach[b].0[l] = support + 0.5 * times(this.rho_linear[b].0[l], self.distance);
+                    }
                 }
             }
             // Out of this layer.
@@ -423,10 +532,12 @@ impl Work<'_> {
     }
 
     /// Adjoints from the result to the first operation, and the sum over all units on the way.
-    fn backwards(&self, graph: &Graph<'_>, slopes: &[Slope], layers: &[Vec<Layer>]) -> Option<Vec<f64>> {
+    fn backwards(&self, graph: &Graph<'_>, slopes: &[Slope], layers: &[Vec<Layer>]) -> Option<Vec<Vec<f64>>> {
         let n = self.inputs;
-        let mut matrix = vec![0.0; n * n];
-        let mut sum = Sum { inputs: n, matrix: &mut matrix, identity: 0.0, size: 0.0 };
+        let mut sums = vec![Sum::new(n)];
+        if self.around {
+            sums.push(Sum::new(n));
+        }
         let mut adjoints =
             vec![Adjoint { gradient: vec![0.0; n], ..Adjoint::default() }; graph.operations.len()];
         let one = Adjoint { centre: 1.0, gradient: vec![0.0; n], ..Adjoint::default() };
@@ -439,16 +550,29 @@ impl Work<'_> {
                 Operation::Unit(unit, form) => {
                     let argument = slope_of(form, n, slopes);
                     let z = self.bounds.states[k].arguments[0];
-                    sum.add(least(range, unit.bends(z)), &argument.centre, argument.radius)?;
                     let (slope, bend) = unit.derivatives(self.jets.points[k].arguments[0].value);
                     let ((s, sr), sm) = (around(unit.slopes(z), slope), unit.slopes(z).size());
                     let ((b, br), bm) = (around(unit.bends(z), bend), unit.bends(z).size());
                     let b = if b.is_finite() { b } else { 0.0 };
+                    let reach = self.support(&argument.centre) + 0.5 * times(argument.linear, self.distance);
+                    let term = Term {
+                        least: least(range, unit.bends(z)),
+                        at: adjoint.centre * b,
+                        change: times(adjoint.centre.abs(), times(unit.jerk(z), reach))
+                            + times(bm, adjoint.linear),
+                        most: times(range.size(), bm),
+                        long: length(&argument.centre),
+                        rho: argument.radius,
+                        rho_linear: argument.linear,
+                    };
+                    for sum in &mut sums {
+                        sum.add(term, &argument.centre, self.around)?;
+                    }
                     let mut down = Adjoint {
                         centre: adjoint.centre * s,
                         radius: adjoint.centre.abs() * sr + adjoint.radius * sm,
                         gradient: adjoint.gradient.iter().map(|g| s * g).collect(),
-                        gradient_radius: 0.0,
+                        ..Adjoint::default()
                     };
                     add(&mut down.gradient, adjoint.centre * b, &argument.centre);
                     let long = length(&argument.centre);
@@ -467,8 +591,18 @@ impl Work<'_> {
                     for sign in [1.0, -1.0] {
                         let v: Vec<f64> =
                             a.centre.iter().zip(&b.centre).map(|(a, b)| t * a + sign * b / t).collect();
-                        let k = least(range, Interval::point(0.5 * sign));
-                        sum.add(k, &v, t * a.radius + b.radius / t)?;
+                        let term = Term {
+                            least: least(range, Interval::point(0.5 * sign)),
+                            at: 0.5 * sign * adjoint.centre,
+                            change: 0.5 * adjoint.linear,
+                            most: 0.5 * range.size(),
+                            long: length(&v),
+                            rho: t * a.radius + b.radius / t,
+                            rho_linear: t * a.linear + b.linear / t,
+                        };
+                        for sum in &mut sums {
+                            sum.add(term, &v, self.around)?;
+                        }
                     }
                     let values = &self.jets.points[k].arguments;
                     let arguments = &self.bounds.states[k].arguments;
@@ -479,7 +613,7 @@ impl Work<'_> {
                             centre: adjoint.centre * x,
                             radius: adjoint.centre.abs() * xr + adjoint.radius * xm,
                             gradient: adjoint.gradient.iter().map(|g| x * g).collect(),
-                            gradient_radius: 0.0,
+                            ..Adjoint::default()
                         };
                         add(&mut down.gradient, adjoint.centre, &slope.centre);
                         down.gradient_radius = xr * length(&adjoint.gradient)
@@ -492,7 +626,7 @@ impl Work<'_> {
                 }
                 Operation::Network(network, forms) => {
                     let down =
-                        self.network_backwards(network, k, &layers[k], &adjoint, forms.len(), &mut sum)?;
+                        self.network_backwards(network, k, &layers[k], &adjoint, forms.len(), &mut sums)?;
                     for (form, down) in forms.iter().zip(&down) {
                         spread(form, down, n, &mut adjoints);
                     }
@@ -500,12 +634,7 @@ impl Work<'_> {
                 Operation::Implicit(..) | Operation::Slack(..) => return None,
             }
         }
-        let rounding = 1e-11 * sum.size;
-        let identity = sum.identity - rounding;
-        for i in 0..n {
-            matrix[i * n + i] += identity;
-        }
-        Some(matrix)
+        Some(sums.into_iter().map(|sum| sum.finish(n)).collect())
     }
 
     fn network_backwards(
@@ -515,7 +644,7 @@ impl Work<'_> {
         layers: &[Layer],
         adjoint: &Adjoint,
         arguments: usize,
-        sum: &mut Sum<'_>,
+        sums: &mut [Sum],
     ) -> Option<Vec<Adjoint>> {
         let n = self.inputs;
         let wide = network.wide();
@@ -525,6 +654,9 @@ impl Work<'_> {
         let mut centre = vec![Lanes::ZERO; top];
         wide[wide.len() - 1].backward.multiply(&one, &mut centre);
         let mut radius: Vec<Lanes> = centre.iter().map(|w| w.map(|w| w.abs() * adjoint.radius)).collect();
+        let mut linear: Vec<Lanes> = centre.iter().map(|w| w.map(|w| w.abs() * adjoint.linear)).collect();
+        let mut spread_back = vec![Lanes::ZERO; top];
+        let mut lost = false;
         let mut gradient: Vec<Lanes> = Vec::with_capacity(n * top);
         for i in 0..n {
             let g = adjoint.gradient.get(i).copied().unwrap_or(0.0);
@@ -536,27 +668,63 @@ impl Work<'_> {
         for (number, layer) in layers.iter().enumerate().rev() {
             let blocks = layer.slope.len();
             let columns = &self.jets.points[k].layers[number].columns;
-            let mut weight = vec![Lanes::ZERO; blocks];
+            // For each sum the shares; in the second one the change of v is carried back.
+            let mut weight = vec![Lanes::ZERO; sums.len() * blocks];
+            let mut carried = vec![Lanes::ZERO; blocks];
+            let carries = self.around && number > 0;
             for b in 0..blocks {
                 for l in 0..LANES {
                     let (a, r) = (centre[b].0[l], radius[b].0[l]);
                     let range = Interval { lower: a - r, upper: a + r };
                     let bends = Interval { lower: layer.bend_low[b].0[l], upper: layer.bend_high[b].0[l] };
-                    let least = least(range, bends);
-                    let (long, rho) = (layer.length[b].0[l], layer.rho[b].0[l]);
-                    if least == 0.0 || long + rho == 0.0 {
-                        continue;
+                    let bend = layer.bend[b].0[l];
+                    let term = Term {
+                        least: least(range, bends),
+                        at: a * if bend.is_finite() { bend } else { 0.0 },
+                        change: times(a.abs(), times(layer.jerk[b].0[l], layer.reach[b].0[l]))
+                            + times(layer.bend_most[b].0[l], linear[b].0[l]),
+                        most: times(range.size(), layer.bend_most[b].0[l]),
+                        long: layer.length[b].0[l],
+                        rho: layer.rho[b].0[l],
+                        rho_linear: layer.rho_linear[b].0[l],
+                    };
+                    let mut chosen = [term.weights(n, self.around)?; 2];
+                    let back = spread_back[b].0[l];
+                    if carries {
+                        let other = term.weights_around(0.0);
+                        let strain = 2.0 / 3.0 * times(term.most, layer.support[b].0[l]);
+                        if other.0.is_finite() && other.1.is_finite() && strain.is_finite() {
+                            chosen[1] = other;
+                            carried[b].0[l] = strain;
+                        }
                     }
-                    let (share, identity) = weights(least, long, rho);
-                    if !(share.is_finite() && identity.is_finite()) {
-                        return None;
+                    if back > 0.0 {
+                        // What units above carry back to this one.
+                        let (share, identity) = weights(-back * layer.bend_most[b].0[l], term.long, term.rho);
+                        let passed = times(back, times(layer.slope_most[b].0[l], layer.hessian[b].0[l]));
+                        let bounded = share.is_finite() && identity.is_finite() && passed.is_finite();
+                        lost |= !bounded;
+                        if bounded {
+                            chosen[1].0 += share;
+                            chosen[1].1 += identity - passed;
+                        }
                     }
-                    weight[b].0[l] = share;
-                    sum.identity += identity;
-                    sum.size += share.abs() * long * long + identity.abs();
+                    for (k, sum) in sums.iter_mut().enumerate() {
+                        let (share, identity) = chosen[k];
+                        weight[k * blocks + b].0[l] = share;
+                        sum.identity += identity;
+                        sum.size += share.abs() * term.long * term.long + identity.abs();
+                    }
                 }
             }
-            vectorised(Gram { columns, weight: &weight, hessian: sum.matrix, inputs: n });
+            for (k, sum) in sums.iter_mut().enumerate() {
+                let weight = &weight[k * blocks..(k + 1) * blocks];
+                vectorised(Gram { columns, weight, hessian: &mut sum.matrix, inputs: n });
+            }
+            spread_back = vec![Lanes::ZERO; wide[number].backward.blocks()];
+            if carries {
+                wide[number].backward.multiply_sizes(&carried, &mut spread_back);
+            }
             // Down to what is below: a' = W^T (a s'), and its gradient W^T (grad a s' + a s'' v).
             let mut down = vec![Lanes::ZERO; blocks];
             let (mut down_radius, mut slope_radius) = (down.clone(), down.clone());
@@ -578,17 +746,16 @@ impl Work<'_> {
                         square += g * g;
                         slope[i * blocks + b].0[l] = g * s + a * c * columns[i * blocks + b].0[l];
                     }
-                    let zero_times = |x: f64, y: f64| if x == 0.0 || y == 0.0 { 0.0 } else { x * y };
                     slope_radius[b].0[l] = square.sqrt() * sr
                         + gradient_radius[b].0[l] * sm
-                        + zero_times(zero_times(a.abs(), cr) + zero_times(r, cm), long)
-                        + zero_times(a.abs() + r, zero_times(cm, rho));
+                        + times(times(a.abs(), cr) + times(r, cm), long)
+                        + times(a.abs() + r, times(cm, rho));
                 }
             }
             let below = &wide[number].backward;
             let out = below.blocks();
             centre = vec![Lanes::ZERO; out];
-            (radius, gradient_radius) = (centre.clone(), centre.clone());
+            (radius, gradient_radius, linear) = (centre.clone(), centre.clone(), centre.clone());
             gradient = vec![Lanes::ZERO; n * out];
             below.multiply(&down, &mut centre);
             below.multiply_sizes(&down_radius, &mut radius);
@@ -598,11 +765,15 @@ impl Work<'_> {
                 for l in 0..LANES {
                     let square: f64 = (0..n).map(|i| gradient[i * out + b].0[l].powi(2)).sum();
                     let mean = self.distance * (square.sqrt() + gradient_radius[b].0[l]);
+                    linear[b].0[l] = mean;
                     if mean < radius[b].0[l] {
                         radius[b].0[l] = mean;
                     }
                 }
             }
+        }
+        if lost {
+            sums[1].identity = f64::NEG_INFINITY;
         }
         let out = centre.len();
         let of = |j: usize| {
@@ -610,6 +781,7 @@ impl Work<'_> {
             Adjoint {
                 centre: at(&centre),
                 radius: at(&radius),
+                linear: at(&linear),
                 gradient: (0..n).map(|i| at(&gradient[i * out..(i + 1) * out])).collect(),
                 gradient_radius: at(&gradient_radius),
             }
@@ -620,9 +792,9 @@ impl Work<'_> {
 
 impl Adjoint {
     fn refine(&mut self, distance: f64) {
-        let mean = distance * (length(&self.gradient) + self.gradient_radius);
-        if mean < self.radius {
-            self.radius = mean;
+        self.linear = distance * (length(&self.gradient) + self.gradient_radius);
+        if self.linear < self.radius {
+            self.radius = self.linear;
         }
     }
 }
@@ -633,6 +805,7 @@ fn spread(form: &Form, adjoint: &Adjoint, inputs: usize, adjoints: &mut [Adjoint
         let to = &mut adjoints[k];
         to.centre += term * adjoint.centre;
         to.radius += term.abs() * adjoint.radius;
+        to.linear += term.abs() * adjoint.linear;
         add(&mut to.gradient, term, &adjoint.gradient);
         to.gradient_radius += term.abs() * adjoint.gradient_radius;
     }
@@ -652,8 +825,13 @@ impl Layer {
             bend: zeros(),
             bend_radius: zeros(),
             bend_most: zeros(),
+            jerk: zeros(),
+            reach: zeros(),
+            support: zeros(),
             length: zeros(),
             rho: zeros(),
+            rho_linear: zeros(),
+            hessian: zeros(),
         };
         for b in 0..blocks {
             for l in 0..LANES {
@@ -669,6 +847,7 @@ impl Layer {
                 layer.bend[b].0[l] = c;
                 layer.bend_radius[b].0[l] = cr;
                 layer.bend_most[b].0[l] = bends.size();
+                layer.jerk[b].0[l] = unit.jerk(range);
             }
         }
         Some(layer)

@@ -52,13 +52,19 @@ pub(super) struct Point {
 pub(crate) struct Jets {
     pub(super) points: Vec<Point>,
     input: Vec<Lanes>,
-    /// Points evaluated so far.
+    /// Points evaluated so far with derivatives.
     pub count: usize,
+    /// Points evaluated so far without.
+    pub values: usize,
 }
 
 impl Jets {
     pub fn evaluate(&mut self, graph: &Graph<'_>, y: &[f64], order: Order) -> Jet {
-        self.count += 1;
+        if order == Order::Value {
+            self.values += 1;
+        } else {
+            self.count += 1;
+        }
         let inputs = graph.inputs;
         self.points.resize_with(graph.operations.len(), Point::default);
         for (k, operation) in graph.operations.iter().enumerate() {

@@ -156,6 +156,37 @@ impl Region {
         y.iter_mut().enumerate().for_each(|(i, y)| *y = y.clamp(self.lower[i], self.upper[i]));
     }
 
+    /// A point of the region where `row . y` is about least.
+    pub fn lowest(&self, row: &[f64]) -> Vec<f64> {
+        let corner = |i: usize| if row[i] > 0.0 { self.lower[i] } else { self.upper[i] };
+        let mut y: Vec<f64> = (0..row.len()).map(corner).collect();
+        match self.ball {
+            Some((NormKind::L2, radius)) => {
+                let square = |y: &[f64]| y.iter().map(|y| y * y).sum::<f64>();
+                if square(&y) <= radius * radius {
+                    return y;
+                }
+                let length = square(row).sqrt();
+                let (mut low, mut high) = (0.0, 1e6 * length / radius);
+                for _ in 0..40 {
+                    let middle: f64 = if low == 0.0 { 1e-3 * high } else { (low * high).sqrt() };
+                    for i in 0..y.len() {
+                        y[i] = (-row[i] / middle).clamp(self.lower[i], self.upper[i]);
+                    }
+                    if square(&y) > radius * radius { low = middle } else { high = middle }
+                }
+                y
+            }
+            Some((kind, radius)) => {
+                let down: Vec<f64> = row.iter().map(|r| -r).collect();
+                y = Norm::unweighted(kind).maximiser(&down, radius);
+                y.iter_mut().enumerate().for_each(|(i, y)| *y = y.clamp(self.lower[i], self.upper[i]));
+                y
+            }
+            None => y,
+        }
+    }
+
     /// A bound from below of `row . y`, and one from above.
     pub fn range(&self, row: &[f64]) -> Interval {
         let mut columns = [Lanes::ZERO; 64];

@@ -1,10 +1,12 @@
 //! Branch and bound over cells of the ball.
 //!
 //! Cells are boxes in coordinates whose first axis points to the worst perturbation found and
-//! whose others are the principal directions of the margin's curvature around it. The cell with
-//! the lowest bound is cut next, along that axis out of three (the first and the two most to
-//! blame for the error) whose halves are bounded best. The cell that holds the worst
-//! perturbation is also given the curvature bound.
+//! whose others are the principal directions of the error of the affine bound across it. The cell
+//! with the lowest bound is cut next, along the axis that is most to blame for its error. The cell
+//! that holds the worst perturbation is also given the curvature bound.
+//!
+//! The lowest bound rises about evenly with the logarithm of the number of cells. Where that
+//! leads nowhere within the budget, the proof is given up early.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -12,7 +14,7 @@ use std::collections::BinaryHeap;
 use nalgebra::{DMatrix, SymmetricEigen};
 
 use super::{Found, Piece, Reason, Search};
-use crate::bound::{Affine, Composer, Coordinates, Curvature, Jets, Quadratic, Region};
+use crate::bound::{Affine, Composer, Coordinates, Curvature, Jets, Order, Quadratic, Region};
 use crate::graph::Graph;
 use crate::{NormKind, Problem};
 
@@ -20,6 +22,9 @@ use crate::{NormKind, Problem};
 const ROOM: f64 = 1e-12;
 /// What a curvature bound counts for.
 const CURVATURE: usize = 5;
+
+/// So many evaluations without derivatives, and refinements of bounds, count for one.
+const QUICK: usize = 4;
 
 /// A part of the ball.
 #[derive(Clone, Debug)]
@@ -75,6 +80,9 @@ pub(crate) struct Prover {
     pub jets: Jets,
     coordinates: Coordinates,
     limit: usize,
+    /// How many times as much as is left of the budget a proof may seem to need before it is
+    /// given up.
+    patience: f64,
     curvatures: usize,
 }
 
@@ -85,17 +93,25 @@ impl Prover {
             jets: Jets::default(),
             coordinates: Coordinates::of(problem),
             limit,
+            patience: f64::INFINITY,
             curvatures: 0,
         }
     }
 
     /// Bounds and evaluations so far.
     pub fn evaluations(&self) -> usize {
-        self.affine.count + self.jets.count + CURVATURE * self.curvatures
+        let quick = self.affine.refined + self.jets.values;
+        self.affine.count + self.jets.count + CURVATURE * self.curvatures + quick / QUICK
     }
 
     pub fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
+    }
+
+    /// Sets how many times as much as is left of the budget a proof may seem to need before it is
+    /// given up; infinite: it never is.
+    pub fn set_patience(&mut self, patience: f64) {
+        self.patience = patience;
     }
 
     pub fn is_spent(&self) -> bool {
@@ -149,7 +165,11 @@ impl Prover {
         }
         if cell.lower < required {
             let origin = vec![0.0; graph.inputs];
-            self.bend(&graph, &mut cell, &origin, &worst);
+            self.bend(&graph, &mut cell, Some(&origin), &worst);
+            if cell.lower < required {
+                self.affine.bound(&graph, &cell.region);
+                self.bend(&graph, &mut cell, None, &worst);
+            }
         }
         if cell.lower >= required {
             result.lower = cell.lower;
@@ -182,27 +202,30 @@ impl Prover {
         best
     }
 
-    /// The curvature bound over a cell of which affine bounds have been computed last.
-    fn bend(&mut self, graph: &Graph<'_>, cell: &mut Cell, centre: &[f64], worst: &Found) {
+    /// The curvature bound over a cell of which affine bounds have been computed last: around the
+    /// worst perturbation, or with the Hessian bounded around the middle.
+    fn bend(&mut self, graph: &Graph<'_>, cell: &mut Cell, middle: Option<&[f64]>, worst: &Found) {
         self.curvatures += 1;
-        let Some(curvature) = Curvature::bound(graph, &cell.region, centre, &self.affine, &mut self.jets)
+        let (centre, around) = middle.map_or((&worst.at[..], true), |middle| (middle, false));
+        let jets = &mut self.jets;
+        let Some(curvature) = Curvature::bound(graph, &cell.region, centre, &self.affine, jets, around)
         else {
             return;
         };
-        self.jets.evaluate(graph, &worst.at, crate::bound::Order::Value);
+        self.jets.evaluate(graph, &worst.at, Order::Value);
         if self.jets.on_a_kink(graph) {
             return;
         }
         // The value with its rounding: a bound over the point alone.
         let point = Region::cuboid(worst.at.clone(), worst.at.clone());
         let value = self.affine.bound(graph, &point).lower(&point);
-        let Curvature { matrix, gradient_error } = &curvature;
-        let quadratic = Quadratic { at: &worst.at, value, gradient: &worst.gradient, matrix };
-        let width = graph.inputs as f64;
-        let bound =
-            quadratic.lower(&cell.region) - 2.0 * width * gradient_error * cell.region.longest().sqrt();
-        if bound > cell.lower {
-            (cell.lower, cell.reason) = (bound, Reason::Curvature);
+        let error = 2.0 * graph.inputs as f64 * curvature.gradient_error * cell.region.longest().sqrt();
+        for matrix in &curvature.matrices {
+            let quadratic = Quadratic { at: &worst.at, value, gradient: &worst.gradient, matrix };
+            let bound = quadratic.lower(&cell.region) - error;
+            if bound > cell.lower {
+                (cell.lower, cell.reason) = (bound, Reason::Curvature);
+            }
         }
     }
 
@@ -219,7 +242,12 @@ impl Prover {
         let (kind, radius) = composer.ball();
         let n = worst.at.len();
         let coordinates = match kind {
-            NormKind::L2 => self.coordinates.turned(principal(&worst)),
+            NormKind::L2 => {
+                let graph = composer.in_perturbation(change, &self.coordinates);
+                self.affine.bound(&graph, &Region::ball(kind, n, radius));
+                let strain = self.affine.strain(n);
+                self.coordinates.turned(principal(&worst, &strain))
+            }
             _ => self.coordinates.clone(),
         };
         let graph = composer.in_perturbation(change, &coordinates);
@@ -233,15 +261,16 @@ impl Prover {
         let mut heap = BinaryHeap::new();
         heap.push(Cell { region: ball, blame: self.affine.blame(n), ..root });
         let mut closed = f64::INFINITY;
+        let mut before = f64::NEG_INFINITY;
         let mut number = 0;
         while let Some(cell) = heap.pop() {
             result.lower = cell.lower.min(closed);
             result.nodes += 1;
-            if self.is_spent() {
+            if self.is_spent() || self.is_hopeless(result, required, &mut before) {
                 return;
             }
             // Now and then a look at what is found from here.
-            if result.nodes % 16 == 0 {
+            if result.nodes.is_multiple_of(16) {
                 let mut start: Vec<f64> =
                     (0..n).map(|i| 0.5 * (cell.region.lower[i] + cell.region.upper[i])).collect();
                 cell.region.project(&mut start);
@@ -260,7 +289,7 @@ impl Prover {
                     let nearest = half.region.nearest();
                     if nearest.iter().map(|y| y * y).sum::<f64>().sqrt() > 0.3 * radius {
                         self.affine.bound(&graph, &half.region);
-                        self.bend(&graph, &mut half, &nearest, &worst);
+                        self.bend(&graph, &mut half, None, &worst);
                     }
                 }
                 number += 1;
@@ -276,38 +305,49 @@ impl Prover {
         result.lower = closed;
     }
 
-    /// The halves of a cell along the best of a few axes.
+    /// Whether what is left of the budget will not do, going by the last doubling of the number of
+    /// cells.
+    fn is_hopeless(&self, result: &Result, required: f64, before: &mut f64) -> bool {
+        if result.nodes < 128 || !result.nodes.is_power_of_two() {
+            return false;
+        }
+        let risen = result.lower - std::mem::replace(before, result.lower);
+        let doublings = (required - result.lower) / risen.max(1e-300);
+        // A cell takes about three and a half evaluations.
+        let left = self.limit.saturating_sub(self.evaluations()) as f64 / 3.5;
+        risen.is_finite() && result.nodes as f64 * (doublings.min(60.0).exp2() - 1.0) > self.patience * left
+    }
+
+    /// An affine bound over a region, refined where it is lowest.
+    fn bound(&mut self, graph: &Graph<'_>, region: &Region, required: f64) -> f64 {
+        let plane = self.affine.bound(graph, region);
+        let lower = plane.lower(region);
+        if lower >= required {
+            return lower;
+        }
+        self.jets.evaluate(graph, &region.lowest(&plane.linear), Order::Value);
+        let better = self.affine.refine(graph, region, &self.jets);
+        better.map_or(lower, |better| lower.max(better.lower(region)))
+    }
+
+    /// The halves of a cell along the axis that is most to blame for its error.
     fn halves(&mut self, graph: &Graph<'_>, cell: &Cell, required: f64) -> Vec<Cell> {
         let n = graph.inputs;
-        let width = |i: usize| cell.region.upper[i] - cell.region.lower[i];
-        let mut order: Vec<usize> = (0..n).collect();
-        let fault = |i: usize| cell.blame[i] * width(i);
-        order.sort_by(|&a, &b| fault(b).total_cmp(&fault(a)));
-        let mut axes = vec![0];
-        axes.extend(order.into_iter().filter(|&i| i != 0).take(2));
-        let mut best: Option<(f64, Vec<Cell>)> = None;
-        for axis in axes {
-            let at = 0.5 * (cell.region.lower[axis] + cell.region.upper[axis]);
-            let mut halves = Vec::with_capacity(2);
-            let mut worth = 0.0;
-            for half in cell.region.split(axis, at) {
-                // A half outside the ball is closed.
-                let Some(region) = half else {
-                    worth += required;
-                    continue;
-                };
-                let lower = self.affine.bound(graph, &region).lower(&region);
-                // What holds over the cell holds over its half.
-                let (lower, reason) =
-                    if lower > cell.lower { (lower, Reason::Affine) } else { (cell.lower, cell.reason) };
-                worth += lower.min(required);
-                halves.push(Cell { region, lower, reason, blame: self.affine.blame(n), number: 0 });
-            }
-            if best.as_ref().is_none_or(|(most, _)| worth > *most) {
-                best = Some((worth, halves));
-            }
+        let fault = |i: usize| cell.blame[i] * (cell.region.upper[i] - cell.region.lower[i]);
+        let Some(axis) = (0..n).reduce(|a, b| if fault(b) > fault(a) { b } else { a }) else {
+            return Vec::new();
+        };
+        let at = 0.5 * (cell.region.lower[axis] + cell.region.upper[axis]);
+        let mut halves = Vec::with_capacity(2);
+        // A half outside the ball is closed.
+        for region in cell.region.split(axis, at).into_iter().flatten() {
+            let lower = self.bound(graph, &region, required);
+            // What holds over the cell holds over its half.
+            let (lower, reason) =
+                if lower > cell.lower { (lower, Reason::Affine) } else { (cell.lower, cell.reason) };
+            halves.push(Cell { region, lower, reason, blame: self.affine.blame(n), number: 0 });
         }
-        best.map_or(Vec::new(), |(_, halves)| halves)
+        halves
     }
 }
 
@@ -324,7 +364,7 @@ impl Cell {
 
 /// Axes whose first points to the worst perturbation, the others along the principal directions
 /// of the Hessian across it: row by row, orthogonal.
-fn principal(worst: &Found) -> Vec<f64> {
+fn principal(worst: &Found, strain: &[f64]) -> Vec<f64> {
     let n = worst.at.len();
     let length = worst.at.iter().map(|y| y * y).sum::<f64>().sqrt();
     let first: Vec<f64> = if length > 0.0 {
@@ -332,10 +372,8 @@ fn principal(worst: &Found) -> Vec<f64> {
     } else {
         (0..n).map(|i| if i == 0 { 1.0 } else { 0.0 }).collect()
     };
-    let zero = vec![0.0; n * n];
-    let hessian = if worst.hessian.len() == n * n { &worst.hessian } else { &zero };
     let across = DMatrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 } - first[i] * first[j]);
-    let matrix = &across * DMatrix::from_row_slice(n, n, hessian) * &across;
+    let matrix = &across * DMatrix::from_row_slice(n, n, strain) * &across;
     let eigen = SymmetricEigen::new(matrix);
     let mut order: Vec<usize> = (0..n).collect();
     let bend = |k: usize| eigen.eigenvalues[k].abs();

@@ -12,7 +12,6 @@ pub(crate) struct Found {
     pub at: Vec<f64>,
     pub value: f64,
     pub gradient: Vec<f64>,
-    pub hessian: Vec<f64>,
 }
 
 /// A search over a ball around the origin.
@@ -74,8 +73,8 @@ impl Search {
                 }
             }
         }
-        let Jet { value, gradient, hessian } = jet;
-        Found { at, value, gradient, hessian }
+        let Jet { value, gradient, .. } = jet;
+        Found { at, value, gradient }
     }
 
     fn step(&self, at: &[f64], jet: &Jet, length: f64) -> Vec<f64> {

@@ -34,7 +34,7 @@ pub(crate) struct Relaxation {
 /// Where the second derivative of tanh is least, and how far it goes: `atanh(1 / sqrt(3))` and
 /// `4 / (3 sqrt(3))`.
 const BEND: f64 = 0.658_478_948_462_408_4;
-const STEEPEST: f64 = 0.769_800_358_919_501_1;
+const STEEPEST: f64 = 0.769_800_358_919_501;
 /// Intervals narrower than this are relaxed by their tangent.
 const NARROW: f64 = 1e-7;
 /// Relative to what is computed, more than the error of a few operations.
@@ -174,6 +174,32 @@ impl Unit {
         range.or_everything().widened(ROUNDING)
     }
 
+    /// The largest size of the third derivative over an interval; infinite where there is none.
+    pub fn jerk(self, z: Interval) -> f64 {
+        let z = self.domain(z.or_everything());
+        let most = match self {
+            // In terms of the slope s: 4 s - 6 s^2, with an extremum of 2 / 3 at 1 / 3.
+            Unit::Tanh => {
+                let Interval { lower, upper } = Unit::Tanh.slopes(z);
+                let at = |s: f64| (4.0 * s - 6.0 * s * s).abs();
+                let turn = if lower <= 1.0 / 3.0 && upper >= 1.0 / 3.0 { 2.0 / 3.0 } else { 0.0 };
+                at(lower).max(at(upper)).max(turn)
+            }
+            Unit::Sigmoid => Unit::Tanh.jerk(Interval { lower: 0.5 * z.lower, upper: 0.5 * z.upper }) / 16.0,
+            Unit::Relu if z.lower <= 0.0 && z.upper >= 0.0 => f64::INFINITY,
+            Unit::Relu | Unit::Square => 0.0,
+            Unit::Exp => z.upper.exp(),
+            Unit::Log => 2.0 / z.lower.powi(3),
+            Unit::Sqrt => 0.375 * z.lower.powf(-2.5),
+            Unit::Reciprocal if z.lower > 0.0 || z.upper < 0.0 => {
+                6.0 / z.lower.abs().min(z.upper.abs()).powi(4)
+            }
+            Unit::Reciprocal => f64::INFINITY,
+        };
+        let most = most * (1.0 + ROUNDING) + ROUNDING;
+        if most.is_nan() { f64::INFINITY } else { most }
+    }
+
     /// A line with the least error over an interval: its slope is that of the chord, its offset
     /// lies between the extrema of `f(z) - slope z`, which are at the ends and where the
     /// derivative is the slope.
@@ -244,6 +270,49 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
+/// Bounds of `tanh(z) - slope z` over `l < u`, finite, with the values at the ends.
+#[inline(always)]
+pub(crate) fn offsets_tanh(l: f64, u: f64, a: f64, b: f64, slope: f64) -> (f64, f64) {
+    // Where the derivative is the slope, tanh is +- t, at +- atanh(t) = log((1 + t)^2 / slope) / 2.
+    let t = (1.0 - slope).max(0.0).sqrt();
+    let at = 0.5 * ((1.0 + t) * (1.0 + t) / slope).ln();
+    let (left, right) = (a - slope * l, b - slope * u);
+    let (mut low, mut high) = (left.min(right), left.max(right));
+    let turn = t - slope * at;
+    if at < u && at > l {
+        high = high.max(turn);
+    }
+    if -at > l && -at < u {
+        low = low.min(-turn);
+    }
+    let room = ROUNDING * (1.0 + slope * l.abs().max(u.abs()));
+    (low - room, high + room)
+}
+
+impl Unit {
+    /// Bounds of `f(z) - slope z` over an interval, for the functions of networks.
+    #[inline(always)]
+    pub fn offsets(self, z: Interval, slope: f64) -> (f64, f64) {
+        let Interval { lower: l, upper: u } = z;
+        let (a, b) = (self.value(l), self.value(u));
+        match self {
+            Unit::Tanh => offsets_tanh(l, u, a, b, slope),
+            Unit::Sigmoid => {
+                let (low, high) =
+                    offsets_tanh(0.5 * l, 0.5 * u, (0.5 * l).tanh(), (0.5 * u).tanh(), 4.0 * slope);
+                (0.5 + 0.5 * low - ROUNDING, 0.5 + 0.5 * high + ROUNDING)
+            }
+            Unit::Relu => {
+                let (left, right) = (a - slope * l, b - slope * u);
+                let kink = if l < 0.0 && u > 0.0 { 0.0 } else { left };
+                let room = ROUNDING * (1.0 + slope.abs()) * l.abs().max(u.abs());
+                (left.min(right).min(kink) - room, left.max(right).max(kink) + room)
+            }
+            _ => (f64::NEG_INFINITY, f64::INFINITY),
+        }
+    }
+}
+
 /// [`Unit::relax`] for tanh over `l < u`, finite, with the values at the ends.
 #[inline(always)]
 pub(crate) fn relax_tanh(l: f64, u: f64, a: f64, b: f64) -> Relaxation {
@@ -255,18 +324,7 @@ pub(crate) fn relax_tanh(l: f64, u: f64, a: f64, b: f64) -> Relaxation {
         return Relaxation { slope, offset: a - slope * l, radius: radius + ROUNDING * slope * l.abs() };
     }
     let slope = ((b - a) / width).clamp(0.0, 1.0);
-    // Where the derivative is the slope, tanh is +- t, at +- atanh(t) = log((1 + t)^2 / slope) / 2.
-    let t = (1.0 - slope).sqrt();
-    let at = 0.5 * ((1.0 + t) * (1.0 + t) / slope).ln();
-    let (left, right) = (a - slope * l, b - slope * u);
-    let (mut low, mut high) = (left.min(right), left.max(right));
-    let turn = t - slope * at;
-    if at < u && at > l {
-        high = high.max(turn);
-    }
-    if -at > l && -at < u {
-        low = low.min(-turn);
-    }
+    let (low, high) = offsets_tanh(l, u, a, b, slope);
     let size = 1.0 + slope * l.abs().max(u.abs());
     Relaxation { slope, offset: 0.5 * (low + high), radius: 0.5 * (high - low) + ROUNDING * size }
 }
@@ -304,6 +362,8 @@ mod tests {
             for unit in UNITS {
                 let (range, slopes, bends) = (unit.range(z), unit.slopes(z), unit.bends(z));
                 let line = unit.relax(z);
+                let jerk = unit.jerk(z);
+                let mut last: Option<(f64, f64)> = None;
                 prop_assert!(line.radius >= 0.0, "{unit:?} {z:?} {line:?}");
                 for k in 0..=100 {
                     let x = (z.lower + (z.upper - z.lower) * f64::from(k) / 100.0).clamp(z.lower, z.upper);
@@ -315,6 +375,12 @@ mod tests {
                     let (slope, bend) = unit.derivatives(x);
                     prop_assert!(slopes.contains(slope), "{unit:?} {z:?} {slopes:?} {slope}");
                     prop_assert!(!bend.is_finite() || bends.contains(bend), "{unit:?} {z:?} {bends:?} {bend}");
+                    if let Some((y, before)) = last.filter(|_| unit != Unit::Relu) {
+                        let change = (bend - before).abs();
+                        let most = jerk * (x - y) * (1.0 + 1e-9) + 1e-13 * (1.0 + bend.abs() + before.abs());
+                        prop_assert!(change <= most || !change.is_finite(), "{unit:?} {z:?} {jerk} {change}");
+                    }
+                    last = Some((x, bend));
                     let error = (value - line.slope * x - line.offset).abs();
                     prop_assert!(error <= line.radius, "{unit:?} {z:?} {line:?} at {x}: {error}");
                 }

@@ -13,11 +13,23 @@ use crate::recourse::{Reason, Shortfall, Undecided};
 use crate::{Action, Cost, Outcome, Recourse, Result};
 
 /// By how much, as shares, an incumbent is moved outwards before it is proved.
-const PUSHES: [f64; 4] = [0.0035, 0.02, 0.06, 0.15];
+const PUSHES: [f64; 7] = [0.0035, 0.02, 0.05, 0.12, 0.3, 0.7, 1.5];
+/// How many times as much as is left of the budget a proof may seem to need: first little, then
+/// more if nothing else helps.
+const PATIENCE: [f64; 2] = [1.5, 8.0];
+/// How often a push that is larger than it need be is made smaller.
+const BETTER: usize = 4;
 /// Sides shorter than this are not cut any more.
 const SHORTEST: f64 = 1e-5;
 /// Perturbations of the pool that a box is held against.
 const RECENT: usize = 12;
+
+/// What came of an attempt to prove an action.
+enum Attempt {
+    Proven(Box<Proof>),
+    Broken,
+    Open,
+}
 
 /// One intervention set.
 pub(super) struct Set<'p> {
@@ -82,8 +94,9 @@ impl<'p, 's> Solver<'p, 's> {
             return Ok(self.proof(Outcome::AlreadyFavourable, None));
         }
         self.fill_queue();
-        loop {
-            let Some(cuboid) = self.queue.pop() else { break };
+        self.prover.set_limit(self.searching());
+        let mut tried = false;
+        while let Some(cuboid) = self.queue.pop() {
             let cost = cuboid.cost;
             if self
                 .incumbent
@@ -94,7 +107,10 @@ impl<'p, 's> Solver<'p, 's> {
                 match self.finish()? {
                     Some(proof) => return Ok(proof),
                     None if self.incumbent.is_none() => continue,
-                    None => break,
+                    None => {
+                        tried = true;
+                        break;
+                    }
                 }
             }
             if self.prover.is_spent() {
@@ -103,13 +119,8 @@ impl<'p, 's> Solver<'p, 's> {
             }
             self.look(cuboid);
         }
-        if self.incumbent.is_some() {
-            // Some more to prove what has been found.
-            let limit = self.settings.budget.evaluations + self.settings.budget.evaluations / 4;
-            self.prover.set_limit(limit);
-            if let Some(proof) = self.finish()? {
-                return Ok(proof);
-            }
+        if !tried && let Some(proof) = self.finish()? {
+            return Ok(proof);
         }
         let bound = self.bound();
         let (set, change, found) = match (self.incumbent.take(), self.best.take()) {
@@ -228,10 +239,10 @@ impl<'p, 's> Solver<'p, 's> {
         let (perturbation, value) = self.attack(set, &middle, start.as_deref());
         if value < 0.0 {
             self.note(set, &middle, value);
-            if let Some(k) = self.add(set, &middle, perturbation) {
-                if self.rule_out(&cuboid, k) {
-                    return;
-                }
+            if let Some(k) = self.add(set, &middle, perturbation)
+                && self.rule_out(&cuboid, k)
+            {
+                return;
             }
         } else {
             self.improve(&cuboid, &middle);
@@ -276,7 +287,7 @@ impl<'p, 's> Solver<'p, 's> {
         let region = Region::cuboid(lower.clone(), upper.clone());
         let plane = self.prover.affine.bound(&graphs[k], &region);
         let highest = highest(&plane, &region, cost, &weights, limit);
-        if !(highest < 0.0) {
+        if highest >= 0.0 || highest.is_nan() {
             return false;
         }
         let features = composer.features().to_vec();
@@ -371,65 +382,126 @@ impl<'p, 's> Solver<'p, 's> {
         self.push(set, above, upper, cost);
     }
 
-    /// Proves the incumbent, moved outwards a little. Without an incumbent afterwards it was
-    /// broken and the search must go on.
+    /// Proves the incumbent, moved outwards as little as will do. Without an incumbent afterwards
+    /// it was broken and the search must go on.
     fn finish(&mut self) -> Result<Option<Proof>> {
         let Some((set, incumbent, _)) = self.incumbent.clone() else { return Ok(None) };
-        let problem = self.settings.problem;
-        let required = problem.safety().max(LEAST_MARGIN);
-        for push in PUSHES {
-            let moved = |(k, &c): (usize, &f64)| {
-                let i = self.settings.sets[set][k];
-                let (l, u) = feasible_change(problem.features(), i, self.individual[i]);
-                (c * (1.0 + push) + 1e-4 * c.signum() * f64::from(u8::from(c != 0.0))).clamp(l, u)
-            };
-            let change: Vec<f64> = incumbent.iter().enumerate().map(moved).collect();
-            let action = self.action(set, &change);
-            let before = self.prover.evaluations();
-            let starts: Vec<Vec<f64>> =
-                self.margins(set, &change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
-            let proven = self.prover.prove(&self.sets[set].composer, &change, required, &starts, false);
-            self.proving += self.prover.evaluations() - before;
-            if breaks(problem, &self.individual, &action, &proven.perturbation) {
-                self.add(set, &change, proven.perturbation);
-                self.incumbent = None;
-                return Ok(None);
-            }
-            if proven.lower >= required {
-                let action = self.simplified(&action);
-                let zero = vec![0.0; self.individual.len()];
-                let counterfactual = counterfactual(problem, &self.individual, &action, &zero)?;
-                let cost = problem.cost().of(problem.features(), &action);
-                let cost_bound = self.bound().min(cost);
-                let recourse = Recourse {
-                    action: action.clone(),
-                    counterfactual,
-                    cost,
-                    cost_bound,
-                    margin: proven.lower,
-                };
-                let certificate = Certificate {
-                    action: self.action(set, &change),
-                    verdict: Verdict::Holds { margin: proven.lower },
-                    basis: proven.coordinates.basis().to_vec(),
-                    worst: proven.coordinates.of_perturbation(&proven.perturbation),
-                    pieces: proven.pieces,
-                    evaluations: self.prover.evaluations() - before,
-                };
-                let taken = std::mem::take(&mut self.ruled_out);
-                return Ok(Some(Proof {
-                    outcome: Outcome::Found(recourse),
-                    certificate: Some(certificate),
-                    ruled_out: taken,
-                    evaluations: self.prover.evaluations(),
-                    proving: self.proving,
-                }));
+        self.prover.set_limit(self.settings.budget.evaluations);
+        let mut failed = 0.0;
+        let mut proven = None;
+        let rounds = PATIENCE.iter().flat_map(|&patience| PUSHES.map(|push| (patience, push)));
+        for (number, (patience, push)) in rounds.enumerate() {
+            self.prover.set_patience(patience);
+            match self.attempt(set, &incumbent, push)? {
+                Attempt::Proven(proof) => {
+                    proven = Some((push, proof));
+                    break;
+                }
+                Attempt::Broken if number == 0 => {
+                    self.incumbent = None;
+                    self.prover.set_limit(self.searching());
+                    return Ok(None);
+                }
+                Attempt::Broken | Attempt::Open => failed = push,
             }
             if self.prover.is_spent() {
                 break;
             }
         }
-        Ok(None)
+        let Some((mut push, mut proof)) = proven else { return Ok(None) };
+        for _ in 0..BETTER {
+            if failed == 0.0 || failed >= push || push < 1.3 * failed || self.prover.is_spent() {
+                break;
+            }
+            let between = (failed * push).sqrt();
+            match self.attempt(set, &incumbent, between)? {
+                Attempt::Proven(better) => (push, proof) = (between, better),
+                _ => failed = between,
+            }
+        }
+        proof.ruled_out = std::mem::take(&mut self.ruled_out);
+        (proof.evaluations, proof.proving) = (self.prover.evaluations(), self.proving);
+        Ok(Some(*proof))
+    }
+
+    /// The part of the budget that the search may spend.
+    fn searching(&self) -> usize {
+        self.settings.budget.evaluations - self.settings.budget.evaluations / 4
+    }
+
+    /// An action that is farther out by a share of its cost: all of it, or where that leaves more
+    /// in the worst case, the one change that raises the margin most for its price.
+    fn outwards(&mut self, set: usize, incumbent: &[f64], push: f64) -> Vec<f64> {
+        let features = self.settings.problem.features();
+        let sides: Vec<(f64, f64)> = self.settings.sets[set]
+            .iter()
+            .map(|&i| feasible_change(features, i, self.individual[i]))
+            .collect();
+        let moved = |(&c, &(l, u)): (&f64, &(f64, f64))| {
+            let least = if c == 0.0 { 0.0 } else { 1e-4_f64.copysign(c) };
+            (c * (1.0 + push) + least).clamp(l, u)
+        };
+        let all: Vec<f64> = incumbent.iter().zip(&sides).map(moved).collect();
+        if all.len() < 2 {
+            return all;
+        }
+        let (worst, value) = self.attack(set, &all, None);
+        let Set { composer, weights, .. } = &self.sets[set];
+        let gradient =
+            self.prover.jets.evaluate(&composer.in_change(&worst), incumbent, Order::Gradient).gradient;
+        let cost = cost_of(self.cost(), weights, incumbent);
+        let room =
+            |k: usize| if gradient[k] > 0.0 { sides[k].1 - incumbent[k] } else { incumbent[k] - sides[k].0 };
+        let far = |k: usize| (push * cost + 1e-4) / weights[k];
+        let worth = |k: usize| gradient[k].abs() * far(k).min(room(k));
+        let Some(k) = (0..all.len()).reduce(|a, b| if worth(b) > worth(a) { b } else { a }) else {
+            return all;
+        };
+        let mut one = incumbent.to_vec();
+        one[k] += far(k).min(room(k)).copysign(gradient[k]);
+        one[k] = one[k].clamp(sides[k].0, sides[k].1);
+        if self.attack(set, &one, Some(&worst)).1 > value { one } else { all }
+    }
+
+    /// Tries to prove an action that is farther out by a share.
+    fn attempt(&mut self, set: usize, incumbent: &[f64], push: f64) -> Result<Attempt> {
+        let problem = self.settings.problem;
+        let required = problem.safety().max(LEAST_MARGIN);
+        let change = self.outwards(set, incumbent, push);
+        let action = self.action(set, &change);
+        let before = self.prover.evaluations();
+        let starts: Vec<Vec<f64>> =
+            self.margins(set, &change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
+        let proven = self.prover.prove(&self.sets[set].composer, &change, required, &starts, false);
+        self.proving += self.prover.evaluations() - before;
+        if breaks(problem, &self.individual, &action, &proven.perturbation) {
+            self.add(set, &change, proven.perturbation);
+            return Ok(Attempt::Broken);
+        }
+        if proven.lower < required || proven.lower.is_nan() {
+            return Ok(Attempt::Open);
+        }
+        let simple = self.simplified(&action);
+        let zero = vec![0.0; self.individual.len()];
+        let counterfactual = counterfactual(problem, &self.individual, &simple, &zero)?;
+        let cost = problem.cost().of(problem.features(), &simple);
+        let cost_bound = self.bound().min(cost);
+        let certificate = Certificate {
+            action,
+            verdict: Verdict::Holds { margin: proven.lower },
+            basis: proven.coordinates.basis().to_vec(),
+            worst: proven.coordinates.of_perturbation(&proven.perturbation),
+            pieces: proven.pieces,
+            evaluations: self.prover.evaluations() - before,
+        };
+        let recourse = Recourse { action: simple, counterfactual, cost, cost_bound, margin: proven.lower };
+        Ok(Attempt::Proven(Box::new(Proof {
+            outcome: Outcome::Found(recourse),
+            certificate: Some(certificate),
+            ruled_out: Vec::new(),
+            evaluations: 0,
+            proving: 0,
+        })))
     }
 
     /// The same action without features that it leaves as they are and that nothing it does

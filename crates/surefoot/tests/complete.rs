@@ -1,0 +1,208 @@
+//! Complete recourse: against brute force, against the exact method, and against attacks.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+use ndarray::{Array1, Array2};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use surefoot::action::{feasible_change, intervention_sets};
+use surefoot::attack::{ProjectedGradient, worst_found};
+use surefoot::{
+    Action, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Error, Exact, Feature,
+    Features, Form, Layer, Network, Norm, NormKind, Outcome, People, Problem, Scm, Verdict, certify,
+    recourse,
+};
+
+fn network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation, scale: f64) -> Network {
+    let mut layer = |pair: &[usize]| Layer {
+        weight: Array2::from_shape_simple_fn((pair[1], pair[0]), || random.random_range(-1.0..1.0) * scale),
+        bias: Array1::from_shape_simple_fn(pair[1], || random.random_range(-1.0..1.0)),
+    };
+    Network::new(widths.windows(2).map(&mut layer).collect(), activation).unwrap()
+}
+
+/// Three features in a chain with a curved equation, of which two may change.
+fn problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
+    let features = Features::new(vec![
+        Feature::new("a").change([Change::Any, Change::Increase][round % 2]).limits(-2.0, 2.0).weight(1.5),
+        Feature::new("b")
+            .change(Change::Any)
+            .limits(-3.0, if round.is_multiple_of(3) { f64::INFINITY } else { 3.0 }),
+        Feature::new("c"),
+    ])
+    .unwrap();
+    let activation = [Activation::Tanh, Activation::Sigmoid, Activation::Relu][round % 3];
+    let net = network(random, &[3, 10, 8, 1], activation, 1.0);
+    let mut problem = Problem::new(features.clone(), Classifier::network(net, 0.5).unwrap()).unwrap();
+    if !round.is_multiple_of(4) {
+        let equations = vec![
+            ("b", Equation::network(&["a"], network(random, &[1, 4, 1], Activation::Tanh, 1.0))),
+            ("c", Equation::formula("a * b / 4 + 0.2 * max(b, 0) + u")),
+        ];
+        problem = problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap();
+    }
+    let kind = [NormKind::L2, NormKind::L2, NormKind::Linf, NormKind::L1][round / 2 % 4];
+    let form = if round.is_multiple_of(5) { Form::Absolute } else { Form::Relative };
+    let cost = if round % 3 == 1 { Cost::L2 } else { Cost::L1 };
+    let epsilon = [0.1, 0.3, 0.0][round % 3];
+    problem.with_uncertainty(Norm::unweighted(kind), epsilon).unwrap().with_form(form).with_cost(cost)
+}
+
+fn person(problem: &Problem, x: &[f64], count: usize) -> People {
+    let rows = Array2::from_shape_fn((count, x.len()), |(_, j)| x[j]);
+    People::from_standardised(problem.features(), rows.view()).unwrap()
+}
+
+/// Random feasible actions of every set, spread over costs up to `most`.
+fn random_actions(
+    random: &mut ChaCha8Rng,
+    problem: &Problem,
+    x: &[f64],
+    most: f64,
+    count: usize,
+) -> Vec<Action> {
+    let sets = intervention_sets(problem.features(), problem.scm().is_some()).unwrap();
+    let mut actions = Vec::new();
+    while actions.len() < count {
+        let features = sets[random.random_range(0..sets.len())].clone();
+        let change: Vec<f64> = features
+            .iter()
+            .map(|&i| {
+                let (low, high) = feasible_change(problem.features(), i, x[i]);
+                let reach = most / problem.features().feature(i).weight;
+                match random.random_bool(0.1) {
+                    true => 0.0,
+                    false => random.random_range(low.max(-reach)..=high.min(reach)),
+                }
+            })
+            .collect();
+        let action = Action { features, change };
+        if problem.cost().of(problem.features(), &action) < most {
+            actions.push(action);
+        }
+    }
+    actions
+}
+
+/// Nothing cheaper than the proven bound survives, what is found is certified again, and where
+/// there is nothing no random action survives.
+#[test]
+fn answers_agree_with_brute_force() {
+    let random = &mut ChaCha8Rng::seed_from_u64(3);
+    let (mut found, mut impossible, mut undecided) = (0, 0, 0);
+    for round in 0..90 {
+        let problem = problem(random, round);
+        let x: Vec<f64> = (0..3).map(|_| random.random_range(-1.0..1.0)).collect();
+        let complete = Complete::new(&problem).unwrap().with_budget(Budget { evaluations: 6000 }).unwrap();
+        let outcome = complete.solve(&x).unwrap();
+        let most = match &outcome {
+            Outcome::AlreadyFavourable => continue,
+            Outcome::Found(recourse) => {
+                found += 1;
+                let verdict = certify(&problem, &x, &recourse.action, Budget::default()).unwrap().verdict;
+                assert!(matches!(verdict, Verdict::Holds { .. }), "{round}: {verdict:?}");
+                assert_eq!(recourse.cost, problem.cost().of(problem.features(), &recourse.action));
+                assert!(recourse.cost_bound <= recourse.cost && recourse.cost_bound > 0.0, "{round}");
+                for (&i, &c) in recourse.action.features.iter().zip(&recourse.action.change) {
+                    let (low, high) = feasible_change(problem.features(), i, x[i]);
+                    assert!(c >= low && c <= high, "{round}");
+                }
+                recourse.cost_bound
+            }
+            Outcome::Impossible(shortfall) => {
+                impossible += 1;
+                assert!(shortfall.missing > 0.0, "{round}");
+                8.0
+            }
+            Outcome::Undecided(open) => {
+                undecided += 1;
+                open.cost_bound
+            }
+        };
+        if most == 0.0 {
+            continue;
+        }
+        let actions = random_actions(random, &problem, &x, most, 400);
+        let attack = ProjectedGradient { steps: 25, samples: 16, restarts: 2, seed: 1 };
+        let worst = worst_found(&problem, &person(&problem, &x, actions.len()), &actions, &attack).unwrap();
+        for (worst, action) in worst.iter().zip(&actions) {
+            assert!(worst.margin < 1e-6, "{round}: {action:?} survives with {}", worst.margin);
+        }
+    }
+    assert!(found > 15 && impossible > 8 && undecided <= 2, "{found} {impossible} {undecided}");
+}
+
+/// On linear problems the complete method finds what the exact one finds.
+#[test]
+fn linear_problems_have_their_exact_cost() {
+    let features = Features::new(vec![
+        Feature::new("a").change(Change::Any).limits(-2.0, 2.0),
+        Feature::new("b").change(Change::Increase),
+        Feature::new("c"),
+    ])
+    .unwrap();
+    let equations =
+        vec![("b", Equation::linear(&["a"], vec![0.7], 0.1)), ("c", Equation::formula("a - 0.5 * b + u"))];
+    let scm = Scm::new(&features, equations).unwrap();
+    let random = &mut ChaCha8Rng::seed_from_u64(6);
+    for form in [Form::Relative, Form::Absolute] {
+        for cost in [Cost::L1, Cost::L2] {
+            for _ in 0..10 {
+                let weights: Vec<f64> = (0..3).map(|_| random.random_range(-1.0..1.0)).collect();
+                let classifier = Classifier::linear(weights, -1.0, 0.5).unwrap();
+                let problem = Problem::new(features.clone(), classifier)
+                    .unwrap()
+                    .with_causal_model(scm.clone())
+                    .unwrap();
+                let problem =
+                    problem.with_uncertainty(Norm::L2, 0.2).unwrap().with_form(form).with_cost(cost);
+                let x: Vec<f64> = (0..3).map(|_| random.random_range(-1.0..1.0)).collect();
+                let exact = Exact::new(&problem).unwrap().solve(&x).unwrap();
+                let complete = Complete::new(&problem).unwrap().solve(&x).unwrap();
+                match (&exact, &complete) {
+                    (Outcome::Found(exact), Outcome::Found(complete)) => {
+                        assert!(complete.cost_bound <= exact.cost && complete.cost >= exact.cost_bound);
+                        assert!(complete.cost <= 1.0101 * complete.cost_bound + 1e-3, "{complete:?}");
+                    }
+                    (Outcome::Impossible(_), Outcome::Impossible(_))
+                    | (Outcome::AlreadyFavourable, Outcome::AlreadyFavourable) => {}
+                    (exact, complete) => panic!("{exact:?} {complete:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn networks_are_answered_by_default_and_the_same_on_any_number_of_threads() {
+    let random = &mut ChaCha8Rng::seed_from_u64(8);
+    let mut found = 0;
+    for round in 0..6 {
+        let problem = problem(random, round);
+        let rows = Array2::from_shape_simple_fn((8, 3), || random.random_range(-1.0..1.0));
+        let people = People::from_standardised(problem.features(), rows.view()).unwrap();
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| recourse(&problem, &people).unwrap())
+        };
+        let answers = with(1);
+        assert_eq!(answers, with(3));
+        found += answers.iter().filter(|answer| answer.recourse().is_some()).count();
+    }
+    assert!(found > 3, "{found}");
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    let problem = problem(&mut ChaCha8Rng::seed_from_u64(8), 1);
+    let complete = || Complete::new(&problem).unwrap();
+    for gap in [0.0, -1.0, 1.0, f64::NAN] {
+        assert!(matches!(complete().with_gap(gap), Err(Error::Setting { .. })));
+    }
+    assert!(matches!(complete().with_budget(Budget { evaluations: 0 }), Err(Error::Setting { .. })));
+    assert!(matches!(complete().solve(&[0.0]), Err(Error::VectorLength { .. })));
+    assert!(matches!(complete().solve(&[0.0, f64::NAN, 0.0]), Err(Error::VectorNotFinite { .. })));
+    // A tiny budget leaves it open, with what is known.
+    let small = complete().with_budget(Budget { evaluations: 1 }).unwrap();
+    assert!(small.solve(&[0.1, -0.2, 0.3]).is_ok());
+}
