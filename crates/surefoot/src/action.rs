@@ -1,6 +1,6 @@
 //! What people can do: intervention sets, actions, the feasible box and costs.
 
-use crate::{Change, Error, Features, Result};
+use crate::{Change, Error, Feature, Features, Result};
 
 /// The most actionable features for which every intervention set is tried.
 pub const MOST_ACTIONABLE: usize = 12;
@@ -111,6 +111,46 @@ pub fn feasible_change(features: &Features, index: usize, value: f64) -> (f64, f
         Change::Increase => (0.0, up),
         Change::Decrease => (down, 0.0),
     }
+}
+
+/// Significant digits with which changes and values are told.
+const DIGITS: u32 = 4;
+
+/// The change, in standardised units, that words make of a change: the same rounded outwards.
+/// An action whose changes are such is told exactly.
+pub(crate) fn as_told(feature: &Feature, form: Form, value: f64, change: f64) -> f64 {
+    if change == 0.0 {
+        return 0.0;
+    }
+    let (from, by) = (feature.own_units(value), feature.std * change);
+    let told = match form {
+        Form::Relative => rounded(by, by, |by| feature.allows_strictly(from + by)).0,
+        Form::Absolute => rounded(from + by, by, |to| feature.allows_strictly(to)).0 - from,
+    };
+    told / feature.std
+}
+
+/// A number rounded in the direction of a change to as many decimals as show four digits of
+/// the change, or more if it would not be allowed otherwise; where no rounded number is
+/// allowed, the number itself, without a number of decimals.
+pub(crate) fn rounded(value: f64, change: f64, allowed: impl Fn(f64) -> bool) -> (f64, Option<usize>) {
+    let magnitude = change.abs().log10().floor();
+    let fewest = (f64::from(DIGITS) - 1.0 - magnitude).max(0.0) as usize;
+    for decimals in (fewest..fewest + 12).take_while(|&decimals| decimals < 300) {
+        // Through text, so that what is checked is what is printed.
+        let unit = 10f64.powi(-(decimals as i32));
+        for nudge in [0.0, 1.0] {
+            let near = value + nudge * unit.copysign(change);
+            let Ok(candidate) = format!("{near:.decimals$}").parse::<f64>() else { continue };
+            // Up to the rounding of units, so that a number which is told already stays.
+            if (candidate - value) * change.signum() >= -4.0 * f64::EPSILON * value.abs()
+                && allowed(candidate)
+            {
+                return (candidate, Some(decimals));
+            }
+        }
+    }
+    (value, None)
 }
 
 #[cfg(test)]

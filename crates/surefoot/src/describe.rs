@@ -1,9 +1,7 @@
 //! Answers in plain words and people's own units.
 
+use crate::action::rounded;
 use crate::{Action, Error, Feature, Form, Kind, NormKind, Outcome, Problem, Recourse, Result, Scm};
-
-/// Significant digits of changes and values.
-const DIGITS: u32 = 4;
 
 /// Tells one individual the answer.
 ///
@@ -138,26 +136,6 @@ fn step(problem: &Problem, i: usize, value: f64, change: f64) -> String {
             format!("{verb} {} to {} (from {})", feature.name, tell(to), tell(from))
         }
     }
-}
-
-/// A number rounded in the direction of a change to as many decimals as show four digits of
-/// the change, or more if it would not be allowed otherwise; where no rounded number is
-/// allowed, the number itself, without a number of decimals.
-fn rounded(value: f64, change: f64, allowed: impl Fn(f64) -> bool) -> (f64, Option<usize>) {
-    let magnitude = change.abs().log10().floor();
-    let fewest = (f64::from(DIGITS) - 1.0 - magnitude).max(0.0) as usize;
-    for decimals in (fewest..fewest + 12).take_while(|&decimals| decimals < 300) {
-        // Through text, so that what is checked is what is printed.
-        let unit = 10f64.powi(-(decimals as i32));
-        for nudge in [0.0, 1.0] {
-            let near = value + nudge * unit.copysign(change);
-            let Ok(candidate) = format!("{near:.decimals$}").parse::<f64>() else { continue };
-            if (candidate - value) * change.signum() >= 0.0 && allowed(candidate) {
-                return (candidate, Some(decimals));
-            }
-        }
-    }
-    (value, None)
 }
 
 /// With so many decimals, without trailing zeros.

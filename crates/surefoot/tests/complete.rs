@@ -206,3 +206,32 @@ fn settings_that_make_no_sense_are_refused() {
     let small = complete().with_budget(Budget { evaluations: 1 }).unwrap();
     assert!(small.solve(&[0.1, -0.2, 0.3]).is_ok());
 }
+
+/// What is proven is what people are told: numbers of four digits in own units, and no changes
+/// that are hardly worth telling.
+#[test]
+fn actions_are_told_as_they_were_proven() {
+    let features = Features::new(vec![
+        Feature::new("income").scaling(2813.0, 1234.5).change(Change::Increase),
+        Feature::new("debt").scaling(917.0, 377.7).change(Change::Any),
+    ])
+    .unwrap();
+    let mut random = ChaCha8Rng::seed_from_u64(6);
+    let mut told = 0;
+    for _ in 0..40 {
+        let classifier = Classifier::network(network(&mut random, &[2, 6, 1], Activation::Tanh, 1.5), 0.5);
+        let problem = Problem::new(features.clone(), classifier.unwrap()).unwrap();
+        let problem = problem.with_uncertainty(Norm::L2, 0.1).unwrap();
+        let individual = [random.random_range(-1.0..1.0), random.random_range(-1.0..1.0)];
+        let Outcome::Found(found) = Complete::new(&problem).unwrap().solve(&individual).unwrap() else {
+            continue;
+        };
+        for (&i, &change) in found.action.features.iter().zip(&found.action.change) {
+            let own = change.abs() * features.feature(i).std;
+            let digits = format!("{own:.3e}").parse::<f64>().unwrap();
+            told += usize::from((own - digits).abs() < 1e-9 * own);
+            assert!(change.abs() > 0.002 * found.cost || (own - digits).abs() < 1e-9 * own);
+        }
+    }
+    assert!(told > 15, "{told}");
+}

@@ -16,6 +16,9 @@ use super::{Group, Options, Proven};
 /// People whom Algorithm 1 answers at most: enough to see what happens, in a moment.
 const PEOPLE: usize = 200;
 
+/// An action and its cost, if there is one.
+type Found = Option<(Action, f64)>;
+
 /// How the network does.
 pub struct Summary {
     pub accuracy: f64,
@@ -53,10 +56,10 @@ pub fn answer(sample: &loan::Sample, everybody: &People, options: &Options) -> R
         .collect::<surefoot::Result<Vec<Outcome>>>()?;
 
     // Of each method the actions and their costs.
-    let tried = |attempts: &'_ [Attempt]| -> Vec<Option<(Action, f64)>> {
+    let tried = |attempts: &'_ [Attempt]| -> Vec<Found> {
         attempts.iter().map(|attempt| attempt.candidate().map(|c| (c.action.clone(), c.cost))).collect()
     };
-    let proved: Vec<Option<(Action, f64)>> =
+    let proved: Vec<Found> =
         outcomes.iter().map(|outcome| outcome.recourse().map(|r| (r.action.clone(), r.cost))).collect();
     let answers = [
         ("network: standard", tried(&attempts[0]), None),
@@ -65,7 +68,7 @@ pub fn answer(sample: &loan::Sample, everybody: &People, options: &Options) -> R
     ];
     let all = |i: &usize| answers.iter().all(|(_, found, _)| found[*i].is_some());
     let compared: Vec<usize> = (0..people.len()).filter(all).collect();
-    let group = |(name, answers, proven): (&'static str, Vec<Option<(Action, f64)>>, Option<Proven>)| {
+    let group = |(name, answers, proven): (&'static str, Vec<Found>, Option<Proven>)| {
         let found: Vec<usize> = (0..people.len()).filter(|&i| answers[i].is_some()).collect();
         let actions: Vec<Action> = answers.iter().flatten().map(|(action, _)| action.clone()).collect();
         let holding = match people.select(&found) {

@@ -4,7 +4,7 @@ use std::collections::BinaryHeap;
 
 use super::boxes::{Cuboid, cost_of, highest};
 use super::{Complete, Proof, RuledOut};
-use crate::action::feasible_change;
+use crate::action::{as_told, feasible_change};
 use crate::bound::{Composer, Coordinates, Order, Region};
 use crate::certify::{Certificate, LEAST_MARGIN, Prover, Search, Verdict, breaks};
 use crate::graph::Graph;
@@ -21,6 +21,8 @@ const PATIENCE: [f64; 2] = [1.5, 8.0];
 const BETTER: usize = 4;
 /// Sides shorter than this are not cut any more.
 const SHORTEST: f64 = 1e-5;
+/// A change that makes up less than this share of the cost is left out if the action survives it.
+const HARDLY: f64 = 0.003;
 /// Perturbations of the pool that a box is held against.
 const RECENT: usize = 12;
 
@@ -463,11 +465,34 @@ impl<'p, 's> Solver<'p, 's> {
         if self.attack(set, &one, Some(&worst)).1 > value { one } else { all }
     }
 
+    /// The same action as words tell it, and without changes that are hardly worth telling, so
+    /// that what is proven is what people are told; unless it does not survive that.
+    fn tidied(&mut self, set: usize, change: &[f64]) -> Vec<f64> {
+        let problem = self.settings.problem;
+        let weights = &self.sets[set].weights;
+        let total = cost_of(self.cost(), weights, change);
+        let told = |k: usize| {
+            let i = self.settings.sets[set][k];
+            let told = as_told(problem.features().feature(i), problem.form(), self.individual[i], change[k]);
+            let (l, u) = feasible_change(problem.features(), i, self.individual[i]);
+            if told >= l && told <= u { told } else { change[k] }
+        };
+        let told: Vec<f64> = (0..change.len()).map(told).collect();
+        let worth = |k: &usize| weights[*k] * change[*k].abs() >= HARDLY * total;
+        let mut few = vec![0.0; change.len()];
+        (0..change.len()).filter(worth).for_each(|k| few[k] = told[k]);
+        if few != told && self.attack(set, &few, None).1 > 0.0 {
+            return few;
+        }
+        if self.attack(set, &told, None).1 > 0.0 { told } else { change.to_vec() }
+    }
+
     /// Tries to prove an action that is farther out by a share.
     fn attempt(&mut self, set: usize, incumbent: &[f64], push: f64) -> Result<Attempt> {
         let problem = self.settings.problem;
         let required = problem.safety().max(LEAST_MARGIN);
-        let change = self.outwards(set, incumbent, push);
+        let plain = self.outwards(set, incumbent, push);
+        let change = self.tidied(set, &plain);
         let action = self.action(set, &change);
         let before = self.prover.evaluations();
         let starts: Vec<Vec<f64>> =
@@ -475,8 +500,10 @@ impl<'p, 's> Solver<'p, 's> {
         let proven = self.prover.prove(&self.sets[set].composer, &change, required, &starts, false);
         self.proving += self.prover.evaluations() - before;
         if breaks(problem, &self.individual, &action, &proven.perturbation) {
+            let plain = self.action(set, &plain);
+            let both = breaks(problem, &self.individual, &plain, &proven.perturbation);
             self.add(set, &change, proven.perturbation);
-            return Ok(Attempt::Broken);
+            return Ok(if both { Attempt::Broken } else { Attempt::Open });
         }
         if proven.lower < required || proven.lower.is_nan() {
             return Ok(Attempt::Open);
