@@ -33,6 +33,8 @@ mod prove;
 mod read;
 mod saved;
 mod tape;
+#[cfg(test)]
+mod tests;
 mod unit;
 mod zone;
 
