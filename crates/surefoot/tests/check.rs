@@ -24,7 +24,7 @@ fn network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation, sc
 
 /// Four features, three of them actionable; every combination of kinds comes up.
 fn problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
-    let far = if round % 5 == 0 { f64::INFINITY } else { 2.0 };
+    let far = if round.is_multiple_of(5) { f64::INFINITY } else { 2.0 };
     let feature = |name: &str, change| Feature::new(name).change(change).limits(-far, far);
     let features = Features::new(vec![
         feature("a", Change::Fixed),
@@ -33,7 +33,7 @@ fn problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
         feature("d", Change::Decrease).weight(2.0),
     ])
     .unwrap();
-    let activation = if round % 2 == 0 { Activation::Tanh } else { Activation::Relu };
+    let activation = if round.is_multiple_of(2) { Activation::Tanh } else { Activation::Relu };
     let scale = [0.4, 0.8, 1.2][round % 3];
     let classifier = network(random, &[4, 8, 6, 1], activation, scale);
     let norm = [Norm::L2, Norm::L1, Norm::LINF][round / 4 % 3].clone();
@@ -42,8 +42,8 @@ fn problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
         .unwrap()
         .with_uncertainty(norm, epsilon)
         .unwrap()
-        .with_cost(if round / 2 % 2 == 0 { Cost::L1 } else { Cost::L2 })
-        .with_form(if round / 6 % 2 == 0 { Form::Relative } else { Form::Absolute });
+        .with_cost(if (round / 2).is_multiple_of(2) { Cost::L1 } else { Cost::L2 })
+        .with_form(if (round / 6).is_multiple_of(2) { Form::Relative } else { Form::Absolute });
     let equations = match round % 4 {
         0 => return problem,
         1 => vec![

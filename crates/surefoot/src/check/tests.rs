@@ -42,7 +42,7 @@ fn problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
     let scale = [0.01, 0.5, 1.0, 3.0][round % 4];
     let classifier = network(random, &[4, 9, 7, 1], ACTIVATIONS[round % 3], scale);
     let norm = Norm::weighted(KINDS[round / 3 % 3], (0..4).map(|_| random.random_range(0.5..2.0)).collect());
-    let form = if round % 5 == 0 { Form::Absolute } else { Form::Relative };
+    let form = if round.is_multiple_of(5) { Form::Absolute } else { Form::Relative };
     let equations = vec![
         ("b", Equation::network(&["a"], network(random, &[1, 5, 1], ACTIVATIONS[round / 2 % 3], 1.0))),
         ("c", Equation::formula(FORMULAS[round % FORMULAS.len()])),
@@ -128,7 +128,7 @@ fn no_action_is_beyond_a_bound() {
         let far = [0.1, 1.0, 8.0, f64::INFINITY][round / 2 % 4];
         let lower: Vec<f64> = (0..width).map(|_| random.random_range(-1.0..0.5)).collect();
         let upper: Vec<f64> = lower.iter().map(|l| l + far).collect();
-        let ball = (round % 2 == 0).then(|| Ball {
+        let ball = (round.is_multiple_of(2)).then(|| Ball {
             kind: KINDS[round / 2 % 2],
             weights: vec![1.5; width],
             radius: random.random_range(1.0..3.0),
@@ -138,7 +138,7 @@ fn no_action_is_beyond_a_bound() {
             (0..width).map(|k| [0.5, -0.5, 0.0][k]).collect(),
         ];
         let rest: Vec<usize> = (2..width).collect();
-        let end = if round % 7 == 0 { 40.0 } else { f64::INFINITY };
+        let end = if round.is_multiple_of(7) { 40.0 } else { f64::INFINITY };
         let cone = Zone::cone(2, 32.0, end, &lower[2..], &upper[2..]);
         let places = [
             (Zone::new(lower, upper, ball), composer.in_change(&perturbation), false),

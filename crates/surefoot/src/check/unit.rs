@@ -221,7 +221,7 @@ pub(super) fn line(unit: Unit, z: Range) -> Line {
             return Line { slope: 0.0, offset: 0.0, radius: 0.0 };
         }
     }
-    if !is_defined(unit, z) || !(l.is_finite() && u.is_finite()) {
+    if !(is_defined(unit, z) && l.is_finite() && u.is_finite()) {
         return constant();
     }
     if u - l <= NARROW && unit != Unit::Relu {
