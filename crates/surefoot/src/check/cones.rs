@@ -12,6 +12,9 @@ use crate::recourse::RuledOut;
 /// Cones looked at before it is given up.
 const MOST: usize = 100_000;
 
+/// A share that is negative by no more than this, relative to the width of a cone, is zero.
+const NEARLY: f64 = 1e-6;
+
 /// Cones of one box: what is far away in it.
 #[derive(Clone, Debug)]
 pub(super) struct Far {
@@ -121,15 +124,22 @@ impl Cone {
         same && from <= self.from && to >= self.to
     }
 
-    /// The rays of a part as sums of those of this cone, where it lies within and overlaps.
-    fn shares(&self, part: &RuledOut) -> Option<Vec<Vec<f64>>> {
+    /// The rays of a part as sums of those of this cone, where it lies within and overlaps; and
+    /// how wide it is, measured in these shares.
+    fn shares(&self, part: &RuledOut) -> Option<(Vec<Vec<f64>>, f64)> {
         let (from, to) = part.distance;
         if !(from < self.to && to > self.from) {
             return None;
         }
-        let shares: Option<Vec<Vec<f64>>> =
-            part.rays.iter().map(|ray| combination(&self.rays, ray)).collect();
-        shares.filter(|shares| shares.iter().flatten().all(|share| *share >= -1e-9))
+        let shares: Vec<Vec<f64>> =
+            part.rays.iter().map(|ray| combination(&self.rays, ray)).collect::<Option<_>>()?;
+        let width = |k: usize| {
+            let own = shares.iter().map(|ray| ray[k]);
+            own.clone().fold(f64::NEG_INFINITY, f64::max) - own.fold(f64::INFINITY, f64::min)
+        };
+        let width = (0..self.rays.len()).map(width).fold(0.0, f64::max);
+        let is_within = shares.iter().flatten().all(|share| *share >= -NEARLY * width);
+        is_within.then_some((shares, width))
     }
 
     /// A cut that goes through none of the parts.
@@ -143,13 +153,14 @@ impl Cone {
                 return Some([part(*from, at), part(at, *to)]);
             }
         }
-        let shares: Vec<Vec<Vec<f64>>> = near.iter().filter_map(|&k| self.shares(&ruled_out[k])).collect();
+        let shares: Vec<(Vec<Vec<f64>>, f64)> =
+            near.iter().filter_map(|&k| self.shares(&ruled_out[k])).collect();
         for i in 0..rays.len() {
             for j in 0..i {
                 // On one side of the cut all rays have no more of i than of j.
-                let side = |part: &Vec<Vec<f64>>| {
-                    part.iter().all(|ray| ray[i] <= ray[j] + 1e-9)
-                        || part.iter().all(|ray| ray[j] <= ray[i] + 1e-9)
+                let side = |(part, width): &(Vec<Vec<f64>>, f64)| {
+                    let less = |a: usize, b: usize| part.iter().all(|ray| ray[a] <= ray[b] + NEARLY * width);
+                    less(i, j) || less(j, i)
                 };
                 if !shares.is_empty() && shares.iter().all(side) {
                     return Some(self.between(i, j));
@@ -174,27 +185,36 @@ pub(super) fn halved(rays: &[Vec<f64>], i: usize, j: usize) -> [Vec<Vec<f64>>; 2
 
 /// The shares of rays that add up to a vector, by elimination; nothing if there are none. Only
 /// cuts are chosen by it, so that its rounding does no harm.
+///
+/// All rays have the same length in the l1 norm, so that shares add up to one, and what is to be
+/// solved is `vector - last = sum of shares times (ray - last)`: differences of numbers that are
+/// close together, which are exact, however narrow the cone.
 fn combination(rays: &[Vec<f64>], vector: &[f64]) -> Option<Vec<f64>> {
-    let n = rays.len();
-    let mut rows: Vec<Vec<f64>> =
-        (0..vector.len()).map(|k| rays.iter().map(|ray| ray[k]).chain([vector[k]]).collect()).collect();
+    let (last, others) = rays.split_last()?;
+    let n = others.len();
+    let mut rows: Vec<Vec<f64>> = (0..vector.len())
+        .map(|k| others.iter().map(|ray| ray[k] - last[k]).chain([vector[k] - last[k]]).collect())
+        .collect();
+    let size = rows.iter().flat_map(|row| &row[..n]).fold(0.0, |most: f64, x| most.max(x.abs()));
     for column in 0..n {
-        let size = |row: &Vec<f64>| row[column].abs();
-        let pivot =
-            (column..rows.len()).reduce(|a, b| if size(&rows[b]) > size(&rows[a]) { b } else { a })?;
+        let own = |row: &Vec<f64>| row[column].abs();
+        let pivot = (column..rows.len()).reduce(|a, b| if own(&rows[b]) > own(&rows[a]) { b } else { a })?;
         rows.swap(column, pivot);
-        if size(&rows[column]) < 1e-12 {
+        if own(&rows[column]) < 1e-9 * size {
             return None;
         }
-        let own = rows[column].clone();
-        for (k, row) in rows.iter_mut().enumerate().filter(|(k, _)| *k != column) {
-            let factor = row[column] / own[column];
-            debug_assert!(k < vector.len());
-            row.iter_mut().zip(&own).for_each(|(x, o)| *x -= factor * o);
+        let pivot = rows[column].clone();
+        for (_, row) in rows.iter_mut().enumerate().filter(|(k, _)| *k != column) {
+            let factor = row[column] / pivot[column];
+            row.iter_mut().zip(&pivot).for_each(|(x, p)| *x -= factor * p);
         }
     }
-    let rest = rows[n..].iter().all(|row| row[n].abs() < 1e-9);
-    rest.then(|| (0..n).map(|k| rows[k][n] / rows[k][k]).collect())
+    if rows[n..].iter().any(|row| row[n].abs() > 1e-9 * size) {
+        return None;
+    }
+    let mut shares: Vec<f64> = (0..n).map(|k| rows[k][n] / rows[k][k]).collect();
+    shares.push(1.0 - shares.iter().sum::<f64>());
+    Some(shares)
 }
 
 #[cfg(test)]
