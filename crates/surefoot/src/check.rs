@@ -175,8 +175,9 @@ impl Checked {
 /// Checks a saved proof against the problem that it is about, with a budget of [`BOUNDS`].
 ///
 /// # Errors
-/// If the causal model cannot produce the individual, or has too many actionable features. A proof
-/// that is wrong is not an error but an answer.
+/// If the causal model cannot produce the individual or has too many actionable features, or if
+/// lengths of a proof that was not read from a file do not fit. A proof that is wrong is not an
+/// error but an answer.
 pub fn check(problem: &Problem, saved: &SavedProof) -> Result<Checked> {
     check_within(problem, saved, BOUNDS)
 }
@@ -196,6 +197,7 @@ pub fn check_within(problem: &Problem, saved: &SavedProof, bounds: usize) -> Res
 
 fn verify(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verified, Stop> {
     let wrong = |fault: Fault| Err(Stop::Wrong(fault));
+    saved.check_lengths()?;
     for (what, same) in [
         ("number of features", saved.individual.len() == problem.features().len()),
         ("size of uncertainty", saved.epsilon == problem.epsilon()),

@@ -301,8 +301,15 @@ fn proofs_about_something_else_are_refused() {
     saved.form = Form::Absolute;
     assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::OtherProblem { what: "form of actions" }));
     let mut saved = honest.clone();
-    saved.individual.pop();
+    (saved.individual, saved.cover, saved.ruled_out) = (vec![0.0], None, vec![]);
     assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::OtherProblem { .. }));
+
+    let mut saved = honest.clone();
+    saved.ruled_out[0].upper.pop();
+    assert_eq!(check(&problem, &saved), Err(Error::VectorLength { expected: 2, found: 1 }));
+    let mut saved = honest.clone();
+    saved.cover.as_mut().unwrap().worst.push(0.0);
+    assert_eq!(check(&problem, &saved), Err(Error::VectorLength { expected: 2, found: 3 }));
 
     let mut saved = honest.clone();
     saved.individual[0] += 0.3;

@@ -9,6 +9,9 @@ use super::{Fault, Stop};
 /// Axes across which cutting is tried before one is chosen.
 const AXES: usize = 3;
 
+/// A side that has been cut to less than this share of what the others have is not cut.
+const SHORT: f64 = 0.24;
+
 /// Bounds that may still be computed, and those that have been.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
@@ -43,6 +46,7 @@ pub(super) struct Claim<'a> {
 /// perturbation. Gives the lowest of the bounds that made up the proof.
 pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mut Work) -> Result<f64, Stop> {
     let first = work.bound(tape, &zone);
+    let whole = zone.clone();
     let mut open = vec![(zone, first)];
     let mut lowest = f64::INFINITY;
     while let Some((zone, affine)) = open.pop() {
@@ -71,7 +75,7 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
         if work.left == 0 || zone.shares.is_some() {
             return Err(Stop::Unverified((claim.unverified)(bound)));
         }
-        let halves = halves(tape, &zone, &affine, claim.wanted, work);
+        let halves = halves(tape, &whole, &zone, &affine, claim.wanted, work);
         // Halves as large as the whole: nothing is left to cut.
         if halves.iter().any(|(half, _)| *half == zone) {
             return Err(Stop::Unverified((claim.unverified)(bound)));
@@ -83,17 +87,26 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
 
 fn halves(
     tape: &Tape<'_>,
+    whole: &Zone,
     zone: &Zone,
     affine: &Affine,
     wanted: f64,
     work: &mut Work,
 ) -> Vec<(Zone, Affine)> {
     let blame = affine.blame(tape, zone);
-    let mut axes: Vec<usize> = (0..tape.inputs).filter(|&i| zone.width(i) > 0.0).collect();
+    // Side after side a thin slice may look best; so none is cut that is short already.
+    let share = |i: usize| match whole.width(i) {
+        width if width.is_finite() && width > 0.0 => zone.width(i) / width,
+        _ if zone.width(i) > 0.0 => 1.0,
+        _ => 0.0,
+    };
+    let most = (0..tape.inputs).map(share).fold(0.0, f64::max);
+    let mut axes: Vec<usize> =
+        (0..tape.inputs).filter(|&i| share(i) > 0.0 && share(i) >= SHORT * most).collect();
     // Where nobody is to blame, as with infinite sides, the longest.
     let longest = |&a: &usize, &b: &usize| zone.width(b).total_cmp(&zone.width(a));
     axes.sort_by(|a, b| blame[*b].total_cmp(&blame[*a]).then_with(|| longest(a, b)));
-    if axes.len() > AXES && !axes[..AXES].contains(&0) && zone.width(0) > 0.0 {
+    if axes.len() > AXES && !axes[..AXES].contains(&0) && axes.contains(&0) {
         axes[AXES - 1] = 0;
     }
     axes.truncate(AXES);

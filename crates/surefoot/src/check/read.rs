@@ -75,6 +75,33 @@ impl SavedProof {
     }
 }
 
+impl SavedProof {
+    /// Refuses what [`SavedProof::from_json`] would not have read: a proof put together by hand
+    /// in which lengths do not fit each other.
+    pub(super) fn check_lengths(&self) -> Result<()> {
+        let width = self.individual.len();
+        let mut lengths = Vec::new();
+        if let Some(Cover { basis, worst, pieces }) = &self.cover {
+            lengths.push((if basis.is_empty() { 0 } else { width * width }, basis.len()));
+            lengths.push((width, worst.len()));
+            lengths.extend(pieces.iter().flat_map(|p| [(width, p.lower.len()), (width, p.upper.len())]));
+        }
+        for part in &self.ruled_out {
+            let count = part.features.len();
+            lengths.extend([(count, part.lower.len()), (count, part.upper.len())]);
+            lengths.extend(part.rays.iter().map(|ray| (count, ray.len())));
+            lengths.push((width, part.perturbation.len()));
+            if let Some(&index) = part.features.iter().find(|&&i| i >= width) {
+                return Err(Error::NoSuchFeature { index, features: width });
+            }
+        }
+        match lengths.into_iter().find(|(expected, found)| expected != found) {
+            Some((expected, found)) => Err(Error::VectorLength { expected, found }),
+            None => Ok(()),
+        }
+    }
+}
+
 impl<'v> At<'v> {
     fn wrong(&self, problem: SavedProblem) -> Error {
         Error::SavedProof { place: self.place.clone(), problem }
