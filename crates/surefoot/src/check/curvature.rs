@@ -248,7 +248,11 @@ impl Quadratic<'_> {
     fn best_multiplier(&self, more: &[f64], kkt: f64, scale: f64, wanted: f64) -> f64 {
         const SECTION: f64 = 0.618_033_988_749_894_9;
         let at = |logarithm: f64| self.dual(logarithm.exp(), more);
-        let mut best = if kkt > 0.0 { self.dual(kkt, more) } else { f64::NEG_INFINITY };
+        // At a minimum held by faces alone the ball has no part in it.
+        let mut best = self.dual(0.0, more);
+        if kkt > 0.0 {
+            best = best.max(self.dual(kkt, more));
+        }
         let (mut low, mut high) = ((1e-6 * scale).ln(), (1e4 * scale).ln());
         let (mut a, mut b) = (high - SECTION * (high - low), low + SECTION * (high - low));
         let (mut at_a, mut at_b) = (at(a), at(b));
