@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use surefoot::{Action, Budget, Certificate, Features, Problem, Verdict, certify, describe_shift};
+use surefoot::check::{Checked, SavedProof, check};
+use surefoot::{Action, Budget, Certificate, Features, Outcome, Problem, Verdict, certify, describe_shift};
 use surefoot_cli::table::{Column, Table, Values, Writer, parse_number};
 
 use crate::Said;
@@ -21,11 +24,17 @@ pub struct Options {
     /// The problem file.
     problem: PathBuf,
     /// A table of people: CSV, Parquet or Arrow.
-    people: PathBuf,
+    #[arg(required_unless_present = "check")]
+    people: Option<PathBuf>,
     /// A table of actions: a column `id` and, for each feature that may change, a column
     /// `action:<feature>` with its change in own units (empty: not acted upon), as `surefoot
     /// recourse` writes it.
-    answers: PathBuf,
+    #[arg(required_unless_present = "check")]
+    answers: Option<PathBuf>,
+    /// Check saved proofs again instead, as `surefoot recourse --proofs` writes them, with code that
+    /// shares next to nothing with what found them.
+    #[arg(long, value_name = "PROOFS", conflicts_with_all = ["people", "answers", "output", "id"])]
+    check: Option<PathBuf>,
     /// Where to write the verdicts: CSV, Parquet or Arrow.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -41,13 +50,19 @@ pub struct Options {
 /// Says of how many actions it is proven that they hold, and of how many that they do not.
 pub fn run(options: &Options) -> Result<Said> {
     let problem = Problem::read(&options.problem)?;
-    for path in [&options.problem, &options.people, &options.answers] {
+    if let Some(path) = &options.check {
+        return check_proofs(&problem, path);
+    }
+    let (Some(people), Some(answers)) = (&options.people, &options.answers) else {
+        bail!("give a table of people and one of actions, or --check");
+    };
+    for path in [&options.problem, people, answers] {
         if options.output.as_ref().is_some_and(|output| same_file(output, path)) {
             bail!("--output {}: that is what is read; give another name", path.display());
         }
     }
-    let mut actions = read_actions(&options.answers, problem.features(), options.id.as_deref())?;
-    let mut source = Source::open(&options.people, problem.features(), options.id.as_deref())?;
+    let mut actions = read_actions(answers, problem.features(), options.id.as_deref())?;
+    let mut source = Source::open(people, problem.features(), options.id.as_deref())?;
     let columns = [
         ("id", Column::Text),
         ("verdict", Column::Text),
@@ -120,9 +135,9 @@ pub fn run(options: &Options) -> Result<Said> {
     if let Some(id) = actions.keys().min() {
         bail!(
             "{}: {} actions are of nobody in {}, the first of `{id}`",
-            options.answers.display(),
+            answers.display(),
             actions.len(),
-            options.people.display()
+            people.display()
         );
     }
     if let Some(writer) = writer {
@@ -140,6 +155,73 @@ pub fn run(options: &Options) -> Result<Said> {
     }
     Ok(Said { text, holds: breaking == 0 && undecided == 0 })
 }
+
+/// Checks saved proofs, line by line.
+fn check_proofs(problem: &Problem, path: &Path) -> Result<Said> {
+    let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let bar = ProgressBar::no_length();
+    bar.set_style(ProgressStyle::with_template("{spinner} {pos} proofs, {per_sec}")?);
+    let (mut verified, mut wrong, mut open) = ([0; 3], 0, 0);
+    let mut examples = String::new();
+    let mut lines = BufReader::new(file).lines().enumerate();
+    loop {
+        let some = lines.by_ref().take(PROOFS).map(|(number, line)| Ok((number, line?)));
+        let some: Vec<(usize, String)> = some
+            .collect::<std::io::Result<_>>()
+            .with_context(|| format!("{} cannot be read", path.display()))?;
+        if some.is_empty() {
+            break;
+        }
+        let checked = some
+            .par_iter()
+            .map(|(number, line)| -> Result<(String, SavedProof, Checked)> {
+                let place = || format!("{}, line {}", path.display(), number + 1);
+                let value: serde_json::Value = serde_json::from_str(line).with_context(place)?;
+                let (Some(id), Some(proof)) = (value["id"].as_str(), value.get("proof")) else {
+                    bail!("{}: no `id` with a `proof`; `surefoot recourse --proofs` writes them", place());
+                };
+                let proof = SavedProof::from_json(&proof.to_string()).with_context(place)?;
+                let checked = check(problem, &proof).with_context(place)?;
+                bar.inc(1);
+                Ok((id.to_owned(), proof, checked))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        for (id, proof, checked) in checked {
+            let fault = match checked {
+                Checked::Verified(_) => {
+                    verified[match proof.outcome {
+                        Outcome::Found(_) => 0,
+                        Outcome::Impossible(_) => 1,
+                        Outcome::Undecided(_) | Outcome::AlreadyFavourable => 2,
+                    }] += 1;
+                    continue;
+                }
+                Checked::Wrong(fault) => {
+                    wrong += 1;
+                    format!("That of {id} is wrong: {fault}.")
+                }
+                Checked::Unverified(fault) => {
+                    open += 1;
+                    format!("That of {id} could not be verified: {fault}.")
+                }
+            };
+            if wrong + open <= EXAMPLES {
+                writeln!(examples, "{fault}")?;
+            }
+        }
+    }
+    bar.finish_and_clear();
+    let [found, impossible, other] = verified;
+    let text = format!(
+        "{} proofs: verified that {found} actions hold and cost next to the least, that {impossible} people have \
+         none, and what is said of {other} others; {wrong} are wrong, {open} could not be verified.\n{examples}",
+        found + impossible + other + wrong + open
+    );
+    Ok(Said { text, holds: wrong == 0 && open == 0 })
+}
+
+/// Proofs in memory at a time.
+const PROOFS: usize = 256;
 
 /// How many breaks are told.
 const EXAMPLES: usize = 3;

@@ -1,14 +1,16 @@
 //! `surefoot recourse`: what everybody in a table can do.
 
-use std::path::PathBuf;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use surefoot::problem::Problem;
-use surefoot::{Budget, Complete, Exact, Outcome, People, describe};
+use surefoot::check::SavedProof;
+use surefoot::{Budget, Complete, Exact, Outcome, People, Problem, describe};
 use surefoot_cli::table::{Column, Values, Writer};
+use tempfile::NamedTempFile;
 
 use crate::people::{self, Source};
 
@@ -29,6 +31,10 @@ pub struct Options {
     /// The column that identifies people; `id` if there is one, otherwise the number of the row.
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
+    /// Also write the proof of every answer into this file, one line of JSON each, for `surefoot
+    /// certify --check`.
+    #[arg(long, value_name = "FILE", conflicts_with = "person")]
+    proofs: Option<PathBuf>,
     /// Networks: how much dearer, as a share, an action may be than the proven bound.
     #[arg(long, default_value_t = 0.01)]
     gap: f64,
@@ -49,10 +55,31 @@ impl<'p> Method<'p> {
         match Exact::new(problem) {
             Ok(exact) => Ok(Method::Exact(exact)),
             Err(surefoot::Error::ClassifierNotLinear | surefoot::Error::EquationNotLinear { .. }) => {
-                let complete = Complete::new(problem)?.with_gap(gap)?.with_budget(Budget { evaluations })?;
-                Ok(Method::Complete(complete))
+                Self::complete(problem, gap, evaluations)
             }
             Err(error) => Err(error),
+        }
+    }
+
+    /// The complete method, whatever the problem: its proofs can be saved.
+    fn complete(problem: &'p Problem, gap: f64, evaluations: usize) -> surefoot::Result<Self> {
+        let complete = Complete::new(problem)?.with_gap(gap)?.with_budget(Budget { evaluations })?;
+        Ok(Method::Complete(complete))
+    }
+
+    /// The answer, with its proof if that is to be kept and there is one to keep.
+    fn prove(
+        &self,
+        problem: &Problem,
+        individual: &[f64],
+    ) -> surefoot::Result<(Outcome, Option<SavedProof>)> {
+        match self {
+            Method::Exact(exact) => Ok((exact.solve(individual)?, None)),
+            Method::Complete(complete) => {
+                let proof = complete.prove(individual)?;
+                let saved = proof.saved(problem, individual);
+                Ok((proof.outcome, Some(saved)))
+            }
         }
     }
 
@@ -62,6 +89,41 @@ impl<'p> Method<'p> {
             Method::Complete(complete) => complete.solve(individual),
         }
     }
+}
+
+/// Proofs, line by line; written aside until all are there.
+struct Proofs<'a> {
+    path: &'a Path,
+    file: BufWriter<NamedTempFile>,
+}
+
+impl<'a> Proofs<'a> {
+    fn create(path: &'a Path) -> Result<Self> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let file = tempfile::Builder::new()
+            .permissions(readable())
+            .tempfile_in(folder)
+            .map_err(|error| anyhow!("{} cannot be written: {}", path.display(), error.kind()))?;
+        Ok(Self { path, file: BufWriter::new(file) })
+    }
+
+    fn write(&mut self, id: &str, proof: &SavedProof) -> Result<()> {
+        let id = serde_json::Value::from(id);
+        writeln!(self.file, "{{\"id\":{id},\"proof\":{}}}", proof.to_json())
+            .with_context(|| format!("{} cannot be written", self.path.display()))
+    }
+
+    fn finish(self) -> Result<()> {
+        let written = self.file.into_inner().map_err(|error| error.into_error());
+        let written = written.and_then(|file| file.persist(self.path).map_err(|error| error.error));
+        written.map(|_| ()).with_context(|| format!("{} cannot be written", self.path.display()))
+    }
+}
+
+/// As other files are: to be read by everybody.
+fn readable() -> std::fs::Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::Permissions::from_mode(0o644)
 }
 
 /// How often each kind of answer was given.
@@ -76,7 +138,10 @@ struct Counts {
 /// Answers everybody, and says how many got which answer.
 pub fn run(options: &Options) -> Result<String> {
     let problem = Problem::read(&options.problem)?;
-    let method = Method::new(&problem, options.gap, options.evaluations)?;
+    let method = match options.proofs {
+        Some(_) => Method::complete(&problem, options.gap, options.evaluations)?,
+        None => Method::new(&problem, options.gap, options.evaluations)?,
+    };
     if let Some(text) = &options.person {
         let person = people::from_json(text, problem.features())?;
         let outcome = method.solve(person.individual(0))?;
@@ -90,28 +155,42 @@ pub fn run(options: &Options) -> Result<String> {
     }
     let mut source = Source::open(table, problem.features(), options.id.as_deref())?;
     let mut writer = Writer::create(output, &columns(&problem))?;
+    let mut proofs = options.proofs.as_deref().map(Proofs::create).transpose()?;
     let mut counts = Counts::default();
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} people, {per_sec}")?);
     while let Some(group) = source.next()? {
         let individuals: Vec<&[f64]> = group.people.iter().collect();
-        let outcomes = individuals
+        let keep = proofs.is_some();
+        let answers = individuals
             .into_par_iter()
             .map(|individual| {
-                let outcome = method.solve(individual);
+                let answer = match keep {
+                    true => method.prove(&problem, individual),
+                    false => method.solve(individual).map(|outcome| (outcome, None)),
+                };
                 bar.inc(1);
-                outcome
+                answer
             })
-            .collect::<surefoot::Result<Vec<Outcome>>>()?;
+            .collect::<surefoot::Result<Vec<(Outcome, Option<SavedProof>)>>>()?;
+        let (outcomes, saved): (Vec<Outcome>, Vec<Option<SavedProof>>) = answers.into_iter().unzip();
+        if let Some(proofs) = &mut proofs {
+            for (id, proof) in group.ids.iter().zip(saved.iter()) {
+                proof.iter().try_for_each(|proof| proofs.write(id, proof))?;
+            }
+        }
         outcomes.iter().for_each(|outcome| counts.add(outcome));
         writer.write(&values(&problem, &group.ids, &group.people, &outcomes)?)?;
     }
     bar.finish_and_clear();
+    if let Some(proofs) = proofs {
+        proofs.finish()?;
+    }
     writer.finish()?;
     Ok(format!("{counts}Written to {}.\n", output.display()))
 }
 
-pub fn same_file(a: &std::path::Path, b: &std::path::Path) -> bool {
+pub fn same_file(a: &Path, b: &Path) -> bool {
     matches!((std::fs::canonicalize(a), std::fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 

@@ -132,3 +132,37 @@ fn bad_input_is_refused_with_its_place() {
     said(&["certify", &problem, &people, "a.csv"], &["`action:income`"]);
     assert!(!at.join("a.csv.partial").exists());
 }
+
+#[test]
+fn proofs_are_saved_and_checked_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for name in ["linear", "network"] {
+        let (problem, people) = (words(&example(name, "problem.toml")), words(&example(name, "people.csv")));
+        let options = ["--output", "answers.csv", "--proofs", "proofs.jsonl"];
+        done(at, &[&["recourse", &problem, &people][..], &options].concat());
+        let said = done(at, &["certify", &problem, "--check", "proofs.jsonl"]);
+        assert!(said.contains("verified that 2 actions hold") && said.contains("0 are wrong"), "{said}");
+
+        // A cheaper action than was proven is found out.
+        let text = std::fs::read_to_string(at.join("proofs.jsonl")).unwrap();
+        let mut lines: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let outcome = &mut lines[0]["proof"]["outcome"];
+        for change in outcome["action"]["change"].as_array_mut().unwrap() {
+            *change = (0.5 * change.as_f64().unwrap()).into();
+        }
+        outcome["cost"] = (0.5 * outcome["cost"].as_f64().unwrap()).into();
+        outcome["cost_bound"] = (0.5 * outcome["cost_bound"].as_f64().unwrap()).into();
+        let tampered: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        std::fs::write(at.join("tampered.jsonl"), tampered.join("\n")).unwrap();
+        let output = surefoot(at, &["certify", &problem, "--check", "tampered.jsonl"]);
+        assert_eq!(output.status.code(), Some(1), "{}", self::text(&output.stderr));
+        let said = self::text(&output.stdout);
+        assert!(said.contains("1 are wrong") && said.contains("That of ana is wrong"), "{said}");
+
+        std::fs::write(at.join("cut.jsonl"), &text[..text.len() / 2]).unwrap();
+        let said = refused(at, &["certify", &problem, "--check", "cut.jsonl"]);
+        assert!(said.contains("cut.jsonl, line"), "{said}");
+    }
+}

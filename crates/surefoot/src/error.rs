@@ -215,6 +215,10 @@ pub enum Error {
     )]
     TooManyActionable { count: usize, most: usize },
 
+    /// A saved proof that cannot be read.
+    #[error("the saved proof, at {place}: {problem}")]
+    SavedProof { place: String, problem: SavedProblem },
+
     /// A setting of a method that makes no sense.
     #[error("the setting `{setting}` is {value}; it must be positive, finite and not beyond reason")]
     Setting { setting: &'static str, value: f64 },
@@ -261,6 +265,37 @@ pub enum Error {
     /// Columns that determine each other.
     #[error("`{feature}` follows from the other columns (or is constant); drop it")]
     Collinear { feature: String },
+}
+
+/// What is wrong with a saved proof.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum SavedProblem {
+    /// It is no JSON.
+    #[error("this is no JSON: {0}")]
+    Syntax(String),
+    /// Something is not there.
+    #[error("`{0}` is missing")]
+    Missing(&'static str),
+    /// Something else is expected.
+    #[error("{0} is expected here")]
+    Expected(&'static str),
+    /// Written in another way than this program reads.
+    #[error("version {found} is not known; this program reads version {known}")]
+    Version {
+        /// The version of the file.
+        found: u64,
+        /// The version that is read.
+        known: u64,
+    },
+    /// A list of another length than those beside it.
+    #[error("there are {found} numbers where {expected} are needed")]
+    Length {
+        /// How many there must be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
 }
 
 /// What is wrong with a model file.

@@ -1,0 +1,253 @@
+//! Saved proofs, and a checker that takes nobody's word for them.
+//!
+//! A [`Proof`](crate::recourse::Proof) can be saved as text and checked again, by code that is
+//! simple, that searches for nothing, and that shares as little as it can with what found the
+//! proof: the definition of the margin, and the graph that composes it, which is held against the
+//! definition before it is used. Bounds, covers and the arithmetic of ranges are its own.
+//!
+//! For an action that is said to hold:
+//!
+//! 1. it is feasible, costs what is stated, and the individual is turned down now;
+//! 2. the pieces of the certificate cover the ball of perturbations;
+//! 3. on every piece the margin is at least what is stated: by an affine bound, else by a
+//!    curvature bound, else on both halves of the piece.
+//!
+//! For a bound on the cost of any action that holds, or that there is none: for every
+//! intervention set
+//!
+//! 4. all feasible actions that cost less are covered by boxes and cones;
+//! 5. each of these has a perturbation, no larger than the uncertainty, for which an upper bound
+//!    of the margin is negative on all of it.
+//!
+//! What fails is either *wrong*, with a reason that anybody can verify (an action that survives, a
+//! perturbation that breaks, a part that is not covered), or it *could not be verified*: the
+//! checker's bounds did not reach as far as those of the search within its budget.
+
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "what is not a number must fail every test")]
+
+mod affine;
+mod cheaper;
+mod cones;
+mod cover;
+mod curvature;
+mod holds;
+mod prove;
+mod read;
+mod saved;
+mod tape;
+#[cfg(test)]
+mod tests;
+mod unit;
+mod zone;
+
+use thiserror::Error;
+
+pub use saved::{Cover, SavedProof, VERSION};
+
+use crate::{Error, Outcome, Problem, Result};
+use prove::Work;
+
+/// How far, in units of the logit, the checker's bound may stay below the margin stated; it must
+/// not be negative in any case. This is for rounding, which both account for in their own way.
+pub const TOLERANCE: f64 = 1e-9;
+
+/// Affine and curvature bounds that a check may compute unless told otherwise.
+pub const BOUNDS: usize = 20_000;
+
+/// What became of a check.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Checked {
+    /// Every claim of the proof was verified.
+    Verified(Verified),
+    /// A claim is wrong, or the proof does not prove it.
+    Wrong(Fault),
+    /// A claim could not be verified within the budget; it may be right.
+    Unverified(Fault),
+}
+
+/// What was verified.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verified {
+    /// The margin that the action is left with at least, as the checker has it: no more than
+    /// [`TOLERANCE`] below what is stated. None if no action was found.
+    pub margin: Option<f64>,
+    /// No action that holds costs less; infinite: none holds.
+    pub cost_bound: f64,
+    /// Pieces of the ball on which the margin was bounded.
+    pub pieces: usize,
+    /// Intervention sets for which everything cheaper is covered.
+    pub sets: usize,
+    /// Boxes of actions that were verified to be ruled out.
+    pub boxes: usize,
+    /// Cones of actions that were verified to be ruled out.
+    pub cones: usize,
+    /// Bounds that it took.
+    pub bounds: usize,
+}
+
+/// What is wrong with a proof, or could not be verified.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named by the message of their variant")]
+pub enum Fault {
+    /// The proof is about another problem.
+    #[error("the proof is about another problem: the {what} is not the same")]
+    OtherProblem { what: &'static str },
+    /// Somebody who needs no recourse, or who does.
+    #[error("the score of the individual is {score}, which does not go with the answer")]
+    Score { score: f64 },
+    /// An action that is not allowed.
+    #[error("feature `{feature}`: the change of {change} is not allowed; [{lower}, {upper}] is")]
+    Infeasible { feature: String, change: f64, lower: f64, upper: f64 },
+    /// A cost that does not belong to the action.
+    #[error("the action costs {cost}, and not {stated}")]
+    Cost { cost: f64, stated: f64 },
+    /// A bound above a cost that it bounds, or no number.
+    #[error("the bound on the cost is {bound}, and the action costs {cost}")]
+    CostBound { bound: f64, cost: f64 },
+    /// A counterfactual that does not belong to the action.
+    #[error("the counterfactual is not what becomes of the individual: {found} is stated for {expected}")]
+    Counterfactual { expected: f64, found: f64 },
+    /// A margin that proves nothing.
+    #[error("the margin stated is {stated}; an action holds if it is not negative")]
+    Margin { stated: f64 },
+    /// An action without a certificate.
+    #[error("there are no pieces that show that the action holds")]
+    NoCover,
+    /// A basis that is not orthogonal.
+    #[error("the coordinates of the pieces are off by {error}: their basis is not orthogonal")]
+    Basis { error: f64 },
+    /// A part of the ball that no piece holds.
+    #[error("the pieces do not cover the ball: around {at:?} there is none")]
+    BallNotCovered { at: Vec<f64> },
+    /// A perturbation that leaves less than is stated.
+    #[error("under {perturbation:?} the margin is {margin}, and {stated} is stated")]
+    Broken { perturbation: Vec<f64>, margin: f64, stated: f64 },
+    /// A piece that is said to be worse than all of them together.
+    #[error("piece {piece} is stated to have a margin of {margin}, and {stated} is stated for all")]
+    PieceBelow { piece: usize, margin: f64, stated: f64 },
+    /// Actions that nothing rules out.
+    #[error(
+        "actions on {features:?} between {lower:?} and {upper:?} cost less than the bound, and nothing rules them out"
+    )]
+    ActionsNotCovered { features: Vec<String>, lower: Vec<f64>, upper: Vec<f64> },
+    /// A perturbation that is too large.
+    #[error("what is ruled out, {part}: the perturbation has a size of {size}, more than {epsilon}")]
+    Perturbation { part: usize, size: f64, epsilon: f64 },
+    /// An action that is not broken.
+    #[error("what is ruled out, {part}: the change {change:?} survives with a margin of {margin}")]
+    Survives { part: usize, change: Vec<f64>, margin: f64 },
+
+    /// A bound that does not reach far enough.
+    #[error("piece {piece}: the margin was found to be at least {bound}, and {stated} is stated")]
+    Piece { piece: usize, bound: f64, stated: f64 },
+    /// A bound that does not reach far enough.
+    #[error("what is ruled out, {part}: the margin was found to be at most {bound}, which is not negative")]
+    RuledOut { part: usize, bound: f64 },
+    /// A cover of too many parts.
+    #[error("it takes too long to tell whether {parts} parts cover all they must")]
+    CoverTooLarge { parts: usize },
+    /// A composition that is not the definition.
+    #[error("the margin is {expected} by its definition, and {found} as composed for the check")]
+    Composition { expected: f64, found: f64 },
+}
+
+/// Why a check stops.
+enum Stop {
+    Wrong(Fault),
+    Unverified(Fault),
+    Error(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Error(error)
+    }
+}
+
+impl Checked {
+    /// Whether every claim was verified.
+    pub fn is_verified(&self) -> bool {
+        matches!(self, Checked::Verified(_))
+    }
+}
+
+/// Checks a saved proof against the problem that it is about, with a budget of [`BOUNDS`].
+///
+/// # Errors
+/// If the causal model cannot produce the individual or has too many actionable features, or if
+/// lengths of a proof that was not read from a file do not fit. A proof that is wrong is not an
+/// error but an answer.
+pub fn check(problem: &Problem, saved: &SavedProof) -> Result<Checked> {
+    check_within(problem, saved, BOUNDS)
+}
+
+/// The same with another budget: so many bounds.
+///
+/// # Errors
+/// As [`check()`].
+pub fn check_within(problem: &Problem, saved: &SavedProof, bounds: usize) -> Result<Checked> {
+    match verify(problem, saved, Work { left: bounds, done: 0 }) {
+        Ok(verified) => Ok(Checked::Verified(verified)),
+        Err(Stop::Wrong(fault)) => Ok(Checked::Wrong(fault)),
+        Err(Stop::Unverified(fault)) => Ok(Checked::Unverified(fault)),
+        Err(Stop::Error(error)) => Err(error),
+    }
+}
+
+fn verify(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verified, Stop> {
+    let wrong = |fault: Fault| Err(Stop::Wrong(fault));
+    saved.check_lengths()?;
+    for (what, same) in [
+        ("number of features", saved.individual.len() == problem.features().len()),
+        ("size of uncertainty", saved.epsilon == problem.epsilon()),
+        ("norm", saved.norm == *problem.norm()),
+        ("kind of cost", saved.cost == problem.cost()),
+        ("form of actions", saved.form == problem.form()),
+    ] {
+        if !same {
+            return wrong(Fault::OtherProblem { what });
+        }
+    }
+    let score = problem.classifier().score(&saved.individual);
+    if (score >= 0.0) != (saved.outcome == Outcome::AlreadyFavourable) {
+        return wrong(Fault::Score { score });
+    }
+    let mut verified =
+        Verified { margin: None, cost_bound: 0.0, pieces: 0, sets: 0, boxes: 0, cones: 0, bounds: 0 };
+    match &saved.outcome {
+        Outcome::AlreadyFavourable => return Ok(verified),
+        Outcome::Found(found) => {
+            found.action.check(problem.features())?;
+            holds::feasible(problem, &saved.individual, &found.action)?;
+            let cost = problem.cost().of(problem.features(), &found.action);
+            if !((cost - found.cost).abs() <= 1e-12 * cost) {
+                return wrong(Fault::Cost { cost, stated: found.cost });
+            }
+            if !(found.cost_bound <= found.cost) {
+                return wrong(Fault::CostBound { bound: found.cost_bound, cost });
+            }
+            if !(found.margin >= 0.0) {
+                return wrong(Fault::Margin { stated: found.margin });
+            }
+            let unperturbed = vec![0.0; saved.individual.len()];
+            let reached =
+                crate::margin::counterfactual(problem, &saved.individual, &found.action, &unperturbed)?;
+            for (&expected, &found) in reached.iter().zip(&found.counterfactual) {
+                if !((expected - found).abs() <= 1e-9 * expected.abs().max(1.0)) {
+                    return wrong(Fault::Counterfactual { expected, found });
+                }
+            }
+            let Some(cover) = &saved.cover else { return wrong(Fault::NoCover) };
+            let held = holds::holds(problem, saved, found, cover, &mut work)?;
+            (verified.margin, verified.pieces) = (Some(held.margin), held.pieces);
+            verified.cost_bound = found.cost_bound;
+        }
+        Outcome::Impossible(_) => verified.cost_bound = f64::INFINITY,
+        Outcome::Undecided(undecided) => verified.cost_bound = undecided.cost_bound,
+    }
+    let ruled_out = cheaper::nothing_cheaper(problem, saved, verified.cost_bound, &mut work)?;
+    (verified.sets, verified.boxes, verified.cones) = (ruled_out.sets, ruled_out.boxes, ruled_out.cones);
+    verified.bounds = work.done;
+    Ok(verified)
+}

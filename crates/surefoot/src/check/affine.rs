@@ -1,0 +1,256 @@
+//! Affine bounds by backward substitution.
+//!
+//! For every argument of a function on the tape, in order, its range over a zone is found by
+//! substituting the nodes it is made of, from the last to the first: a sum by its terms,
+//!
+//! ```text
+//! f(z) = slope z + offset +- radius       over the range of z that is known already,
+//! x y  = x0 y + y0 x - x0 y0 +- rx ry     with x in x0 +- rx and y in y0 +- ry,
+//! ```
+//!
+//! until `a . y + constant +- error` in the inputs y is left. Each error counts with the exact
+//! coefficient of its node. The zone's support function closes the bound (Zhang et al., 2018,
+//! "Efficient neural network robustness certification with general activation functions").
+//!
+//! *Rounding.* With every coefficient the sum of magnitudes it was computed from is carried
+//! along: whatever is added to a coefficient is added to that as well, in absolute value. The
+//! coefficient is wrong by at most [`Tape::rounding`] times the magnitude, see there for the
+//! argument; constants and errors, sums of as many terms as there are nodes, are added up with
+//! compensation, whose error is a few units in the last place of the sum of magnitudes.
+
+use super::tape::{Node, Tape};
+use super::unit::{Line, Range, line, values};
+use super::zone::Zone;
+use crate::graph::Interval;
+
+/// `linear . y + constant +- error`, where the coefficients may be wrong by `doubt`.
+#[derive(Clone, Debug)]
+pub(super) struct Plane {
+    pub linear: Vec<f64>,
+    pub doubt: Vec<f64>,
+    pub constant: f64,
+    pub error: f64,
+}
+
+/// What is known of a tape over a zone.
+#[derive(Clone, Debug)]
+pub(super) struct Affine {
+    /// Of every node.
+    pub ranges: Vec<Range>,
+    lines: Vec<Option<Line>>,
+    planes: Vec<Option<Plane>>,
+    /// How much each node adds to the error of the result.
+    errors: Vec<f64>,
+}
+
+impl Affine {
+    pub fn new(tape: &Tape<'_>, zone: &Zone) -> Self {
+        let count = tape.nodes.len();
+        let mut affine = Self {
+            ranges: Vec::with_capacity(count),
+            lines: vec![None; count],
+            planes: vec![None; count],
+            errors: vec![0.0; count],
+        };
+        for (k, node) in tape.nodes.iter().enumerate() {
+            let mut range = affine.interval(tape, zone, k, node);
+            if tape.bounded[k] && !matches!(node, Node::Input) {
+                affine.ranges.push(range);
+                let plane = affine.substitute(tape, k);
+                range = range.and(Range::new(plane.least(zone), plane.most(zone)));
+                affine.ranges.pop();
+                affine.planes[k] = Some(plane);
+            }
+            affine.ranges.push(range);
+            if let Node::Apply(unit, j) = node {
+                affine.lines[k] = Some(line(*unit, affine.ranges[*j]));
+            }
+        }
+        affine
+    }
+
+    /// The range of the result.
+    pub fn result(&self) -> Range {
+        self.ranges.last().copied().unwrap_or(Range::EVERYTHING)
+    }
+
+    /// The plane of the result.
+    pub fn plane(&self) -> Option<&Plane> {
+        self.planes.last()?.as_ref()
+    }
+
+    /// The range of a node as intervals have it.
+    fn interval(&self, tape: &Tape<'_>, zone: &Zone, k: usize, node: &Node<'_>) -> Range {
+        match node {
+            Node::Input => Range::new(zone.lower[k], zone.upper[k]),
+            Node::Sum(constant, terms) => {
+                let (mut sum, mut size) = (Range::point(*constant), constant.abs());
+                for &(j, factor) in terms {
+                    let term = Range::point(factor).times(self.ranges[j]);
+                    sum = Range::new(sum.lower + term.lower, sum.upper + term.upper);
+                    size += if term.size().is_finite() { term.size() } else { 0.0 };
+                }
+                sum.widened((terms.len() + 2) as f64 * f64::EPSILON * size)
+            }
+            Node::Apply(unit, j) => values(*unit, self.ranges[*j]),
+            Node::Product(i, j) => self.ranges[*i].times(self.ranges[*j]),
+            Node::Slack(share, j) => {
+                let most = share * self.ranges[*j].size().max(1.0);
+                Range::point(0.0).widened(most * (1.0 + tape.rounding))
+            }
+            Node::Implicit(function, arguments) => {
+                let interval = |&j: &usize| {
+                    let Range { lower, upper } = self.ranges[j];
+                    Interval { lower, upper }
+                };
+                let arguments: Vec<Interval> = arguments.iter().map(interval).collect();
+                let solutions = function.solutions(&arguments);
+                Range::new(solutions.lower, solutions.upper).widened(0.0)
+            }
+        }
+    }
+
+    fn substitute(&mut self, tape: &Tape<'_>, target: usize) -> Plane {
+        let is_result = target + 1 == tape.nodes.len();
+        let (mut coefficients, mut sizes) = (vec![0.0; target + 1], vec![0.0; target + 1]);
+        (coefficients[target], sizes[target]) = (1.0, 1.0);
+        let (mut constant, mut error) = (Summed::default(), Summed::default());
+        // What coefficients that are slightly wrong may do to constants and errors.
+        let mut wrong = 0.0;
+        for k in (tape.inputs..=target).rev() {
+            let (c, size) = (coefficients[k], sizes[k]);
+            if size == 0.0 {
+                continue;
+            }
+            let mut with_error = |offset: f64, radius: f64, factor: f64| {
+                constant.add(c * offset);
+                let own = c.abs() * radius;
+                // Nothing times infinity is not known to be nothing.
+                error.add(if own.is_nan() { f64::INFINITY } else { own });
+                wrong += size * factor * (offset.abs() + radius);
+                if is_result {
+                    self.errors[k] = own;
+                }
+            };
+            match &tape.nodes[k] {
+                Node::Input => {}
+                Node::Sum(own, terms) => {
+                    constant.add(c * own);
+                    wrong += size * own.abs();
+                    for &(j, factor) in terms {
+                        coefficients[j] += c * factor;
+                        sizes[j] += size * factor.abs();
+                    }
+                }
+                Node::Apply(_, j) => {
+                    let unknown = Line { slope: 0.0, offset: 0.0, radius: f64::INFINITY };
+                    let line = self.lines[k].unwrap_or(unknown);
+                    with_error(line.offset, line.radius, 1.0);
+                    coefficients[*j] += c * line.slope;
+                    sizes[*j] += size * line.slope.abs();
+                }
+                Node::Product(i, j) => {
+                    let (x, y) = (self.ranges[*i], self.ranges[*j]);
+                    let (x0, y0) = (x.middle(), y.middle());
+                    let (rx, ry) = (0.5 * (x.upper - x.lower), 0.5 * (y.upper - y.lower));
+                    if (rx + ry).is_finite() {
+                        // The middle is rounded too.
+                        with_error(-x0 * y0, rx * ry * (1.0 + 1e-14), 2.0);
+                        wrong += size * (x.size() * ry + y.size() * rx);
+                        coefficients[*i] += c * y0;
+                        sizes[*i] += size * y0.abs();
+                        coefficients[*j] += c * x0;
+                        sizes[*j] += size * x0.abs();
+                    } else {
+                        with_error(0.0, f64::INFINITY, 1.0);
+                    }
+                }
+                Node::Slack(..) | Node::Implicit(..) => {
+                    let range = self.ranges[k];
+                    let radius = 0.5 * (range.upper - range.lower);
+                    match radius.is_finite() {
+                        true => with_error(range.middle(), radius, 2.0),
+                        false => with_error(0.0, f64::INFINITY, 1.0),
+                    }
+                }
+            }
+        }
+        let inputs = tape.inputs.min(target + 1);
+        let mut linear = coefficients[..inputs].to_vec();
+        linear.resize(tape.inputs, 0.0);
+        let mut doubt: Vec<f64> = sizes[..inputs].iter().map(|size| tape.rounding * size).collect();
+        doubt.resize(tape.inputs, 0.0);
+        let rounding = 8.0 * f64::EPSILON * (constant.size + error.size) + tape.rounding * wrong;
+        Plane { linear, doubt, constant: constant.value(), error: error.value() + rounding }
+    }
+
+    /// How much of the error of the result each input is to blame for: what each node adds,
+    /// shared among the inputs as its argument varies with them.
+    pub fn blame(&self, tape: &Tape<'_>, zone: &Zone) -> Vec<f64> {
+        let mut blame = vec![0.0; tape.inputs];
+        let mut share = |error: f64, argument: usize| {
+            let along = |i: usize| match &self.planes[argument] {
+                Some(plane) => (plane.linear[i] * zone.width(i)).abs(),
+                None if i == argument => 1.0,
+                None => 0.0,
+            };
+            let total: f64 = (0..tape.inputs).map(along).sum();
+            if total > 0.0 && error.is_finite() && total.is_finite() {
+                (0..tape.inputs).for_each(|i| blame[i] += error * along(i) / total);
+            }
+        };
+        for (k, node) in tape.nodes.iter().enumerate() {
+            match node {
+                Node::Apply(_, j) => share(self.errors[k], *j),
+                Node::Product(i, j) => [i, j].into_iter().for_each(|&j| share(0.5 * self.errors[k], j)),
+                Node::Implicit(_, arguments) => arguments.iter().for_each(|&j| share(self.errors[k], j)),
+                _ => {}
+            }
+        }
+        blame
+    }
+}
+
+impl Plane {
+    /// A bound from below over a zone.
+    pub fn least(&self, zone: &Zone) -> f64 {
+        let bound = zone.least(&self.linear, &self.doubt) + self.constant - self.error;
+        if bound.is_nan() { f64::NEG_INFINITY } else { bound - 4.0 * f64::EPSILON * self.size(bound) }
+    }
+
+    /// A bound from above over a zone.
+    pub fn most(&self, zone: &Zone) -> f64 {
+        let opposite: Vec<f64> = self.linear.iter().map(|a| -a).collect();
+        let bound = -zone.least(&opposite, &self.doubt) + self.constant + self.error;
+        if bound.is_nan() { f64::INFINITY } else { bound + 4.0 * f64::EPSILON * self.size(bound) }
+    }
+
+    fn size(&self, bound: f64) -> f64 {
+        let size = self.constant.abs() + self.error + bound.abs();
+        if size.is_finite() { size } else { 0.0 }
+    }
+}
+
+/// A sum with compensation (Neumaier), and the sum of magnitudes.
+#[derive(Default)]
+struct Summed {
+    sum: f64,
+    lost: f64,
+    size: f64,
+}
+
+impl Summed {
+    fn add(&mut self, term: f64) {
+        let next = self.sum + term;
+        if next.is_finite() {
+            self.lost +=
+                if self.sum.abs() >= term.abs() { self.sum - next + term } else { term - next + self.sum };
+        }
+        self.sum = next;
+        self.size += term.abs();
+    }
+
+    fn value(&self) -> f64 {
+        self.sum + self.lost
+    }
+}

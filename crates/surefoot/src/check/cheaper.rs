@@ -1,0 +1,235 @@
+//! That no action cheaper than a bound holds: for every intervention set, everything feasible
+//! that costs less is covered by boxes and cones of actions, each with a perturbation that breaks
+//! all of them.
+
+use super::cones::{Far, halved, long_sides};
+use super::cover::{Covered, Sides, covered};
+use super::prove::{Claim, Work, agrees, at_least};
+use super::saved::SavedProof;
+use super::tape::Tape;
+use super::zone::{Ball, Zone};
+use super::{Fault, Stop};
+use crate::action::{MOST_ACTIONABLE, feasible_change};
+use crate::bound::Composer;
+use crate::margin::margin;
+use crate::recourse::RuledOut;
+use crate::{Action, Cost, Error, Form, NormKind, Problem};
+
+/// What was verified of what is ruled out.
+#[derive(Default)]
+pub(super) struct RuledOutCount {
+    pub sets: usize,
+    pub boxes: usize,
+    pub cones: usize,
+}
+
+/// Verifies that no feasible action that costs less than a bound holds.
+pub(super) fn nothing_cheaper(
+    problem: &Problem,
+    saved: &SavedProof,
+    bound: f64,
+    work: &mut Work,
+) -> Result<RuledOutCount, Stop> {
+    for (part, ruled_out) in saved.ruled_out.iter().enumerate() {
+        let (size, epsilon) = (problem.norm().value(&ruled_out.perturbation), problem.epsilon());
+        if !(size <= epsilon) {
+            return Err(Stop::Wrong(Fault::Perturbation { part, size, epsilon }));
+        }
+    }
+    let mut count = RuledOutCount::default();
+    if !(bound > 0.0) {
+        return Ok(count);
+    }
+    for features in sets(problem)? {
+        count.sets += 1;
+        let composer = Composer::new(problem, &saved.individual, &features)?;
+        for part in parts(problem, saved, &features, bound)? {
+            match saved.ruled_out[part].rays.is_empty() {
+                true => count.boxes += 1,
+                false => count.cones += 1,
+            }
+            RuledOutPart { problem, saved, composer: &composer, number: part }.verify(work)?;
+        }
+    }
+    Ok(count)
+}
+
+/// The intervention sets to look at.
+///
+/// Without a causal model, all actionable features together: naming one more and leaving it as it
+/// is costs nothing, and changes nothing (relative) or shields it from perturbation (absolute).
+/// With one, every set; but a relative action on a set is the same as one on a larger set that
+/// leaves the others as they are, where none of those is downstream of the set. A set together
+/// with all actionable features that are not downstream of it stands for it.
+fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Error> {
+    let actionable = problem.features().actionable();
+    let Some(scm) = problem.scm() else { return Ok(vec![actionable]) };
+    if actionable.len() > MOST_ACTIONABLE {
+        return Err(Error::TooManyActionable { count: actionable.len(), most: MOST_ACTIONABLE });
+    }
+    let mut sets: Vec<Vec<usize>> = Vec::new();
+    for mask in 1u64..1 << actionable.len() {
+        let named = |k: usize| mask >> k & 1 == 1;
+        let set: Vec<usize> = (0..actionable.len()).filter(|&k| named(k)).map(|k| actionable[k]).collect();
+        let stands = |&&i: &&usize| {
+            set.contains(&i)
+                || problem.form() == Form::Relative && !set.iter().any(|&j| scm.is_downstream(i, j))
+        };
+        let set: Vec<usize> = actionable.iter().filter(stands).copied().collect();
+        if !sets.contains(&set) {
+            sets.push(set);
+        }
+    }
+    Ok(sets)
+}
+
+/// The boxes and cones that cover what is feasible and costs less than a bound.
+fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) -> Result<Vec<usize>, Stop> {
+    // Those that rule out less than what costs less than the bound are of no use.
+    let numbers: Vec<usize> = (0..saved.ruled_out.len())
+        .filter(|&k| saved.ruled_out[k].features == features && saved.ruled_out[k].cost >= bound)
+        .collect();
+    let far = Far::complete(&saved.ruled_out, &numbers);
+    let near: Vec<usize> = numbers.into_iter().filter(|&k| saved.ruled_out[k].rays.is_empty()).collect();
+    let boxes: Vec<Sides> =
+        near.iter().map(|&k| (saved.ruled_out[k].lower.clone(), saved.ruled_out[k].upper.clone())).collect();
+    let whole: Sides =
+        features.iter().map(|&i| feasible_change(problem.features(), i, saved.individual[i])).unzip();
+    let mut far_used = vec![false; far.len()];
+    let matters = |(lower, upper): &Sides| {
+        let cheapest = lower.iter().zip(upper).map(|(&l, &u)| 0.0f64.max(l).min(u)).collect();
+        let cheapest = Action { features: features.to_vec(), change: cheapest };
+        // Rounding may put it a hair below what it costs.
+        if problem.cost().of(problem.features(), &cheapest) * (1.0 + 1e-14) >= bound {
+            return false;
+        }
+        match far.iter().position(|far| far.holds(lower, upper)) {
+            Some(k) => {
+                far_used[k] = true;
+                false
+            }
+            None => true,
+        }
+    };
+    match covered(&boxes, whole, matters) {
+        Covered::By(used) => {
+            let near = near.iter().zip(used).filter(|(_, used)| *used).map(|(&k, _)| k);
+            let far =
+                far.iter().zip(far_used).filter(|(_, used)| *used).flat_map(|(far, _)| far.parts.clone());
+            Ok(near.chain(far).collect())
+        }
+        Covered::Not((lower, upper)) => {
+            let features = features.iter().map(|&i| problem.features().feature(i).name.clone()).collect();
+            Err(Stop::Wrong(Fault::ActionsNotCovered { features, lower, upper }))
+        }
+        Covered::Unknown => Err(Stop::Unverified(Fault::CoverTooLarge { parts: boxes.len() })),
+    }
+}
+
+/// One box or cone.
+struct RuledOutPart<'a, 'p> {
+    problem: &'p Problem,
+    saved: &'a SavedProof,
+    composer: &'a Composer<'p>,
+    number: usize,
+}
+
+impl RuledOutPart<'_, '_> {
+    fn part(&self) -> &RuledOut {
+        &self.saved.ruled_out[self.number]
+    }
+
+    fn margin(&self, change: Vec<f64>) -> Option<f64> {
+        let part = self.part();
+        let action = Action { features: part.features.clone(), change };
+        margin(self.problem, &self.saved.individual, &action, &part.perturbation).ok()
+    }
+
+    fn survives(&self, change: Vec<f64>) -> Option<Fault> {
+        let margin = self.margin(change.clone())?;
+        (margin >= 0.0).then_some(Fault::Survives { part: self.number, change, margin })
+    }
+
+    /// Verifies that the perturbation breaks every action: minus the margin is at least
+    /// something positive.
+    fn verify(&self, work: &mut Work) -> Result<(), Stop> {
+        let part = self.part();
+        if !part.rays.is_empty() {
+            return self.verify_cone(work);
+        }
+        let mut graph = self.composer.in_change(&part.perturbation);
+        graph.output = graph.output.scaled(-1.0);
+        let tape = Tape::new(&graph);
+        let weights: Vec<f64> =
+            part.features.iter().map(|&i| self.problem.features().feature(i).weight).collect();
+        // Only what costs at most so much is ruled out: a ball of the cost.
+        let ball = part.cost.is_finite().then(|| Ball {
+            kind: if self.problem.cost() == Cost::L1 { NormKind::L1 } else { NormKind::L2 },
+            weights,
+            radius: part.cost * (1.0 + 1e-12),
+        });
+        let Some(zone) = Zone::new(part.lower.clone(), part.upper.clone(), ball) else { return Ok(()) };
+        agrees(&tape, &zone, 3, |change| self.margin(change.to_vec()).map(|margin| -margin))?;
+        let claim = Claim {
+            wanted: f64::MIN_POSITIVE,
+            lowest: None,
+            refuted: &|change| self.survives(change.to_vec()),
+            unverified: &|bound| Fault::RuledOut { part: self.number, bound: -bound },
+        };
+        at_least(&tape, zone, &claim, work)?;
+        Ok(())
+    }
+
+    fn verify_cone(&self, work: &mut Work) -> Result<(), Stop> {
+        let part = self.part();
+        let long: Vec<usize> = long_sides(&part.rays).into_iter().map(|(k, _)| k).collect();
+        let rest: Vec<usize> = (0..part.features.len()).filter(|k| !long.contains(k)).collect();
+        let side = |ends: &[f64]| -> Vec<f64> { rest.iter().map(|&k| ends[k]).collect() };
+        let (lower, upper) = (side(&part.lower), side(&part.upper));
+        let (from, to) = part.distance;
+        let mut open = vec![(part.rays.clone(), from, to)];
+        while let Some((rays, from, to)) = open.pop() {
+            let count = rays.len();
+            let mut graph = self.composer.in_rays(&part.perturbation, &rays, &rest);
+            graph.output = graph.output.scaled(-1.0);
+            let tape = Tape::new(&graph);
+            let zone = Zone::cone(count, from, to, &lower, &upper);
+            let change = |inputs: &[f64]| -> Vec<f64> {
+                let along = |k: usize| (0..count).map(|r| inputs[r] * rays[r][k]).sum::<f64>();
+                let place = |k: usize| rest.iter().position(|&r| r == k);
+                (0..part.features.len())
+                    .map(|k| place(k).map_or_else(|| along(k), |p| inputs[count + p]))
+                    .collect()
+            };
+            agrees(&tape, &zone, 3, |inputs| self.margin(change(inputs)).map(|margin| -margin))?;
+            let claim = Claim {
+                wanted: f64::MIN_POSITIVE,
+                lowest: None,
+                refuted: &|inputs| self.survives(change(inputs)),
+                unverified: &|bound| Fault::RuledOut { part: self.number, bound: -bound },
+            };
+            match at_least(&tape, zone, &claim, work) {
+                Ok(_) => {}
+                Err(Stop::Unverified(_)) if work.left > 0 => open.extend(cut(&rays, from, to)),
+                Err(stop) => return Err(stop),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Both halves of a cone: between the two rays that are farthest apart or, where it is narrow,
+/// at a distance.
+fn cut(rays: &[Vec<f64>], from: f64, to: f64) -> [(Vec<Vec<f64>>, f64, f64); 2] {
+    let apart =
+        |i: usize, j: usize| -> f64 { rays[i].iter().zip(&rays[j]).map(|(a, b)| (a - b).abs()).sum() };
+    let pairs = (0..rays.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+    let farthest = pairs.reduce(|a, b| if apart(b.0, b.1) > apart(a.0, a.1) { b } else { a });
+    match farthest.filter(|&(i, j)| apart(i, j) * from > 1.0 || to <= 2.0 * from) {
+        Some((i, j)) => halved(rays, i, j).map(|rays| (rays, from, to)),
+        None => {
+            let at = if to > 4.0 * from { 2.0 * from.max(1.0) } else { 0.5 * (from + to) };
+            [(rays.to_vec(), from, at), (rays.to_vec(), at, to)]
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Whether boxes cover a box.
+
+/// A box, as its least and its greatest corner.
+pub(super) type Sides = (Vec<f64>, Vec<f64>);
+
+/// To cut through one box is as bad as to leave so many more on one side.
+const THROUGH: usize = 4;
+/// Boxes looked at before it is given up.
+const MOST: usize = 400_000;
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Covered {
+    /// All of it is covered, by these boxes.
+    By(Vec<bool>),
+    /// This part is not.
+    Not(Sides),
+    /// It took too long to tell.
+    Unknown,
+}
+
+/// Whether all of a box that matters is covered.
+///
+/// A box is covered if it does not matter, if one of the boxes holds it, or if both parts are
+/// that a face of one of the boxes cuts it into. A box that none of the boxes reaches into is
+/// not. The face is chosen that cuts through as few of them as possible, with as many on either
+/// side: where the boxes come from cutting one box over and over, it is one of these cuts.
+pub(super) fn covered(boxes: &[Sides], whole: Sides, mut matters: impl FnMut(&Sides) -> bool) -> Covered {
+    let mut used = vec![false; boxes.len()];
+    let mut open = vec![(whole, (0..boxes.len()).collect::<Vec<usize>>())];
+    let mut looked = 0;
+    while let Some((part, mut near)) = open.pop() {
+        looked += 1;
+        if looked > MOST {
+            return Covered::Unknown;
+        }
+        if !matters(&part) {
+            continue;
+        }
+        if let Some(&k) = near.iter().find(|&&k| holds(&boxes[k], &part)) {
+            used[k] = true;
+            continue;
+        }
+        near.retain(|&k| reaches(&boxes[k], &part));
+        let Some((axis, at)) = cut(boxes, &part, &near) else { return Covered::Not(part) };
+        let (mut below, mut above) = (part.clone(), part);
+        (below.1[axis], above.0[axis]) = (at, at);
+        open.push((below, near.clone()));
+        open.push((above, near));
+    }
+    Covered::By(used)
+}
+
+fn holds(outer: &Sides, inner: &Sides) -> bool {
+    (0..inner.0.len()).all(|i| outer.0[i] <= inner.0[i] && outer.1[i] >= inner.1[i])
+}
+
+/// Whether a box has more than a face in common with a part.
+fn reaches(other: &Sides, part: &Sides) -> bool {
+    (0..part.0.len()).all(|i| {
+        let (l, u) = (part.0[i], part.1[i]);
+        if l == u { other.0[i] <= l && other.1[i] >= u } else { other.0[i] < u && other.1[i] > l }
+    })
+}
+
+fn cut(boxes: &[Sides], part: &Sides, near: &[usize]) -> Option<(usize, f64)> {
+    let mut best: Option<(usize, usize, f64)> = None;
+    for axis in 0..part.0.len() {
+        let sorted = |mut ends: Vec<f64>| {
+            ends.sort_by(f64::total_cmp);
+            ends
+        };
+        let first = sorted(near.iter().map(|&k| boxes[k].0[axis]).collect());
+        let last = sorted(near.iter().map(|&k| boxes[k].1[axis]).collect());
+        let inside = |at: &f64| *at > part.0[axis] && *at < part.1[axis];
+        for at in first.iter().chain(&last).copied().filter(inside) {
+            let below = first.partition_point(|end| *end < at);
+            let above = near.len() - last.partition_point(|end| *end <= at);
+            let through = below + above - near.len();
+            let price = below.max(above) + THROUGH * through;
+            if best.is_none_or(|(least, ..)| price < least) {
+                best = Some((price, axis, at));
+            }
+        }
+    }
+    best.map(|(_, axis, at)| (axis, at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square(l: f64, b: f64, r: f64, t: f64) -> Sides {
+        (vec![l, b], vec![r, t])
+    }
+
+    #[test]
+    fn a_wheel_of_five_covers_and_four_do_not() {
+        // No single cut separates these.
+        let mut wheel = vec![
+            square(0.0, 0.0, 2.0, 1.0),
+            square(2.0, 0.0, 3.0, 2.0),
+            square(1.0, 2.0, 3.0, 3.0),
+            square(0.0, 1.0, 1.0, 3.0),
+            square(1.0, 1.0, 2.0, 2.0),
+        ];
+        let whole = || square(0.0, 0.0, 3.0, 3.0);
+        assert_eq!(covered(&wheel, whole(), |_| true), Covered::By(vec![true; 5]));
+        wheel.pop();
+        assert!(matches!(covered(&wheel, whole(), |_| true), Covered::Not(_)));
+        assert!(matches!(
+            covered(&wheel, whole(), |part| part.0 != [1.0, 1.0] || part.1 != [2.0, 2.0]),
+            Covered::By(_)
+        ));
+    }
+
+    #[test]
+    fn endless_boxes_and_boxes_without_width() {
+        let everything = square(0.0, 0.0, f64::INFINITY, 0.0);
+        let parts = [square(0.0, 0.0, 2.0, 0.0), square(2.0, -1.0, f64::INFINITY, 1.0)];
+        assert_eq!(covered(&parts, everything.clone(), |_| true), Covered::By(vec![true, true]));
+        assert!(matches!(covered(&parts[..1], everything, |_| true), Covered::Not(_)));
+    }
+}

@@ -1,0 +1,140 @@
+//! That an action holds for every perturbation: pieces that cover the ball.
+
+use super::cover::{Covered, Sides, covered};
+use super::prove::{Claim, Work, agrees, at_least};
+use super::saved::{Cover, SavedProof};
+use super::tape::Tape;
+use super::zone::{Ball, Zone};
+use super::{Fault, Stop, TOLERANCE};
+use crate::bound::{Composer, Coordinates};
+use crate::margin::margin;
+use crate::{Action, NormKind, Problem, Recourse};
+
+/// By this share the ball that is covered is larger than that of the problem: room for the
+/// rounding of weights and for a basis that is orthogonal but for rounding.
+const ROOM: f64 = 5e-13;
+
+/// What was verified of an action that holds.
+pub(super) struct Held {
+    pub margin: f64,
+    pub pieces: usize,
+}
+
+/// Verifies that the margin of the action found is nowhere below what is stated.
+pub(super) fn holds(
+    problem: &Problem,
+    saved: &SavedProof,
+    found: &Recourse,
+    cover: &Cover,
+    work: &mut Work,
+) -> Result<Held, Stop> {
+    let coordinates = coordinates(problem, cover)?;
+    let composer = Composer::new(problem, &saved.individual, &found.action.features)?;
+    let tape = Tape::new(&composer.in_perturbation(&found.action.change, &coordinates));
+    let width = problem.features().len();
+    let radius = problem.epsilon() * (1.0 + ROOM);
+    let ball = match problem.norm().kind() {
+        NormKind::Linf => None,
+        kind => Some(Ball { kind, weights: vec![1.0; width], radius }),
+    };
+    let whole: Sides = (vec![-radius; width], vec![radius; width]);
+    let zone = |(lower, upper): &Sides| Zone::new(lower.clone(), upper.clone(), ball.clone());
+    let definition = |y: &[f64]| {
+        let perturbation = admissible(problem, &coordinates, y);
+        let margin = margin(problem, &saved.individual, &found.action, &perturbation).ok()?;
+        Some((perturbation, margin))
+    };
+    if let Some(zone) = zone(&whole) {
+        agrees(&tape, &zone, 16, |y| definition(y).map(|(_, margin)| margin))?;
+    }
+    let refuted = |y: &[f64]| {
+        let (perturbation, margin) = definition(y)?;
+        let stated = found.margin;
+        (margin < stated - TOLERANCE || margin < 0.0).then_some(Fault::Broken {
+            perturbation,
+            margin,
+            stated,
+        })
+    };
+    if let Some(fault) = refuted(&cover.worst) {
+        return Err(Stop::Wrong(fault));
+    }
+    let pieces: Vec<Sides> =
+        cover.pieces.iter().map(|piece| (piece.lower.clone(), piece.upper.clone())).collect();
+    let used = match covered(&pieces, whole.clone(), |part| zone(part).is_some()) {
+        Covered::By(used) => used,
+        Covered::Not((lower, upper)) => {
+            let middle: Vec<f64> = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();
+            return Err(Stop::Wrong(Fault::BallNotCovered { at: middle }));
+        }
+        Covered::Unknown => return Err(Stop::Unverified(Fault::CoverTooLarge { parts: pieces.len() })),
+    };
+    let mut held = Held { margin: f64::INFINITY, pieces: 0 };
+    for (number, piece) in cover.pieces.iter().enumerate().filter(|(number, _)| used[*number]) {
+        if piece.margin < found.margin {
+            let (margin, stated) = (piece.margin, found.margin);
+            return Err(Stop::Wrong(Fault::PieceBelow { piece: number, margin, stated }));
+        }
+        let within = |ends: &[f64], limit: f64| -> Vec<f64> {
+            ends.iter().map(|&end| if limit > 0.0 { end.min(limit) } else { end.max(limit) }).collect()
+        };
+        let sides = (within(&piece.lower, -radius), within(&piece.upper, radius));
+        let Some(zone) = zone(&sides) else { continue };
+        let claim = Claim {
+            wanted: (found.margin - TOLERANCE).max(0.0),
+            lowest: Some(&cover.worst),
+            refuted: &refuted,
+            unverified: &|bound| Fault::Piece { piece: number, bound, stated: found.margin },
+        };
+        held.margin = held.margin.min(at_least(&tape, zone, &claim, work)?);
+        held.pieces += 1;
+    }
+    Ok(held)
+}
+
+/// The coordinates of the pieces. For every perturbation D of the ball there is a y with
+/// `D = basis y / w`, and it is no longer than `epsilon / sqrt(1 - d)` where no entry of
+/// `basis^T basis - 1` is beyond `d / n`: within the room left.
+fn coordinates(problem: &Problem, cover: &Cover) -> Result<Coordinates, Stop> {
+    let coordinates = Coordinates::of(problem);
+    if cover.basis.is_empty() {
+        return Ok(coordinates);
+    }
+    let n = problem.features().len();
+    let mut error = if problem.norm().kind() == NormKind::L2 { 0.0f64 } else { f64::INFINITY };
+    for i in 0..n {
+        for j in 0..n {
+            let product: f64 = (0..n).map(|k| cover.basis[k * n + i] * cover.basis[k * n + j]).sum();
+            let expected = if i == j { 1.0 } else { 0.0 };
+            error = error.max(n as f64 * (product - expected).abs());
+        }
+    }
+    if !(error <= 0.8 * ROOM) {
+        return Err(Stop::Wrong(Fault::Basis { error }));
+    }
+    Ok(coordinates.turned(cover.basis.clone()))
+}
+
+/// The perturbation of given coordinates, no larger than the uncertainty.
+fn admissible(problem: &Problem, coordinates: &Coordinates, y: &[f64]) -> Vec<f64> {
+    let mut perturbation = coordinates.perturbation(y);
+    let size = problem.norm().value(&perturbation);
+    if size > problem.epsilon() {
+        let shrink = problem.epsilon() / size * (1.0 - 2.0 * f64::EPSILON);
+        perturbation.iter_mut().for_each(|d| *d *= shrink);
+    }
+    perturbation
+}
+
+/// That an action is feasible: on actionable features, within limits and directions.
+pub(super) fn feasible(problem: &Problem, individual: &[f64], action: &Action) -> Result<(), Stop> {
+    for (&i, &change) in action.features.iter().zip(&action.change) {
+        let feature = problem.features().feature(i);
+        let (lower, upper) = crate::action::feasible_change(problem.features(), i, individual[i]);
+        if !(feature.is_actionable() && change >= lower && change <= upper) {
+            let feature = feature.name.clone();
+            return Err(Stop::Wrong(Fault::Infeasible { feature, change, lower, upper }));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! That the result of a tape is nowhere below a number, over a zone.
+
+use super::affine::Affine;
+use super::curvature;
+use super::tape::Tape;
+use super::zone::Zone;
+use super::{Fault, Stop};
+
+/// Axes across which cutting is tried before one is chosen.
+const AXES: usize = 3;
+
+/// A side that has been cut to less than this share of what the others have is not cut.
+const SHORT: f64 = 0.24;
+
+/// Bounds that may still be computed, and those that have been.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Work {
+    pub left: usize,
+    pub done: usize,
+}
+
+impl Work {
+    pub fn bound(&mut self, tape: &Tape<'_>, zone: &Zone) -> Affine {
+        self.left = self.left.saturating_sub(1);
+        self.done += 1;
+        Affine::new(tape, zone)
+    }
+}
+
+/// What a proof is about.
+pub(super) struct Claim<'a> {
+    /// The result must be at least this.
+    pub wanted: f64,
+    /// A point where it may be lowest.
+    pub lowest: Option<&'a [f64]>,
+    /// Evaluates a point of the zone by the definition; something if it refutes the claim.
+    pub refuted: &'a dyn Fn(&[f64]) -> Option<Fault>,
+    /// What to say if it can be neither proved nor refuted; with the best bound.
+    pub unverified: &'a dyn Fn(f64) -> Fault,
+}
+
+/// Proves a claim: the affine bound, else the curvature bound, else the same for both halves.
+///
+/// The zone is cut across that of a few sides whose halves are bounded best: those that are to
+/// blame for most of the error, and the first, along which certificates put the worst
+/// perturbation. Gives the lowest of the bounds that made up the proof.
+pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mut Work) -> Result<f64, Stop> {
+    let first = work.bound(tape, &zone);
+    let whole = zone.clone();
+    let mut open = vec![(zone, first)];
+    let mut lowest = f64::INFINITY;
+    while let Some((zone, affine)) = open.pop() {
+        let mut bound = affine.result().lower;
+        if bound >= claim.wanted {
+            lowest = lowest.min(bound);
+            continue;
+        }
+        let low = affine.plane().map_or_else(|| zone.nearest(), |plane| zone.low_point(&plane.linear));
+        if let Some(fault) = (claim.refuted)(&low) {
+            return Err(Stop::Wrong(fault));
+        }
+        let is_finite = zone.lower.iter().chain(&zone.upper).all(|end| end.is_finite());
+        if is_finite && zone.shares.is_none() {
+            let at = claim.lowest.filter(|at| zone.holds(at)).unwrap_or(&low);
+            work.done += 1;
+            work.left = work.left.saturating_sub(1);
+            if let Some(curved) = curvature::least(tape, &zone, &affine, at, claim.wanted) {
+                bound = bound.max(curved);
+            }
+        }
+        if bound >= claim.wanted {
+            lowest = lowest.min(bound);
+            continue;
+        }
+        if work.left == 0 || zone.shares.is_some() {
+            return Err(Stop::Unverified((claim.unverified)(bound)));
+        }
+        let halves = halves(tape, &whole, &zone, &affine, claim.wanted, work);
+        // Halves as large as the whole: nothing is left to cut.
+        if halves.iter().any(|(half, _)| *half == zone) {
+            return Err(Stop::Unverified((claim.unverified)(bound)));
+        }
+        open.extend(halves);
+    }
+    Ok(lowest)
+}
+
+fn halves(
+    tape: &Tape<'_>,
+    whole: &Zone,
+    zone: &Zone,
+    affine: &Affine,
+    wanted: f64,
+    work: &mut Work,
+) -> Vec<(Zone, Affine)> {
+    let blame = affine.blame(tape, zone);
+    // Side after side a thin slice may look best; so none is cut that is short already.
+    let share = |i: usize| match whole.width(i) {
+        width if width.is_finite() && width > 0.0 => zone.width(i) / width,
+        _ if zone.width(i) > 0.0 => 1.0,
+        _ => 0.0,
+    };
+    let most = (0..tape.inputs).map(share).fold(0.0, f64::max);
+    let mut axes: Vec<usize> =
+        (0..tape.inputs).filter(|&i| share(i) > 0.0 && share(i) >= SHORT * most).collect();
+    // Where nobody is to blame, as with infinite sides, the longest.
+    let longest = |&a: &usize, &b: &usize| zone.width(b).total_cmp(&zone.width(a));
+    axes.sort_by(|a, b| blame[*b].total_cmp(&blame[*a]).then_with(|| longest(a, b)));
+    if axes.len() > AXES && !axes[..AXES].contains(&0) && axes.contains(&0) {
+        axes[AXES - 1] = 0;
+    }
+    axes.truncate(AXES);
+    let mut best: Option<(f64, Vec<(Zone, Affine)>)> = None;
+    for axis in axes {
+        let (mut worth, mut halves) = (0.0, Vec::with_capacity(2));
+        for half in zone.halves(axis) {
+            let Some(half) = half else {
+                worth += wanted;
+                continue;
+            };
+            let affine = work.bound(tape, &half);
+            worth += affine.result().lower.min(wanted);
+            halves.push((half, affine));
+        }
+        if best.as_ref().is_none_or(|(most, _)| worth > *most) {
+            best = Some((worth, halves));
+        }
+    }
+    best.map_or_else(|| vec![(zone.clone(), affine.clone())], |(_, halves)| halves)
+}
+
+/// Whether the tape is what the definition says, at some points of a zone: the same whenever it
+/// is run. Where the definition knows of nobody there is nothing to compare.
+pub(super) fn agrees(
+    tape: &Tape<'_>,
+    zone: &Zone,
+    points: usize,
+    definition: impl Fn(&[f64]) -> Option<f64>,
+) -> Result<(), Stop> {
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = || {
+        // Marsaglia's xorshift.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    for _ in 0..points {
+        let direction: Vec<f64> = (0..tape.inputs).map(|_| 2.0 * random() - 1.0).collect();
+        let (corner, start) = (zone.low_point(&direction), zone.nearest());
+        let share = random();
+        let at: Vec<f64> = match zone.shares {
+            Some(_) => corner,
+            None => start.iter().zip(&corner).map(|(s, c)| s + share * (c - s)).collect(),
+        };
+        let Some(expected) = definition(&at) else { continue };
+        let slack = 1e-9 * expected.abs().max(1.0);
+        if (tape.value(&at) - expected).abs() <= slack {
+            continue;
+        }
+        // With numbers that are known to within something only, it must be within that.
+        let range = Affine::new(tape, &Zone::point(&at)).result();
+        if !(range.lower - slack <= expected && range.upper + slack >= expected) {
+            return Err(Stop::Unverified(Fault::Composition { expected, found: tape.value(&at) }));
+        }
+    }
+    Ok(())
+}

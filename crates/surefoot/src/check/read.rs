@@ -1,0 +1,256 @@
+//! Saved proofs, read back. Every error names the place: `ruled_out[3].upper[0]`.
+
+use serde_json::{Map, Value};
+
+use super::saved::{Cover, SavedProof, VERSION};
+use crate::certify::{Piece, Reason};
+use crate::error::SavedProblem;
+use crate::recourse::{Reason as Why, Recourse, RuledOut, Shortfall, Undecided};
+use crate::{Action, Cost, Error, Form, Norm, NormKind, Outcome, Result};
+
+/// A value with where it was found.
+struct At<'v> {
+    value: &'v Value,
+    place: String,
+}
+
+impl SavedProof {
+    /// Reads what [`SavedProof::to_json`] wrote.
+    ///
+    /// # Errors
+    /// If it is no JSON, if something is missing, of the wrong kind or the wrong length, or if
+    /// it was written by another version. What it *claims* is not looked at here: see
+    /// [`check`](crate::check::check()).
+    pub fn from_json(text: &str) -> Result<Self> {
+        let value: Value = serde_json::from_str(text).map_err(|error| Error::SavedProof {
+            place: format!("line {}, column {}", error.line(), error.column()),
+            problem: SavedProblem::Syntax(error.to_string()),
+        })?;
+        let top = At { value: &value, place: "the top".into() };
+        let version = top.field("surefoot_proof")?;
+        match version.value.as_u64() {
+            Some(VERSION) => {}
+            Some(found) => return Err(version.wrong(SavedProblem::Version { found, known: VERSION })),
+            None => return Err(version.expected("a whole number")),
+        }
+        let individual = top.field("individual")?.finite_numbers(None)?;
+        let width = individual.len();
+        let norm = top.field("norm")?;
+        let kind = match norm.field("kind")?.text()? {
+            "l1" => NormKind::L1,
+            "l2" => NormKind::L2,
+            "linf" => NormKind::Linf,
+            _ => return Err(norm.field("kind")?.expected("`l1`, `l2` or `linf`")),
+        };
+        let weights = norm.field("weights")?;
+        let norm = match weights.value {
+            Value::Null => Norm::unweighted(kind),
+            _ => Norm::weighted(kind, weights.finite_numbers(Some(width))?)?,
+        };
+        let cost = top.field("cost")?;
+        let form = top.field("form")?;
+        let cover = top.field("cover")?;
+        let ruled_out = top.field("ruled_out")?.items()?;
+        Ok(Self {
+            norm,
+            epsilon: top.field("epsilon")?.finite()?,
+            cost: match cost.text()? {
+                "l1" => Cost::L1,
+                "l2" => Cost::L2,
+                _ => return Err(cost.expected("`l1` or `l2`")),
+            },
+            form: match form.text()? {
+                "relative" => Form::Relative,
+                "absolute" => Form::Absolute,
+                _ => return Err(form.expected("`relative` or `absolute`")),
+            },
+            outcome: top.field("outcome")?.outcome(width)?,
+            cover: match cover.value {
+                Value::Null => None,
+                _ => Some(cover.cover(width)?),
+            },
+            ruled_out: ruled_out.iter().map(|part| part.ruled_out(width)).collect::<Result<_>>()?,
+            individual,
+        })
+    }
+}
+
+impl SavedProof {
+    /// Refuses what [`SavedProof::from_json`] would not have read: a proof put together by hand
+    /// in which lengths do not fit each other.
+    pub(super) fn check_lengths(&self) -> Result<()> {
+        let width = self.individual.len();
+        let mut lengths = Vec::new();
+        if let Some(Cover { basis, worst, pieces }) = &self.cover {
+            lengths.push((if basis.is_empty() { 0 } else { width * width }, basis.len()));
+            lengths.push((width, worst.len()));
+            lengths.extend(pieces.iter().flat_map(|p| [(width, p.lower.len()), (width, p.upper.len())]));
+        }
+        for part in &self.ruled_out {
+            let count = part.features.len();
+            lengths.extend([(count, part.lower.len()), (count, part.upper.len())]);
+            lengths.extend(part.rays.iter().map(|ray| (count, ray.len())));
+            lengths.push((width, part.perturbation.len()));
+            if let Some(&index) = part.features.iter().find(|&&i| i >= width) {
+                return Err(Error::NoSuchFeature { index, features: width });
+            }
+        }
+        match lengths.into_iter().find(|(expected, found)| expected != found) {
+            Some((expected, found)) => Err(Error::VectorLength { expected, found }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<'v> At<'v> {
+    fn wrong(&self, problem: SavedProblem) -> Error {
+        Error::SavedProof { place: self.place.clone(), problem }
+    }
+
+    fn expected(&self, what: &'static str) -> Error {
+        self.wrong(SavedProblem::Expected(what))
+    }
+
+    fn object(&self) -> Result<&'v Map<String, Value>> {
+        self.value.as_object().ok_or_else(|| self.expected("an object"))
+    }
+
+    fn field(&self, name: &'static str) -> Result<At<'v>> {
+        let value = self.object()?.get(name).ok_or_else(|| self.wrong(SavedProblem::Missing(name)))?;
+        let place = match self.place.as_str() {
+            "the top" => name.to_owned(),
+            place => format!("{place}.{name}"),
+        };
+        Ok(At { value, place })
+    }
+
+    fn items(&self) -> Result<Vec<At<'v>>> {
+        let items = self.value.as_array().ok_or_else(|| self.expected("a list"))?;
+        let item = |(k, value)| At { value, place: format!("{}[{k}]", self.place) };
+        Ok(items.iter().enumerate().map(item).collect())
+    }
+
+    fn text(&self) -> Result<&'v str> {
+        self.value.as_str().ok_or_else(|| self.expected("a string"))
+    }
+
+    /// A number, which may be infinite.
+    fn number(&self) -> Result<f64> {
+        match self.value {
+            Value::Number(number) => number.as_f64().filter(|number| number.is_finite()),
+            Value::String(text) if text == "inf" => Some(f64::INFINITY),
+            Value::String(text) if text == "-inf" => Some(f64::NEG_INFINITY),
+            _ => None,
+        }
+        .ok_or_else(|| self.expected("a number, \"inf\" or \"-inf\""))
+    }
+
+    fn finite(&self) -> Result<f64> {
+        let number = self.number()?;
+        if number.is_finite() { Ok(number) } else { Err(self.expected("a finite number")) }
+    }
+
+    fn listed<T>(&self, length: Option<usize>, read: impl Fn(&At<'v>) -> Result<T>) -> Result<Vec<T>> {
+        let items = self.items()?;
+        match length {
+            Some(expected) if expected != items.len() => {
+                Err(self.wrong(SavedProblem::Length { expected, found: items.len() }))
+            }
+            _ => items.iter().map(read).collect(),
+        }
+    }
+
+    fn numbers(&self, length: usize) -> Result<Vec<f64>> {
+        self.listed(Some(length), At::number)
+    }
+
+    fn finite_numbers(&self, length: Option<usize>) -> Result<Vec<f64>> {
+        self.listed(length, At::finite)
+    }
+
+    /// Different features in ascending order.
+    fn features(&self, width: usize) -> Result<Vec<usize>> {
+        let read = |item: &At<'v>| match item.value.as_u64().and_then(|i| usize::try_from(i).ok()) {
+            Some(i) if i < width => Ok(i),
+            _ => Err(item.expected("the number of a feature")),
+        };
+        let features = self.listed(None, read)?;
+        match features.windows(2).all(|pair| pair[0] < pair[1]) {
+            true => Ok(features),
+            false => Err(self.expected("a list in ascending order")),
+        }
+    }
+
+    fn action(&self, width: usize) -> Result<Action> {
+        let features = self.field("features")?.features(width)?;
+        let change = self.field("change")?.finite_numbers(Some(features.len()))?;
+        Ok(Action { features, change })
+    }
+
+    fn outcome(&self, width: usize) -> Result<Outcome> {
+        let kind = self.field("kind")?;
+        Ok(match kind.text()? {
+            "favourable" => Outcome::AlreadyFavourable,
+            "found" => Outcome::Found(Recourse {
+                action: self.field("action")?.action(width)?,
+                counterfactual: self.field("counterfactual")?.finite_numbers(Some(width))?,
+                cost: self.field("cost")?.finite()?,
+                cost_bound: self.field("cost_bound")?.finite()?,
+                margin: self.field("margin")?.finite()?,
+            }),
+            "impossible" => Outcome::Impossible(Shortfall {
+                best: self.field("best")?.action(width)?,
+                missing: self.field("missing")?.number()?,
+            }),
+            "undecided" => Outcome::Undecided(Undecided {
+                best: self.field("best")?.action(width)?,
+                margin: self.field("margin")?.number()?,
+                required: self.field("required")?.number()?,
+                cost_bound: self.field("cost_bound")?.number()?,
+                reason: match self.field("reason")?.text()? {
+                    "rounding" => Why::Rounding,
+                    "budget" => Why::Budget,
+                    _ => return Err(self.field("reason")?.expected("`rounding` or `budget`")),
+                },
+            }),
+            _ => return Err(kind.expected("`found`, `impossible`, `undecided` or `favourable`")),
+        })
+    }
+
+    fn cover(&self, width: usize) -> Result<Cover> {
+        let basis = self.field("basis")?;
+        let length = if basis.items()?.is_empty() { 0 } else { width * width };
+        let piece = |at: &At<'v>| {
+            Ok(Piece {
+                lower: at.field("lower")?.finite_numbers(Some(width))?,
+                upper: at.field("upper")?.finite_numbers(Some(width))?,
+                margin: at.field("margin")?.finite()?,
+                reason: match at.field("reason")?.text()? {
+                    "affine" => Reason::Affine,
+                    "curvature" => Reason::Curvature,
+                    _ => return Err(at.field("reason")?.expected("`affine` or `curvature`")),
+                },
+            })
+        };
+        Ok(Cover {
+            basis: basis.finite_numbers(Some(length))?,
+            worst: self.field("worst")?.finite_numbers(Some(width))?,
+            pieces: self.field("pieces")?.listed(None, piece)?,
+        })
+    }
+
+    fn ruled_out(&self, width: usize) -> Result<RuledOut> {
+        let features = self.field("features")?.features(width)?;
+        let count = features.len();
+        let distance = self.field("distance")?.numbers(2)?;
+        Ok(RuledOut {
+            lower: self.field("lower")?.numbers(count)?,
+            upper: self.field("upper")?.numbers(count)?,
+            cost: self.field("cost")?.number()?,
+            perturbation: self.field("perturbation")?.finite_numbers(Some(width))?,
+            rays: self.field("rays")?.listed(None, |ray| ray.finite_numbers(Some(count)))?,
+            distance: (distance[0], distance[1]),
+            features,
+        })
+    }
+}

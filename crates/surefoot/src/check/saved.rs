@@ -1,0 +1,229 @@
+//! Proofs as text: what is saved, and how it is written.
+//!
+//! The format is JSON. Numbers are written so that reading them gives the same number again;
+//! infinity, which JSON does not know, is the string `"inf"` or `"-inf"`:
+//!
+//! ```text
+//! {
+//!   "surefoot_proof": 1,
+//!   "individual": [0.3, -1.2],
+//!   "epsilon": 0.1,
+//!   "norm": {"kind": "l2", "weights": null},
+//!   "cost": "l1",
+//!   "form": "relative",
+//!   "outcome": {
+//!     "kind": "found",                                   or "impossible", "undecided", "favourable"
+//!     "action": {"features": [1], "change": [0.7]},
+//!     "counterfactual": [0.3, -0.5],
+//!     "cost": 0.7, "cost_bound": 0.69, "margin": 0.01
+//!   },
+//!   "cover": {                                           or null
+//!     "basis": [], "worst": [0.0, -0.1],
+//!     "pieces": [{"lower": [-0.1, -0.1], "upper": [0.1, 0.1], "margin": 0.01, "reason": "curvature"}]
+//!   },
+//!   "ruled_out": [
+//!     {"features": [1], "lower": [0.0], "upper": [0.69], "cost": "inf",
+//!      "perturbation": [0.0, -0.1], "rays": [], "distance": [0.0, 0.0]}
+//!   ]
+//! }
+//! ```
+
+use serde_json::{Map, Value, json};
+
+use crate::certify::{Piece, Reason};
+use crate::recourse::{Proof, Reason as Why, RuledOut};
+use crate::{Action, Cost, Form, Norm, NormKind, Outcome, Problem};
+
+/// The version of the format that is written and read.
+pub const VERSION: u64 = 1;
+
+/// Pieces that cover the ball of perturbations, with the margin that is left on each.
+///
+/// Coordinates are those of [`Certificate`](crate::Certificate): `y = basis^T (w . D)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cover {
+    /// The orthogonal matrix of the coordinates, row by row; empty: the identity.
+    pub basis: Vec<f64>,
+    /// The worst perturbation found, in these coordinates.
+    pub worst: Vec<f64>,
+    /// The pieces.
+    pub pieces: Vec<Piece>,
+}
+
+/// Everything a proof claims and rests upon, but for the problem that it is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SavedProof {
+    /// The individual, in standardised units.
+    pub individual: Vec<f64>,
+    /// The norm of perturbations.
+    pub norm: Norm,
+    /// Their size.
+    pub epsilon: f64,
+    /// How effort is measured.
+    pub cost: Cost,
+    /// Whether actions are changes or levels.
+    pub form: Form,
+    /// The answer.
+    pub outcome: Outcome,
+    /// That the action found holds.
+    pub cover: Option<Cover>,
+    /// Why nothing cheaper holds, or nothing at all.
+    pub ruled_out: Vec<RuledOut>,
+}
+
+impl Proof {
+    /// The proof as it is saved: with the individual and what the problem says of uncertainty,
+    /// cost and form of actions.
+    pub fn saved(&self, problem: &Problem, individual: &[f64]) -> SavedProof {
+        let cover = self.certificate.as_ref().map(|certificate| Cover {
+            basis: certificate.basis.clone(),
+            worst: certificate.worst.clone(),
+            pieces: certificate.pieces.clone(),
+        });
+        SavedProof {
+            individual: individual.to_vec(),
+            norm: problem.norm().clone(),
+            epsilon: problem.epsilon(),
+            cost: problem.cost(),
+            form: problem.form(),
+            outcome: self.outcome.clone(),
+            cover,
+            ruled_out: self.ruled_out.clone(),
+        }
+    }
+
+    /// The proof as JSON; [`SavedProof::from_json`] reads it.
+    pub fn to_json(&self, problem: &Problem, individual: &[f64]) -> String {
+        self.saved(problem, individual).to_json()
+    }
+}
+
+impl SavedProof {
+    /// As JSON.
+    pub fn to_json(&self) -> String {
+        let norm = json!({
+            "kind": kind_name(self.norm.kind()),
+            "weights": self.norm.weights().map_or(Value::Null, numbers),
+        });
+        json!({
+            "surefoot_proof": VERSION,
+            "individual": numbers(&self.individual),
+            "epsilon": number(self.epsilon),
+            "norm": norm,
+            "cost": cost_name(self.cost),
+            "form": form_name(self.form),
+            "outcome": outcome(&self.outcome),
+            "cover": self.cover.as_ref().map_or(Value::Null, cover),
+            "ruled_out": self.ruled_out.iter().map(ruled_out).collect::<Vec<Value>>(),
+        })
+        .to_string()
+    }
+}
+
+pub(super) fn kind_name(kind: NormKind) -> &'static str {
+    match kind {
+        NormKind::L1 => "l1",
+        NormKind::L2 => "l2",
+        NormKind::Linf => "linf",
+    }
+}
+
+pub(super) fn cost_name(cost: Cost) -> &'static str {
+    match cost {
+        Cost::L1 => "l1",
+        Cost::L2 => "l2",
+    }
+}
+
+pub(super) fn form_name(form: Form) -> &'static str {
+    match form {
+        Form::Relative => "relative",
+        Form::Absolute => "absolute",
+    }
+}
+
+fn number(value: f64) -> Value {
+    if value.is_nan() {
+        "nan".into()
+    } else if value.is_infinite() {
+        if value > 0.0 { "inf".into() } else { "-inf".into() }
+    } else {
+        value.into()
+    }
+}
+
+fn numbers(values: &[f64]) -> Value {
+    values.iter().map(|&value| number(value)).collect()
+}
+
+fn action(action: &Action) -> Value {
+    json!({ "features": action.features, "change": numbers(&action.change) })
+}
+
+fn outcome(outcome: &Outcome) -> Value {
+    let mut fields = Map::new();
+    let mut put = |name: &str, value: Value| fields.insert(name.into(), value);
+    match outcome {
+        Outcome::AlreadyFavourable => {
+            put("kind", "favourable".into());
+        }
+        Outcome::Found(found) => {
+            put("kind", "found".into());
+            put("action", action(&found.action));
+            put("counterfactual", numbers(&found.counterfactual));
+            put("cost", number(found.cost));
+            put("cost_bound", number(found.cost_bound));
+            put("margin", number(found.margin));
+        }
+        Outcome::Impossible(shortfall) => {
+            put("kind", "impossible".into());
+            put("best", action(&shortfall.best));
+            put("missing", number(shortfall.missing));
+        }
+        Outcome::Undecided(undecided) => {
+            put("kind", "undecided".into());
+            put("best", action(&undecided.best));
+            put("margin", number(undecided.margin));
+            put("required", number(undecided.required));
+            put("cost_bound", number(undecided.cost_bound));
+            let reason = match undecided.reason {
+                Why::Rounding => "rounding",
+                Why::Budget => "budget",
+            };
+            put("reason", reason.into());
+        }
+    }
+    Value::Object(fields)
+}
+
+fn cover(cover: &Cover) -> Value {
+    let piece = |piece: &Piece| {
+        let reason = match piece.reason {
+            Reason::Affine => "affine",
+            Reason::Curvature => "curvature",
+        };
+        json!({
+            "lower": numbers(&piece.lower),
+            "upper": numbers(&piece.upper),
+            "margin": number(piece.margin),
+            "reason": reason,
+        })
+    };
+    json!({
+        "basis": numbers(&cover.basis),
+        "worst": numbers(&cover.worst),
+        "pieces": cover.pieces.iter().map(piece).collect::<Vec<Value>>(),
+    })
+}
+
+fn ruled_out(part: &RuledOut) -> Value {
+    json!({
+        "features": part.features,
+        "lower": numbers(&part.lower),
+        "upper": numbers(&part.upper),
+        "cost": number(part.cost),
+        "perturbation": numbers(&part.perturbation),
+        "rays": part.rays.iter().map(|ray| numbers(ray)).collect::<Vec<Value>>(),
+        "distance": [number(part.distance.0), number(part.distance.1)],
+    })
+}

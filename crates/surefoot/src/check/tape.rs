@@ -1,0 +1,187 @@
+//! The margin as a list of scalar operations.
+//!
+//! The composed [`Graph`] of an individual's margin is written out: every unit of every network
+//! is a node of its own, so that nothing but four kinds of nodes must be understood to follow a
+//! check.
+
+use super::unit::value;
+use crate::graph::{Form, Graph, Implicit, Operation, Unit};
+use crate::network::Network;
+
+/// One number, computed from those before it.
+#[derive(Clone, Debug)]
+pub(super) enum Node<'p> {
+    /// An input; these come first.
+    Input,
+    /// `constant + sum of factors times nodes`.
+    Sum(f64, Vec<(usize, f64)>),
+    /// A function of one node.
+    Apply(Unit, usize),
+    /// The product of two nodes.
+    Product(usize, usize),
+    /// Some number no larger than a share of a node, or of one if that is more.
+    Slack(f64, usize),
+    /// The solution of an equation, of which only ranges are known.
+    Implicit(&'p dyn Implicit, Vec<usize>),
+}
+
+/// Nodes in an order in which each needs only those before it; the last is the result.
+#[derive(Clone, Debug)]
+pub(super) struct Tape<'p> {
+    pub inputs: usize,
+    pub nodes: Vec<Node<'p>>,
+    /// Whether a node is an argument of something that is not a sum, or the result.
+    pub bounded: Vec<bool>,
+    /// Rounding errors of a coefficient computed by substitution are at most this share of the
+    /// sum of magnitudes of what it was computed from: see [`Tape::share`].
+    pub rounding: f64,
+}
+
+impl<'p> Tape<'p> {
+    pub fn new(graph: &Graph<'p>) -> Self {
+        let mut tape = Self { inputs: graph.inputs, nodes: Vec::new(), bounded: Vec::new(), rounding: 0.0 };
+        tape.nodes.resize(graph.inputs, Node::Input);
+        // Where the inputs and the results of operations are on the tape.
+        let mut places: Vec<usize> = (0..graph.inputs).collect();
+        for operation in &graph.operations {
+            let place = match operation {
+                Operation::Unit(unit, form) => {
+                    let argument = tape.form(&places, form);
+                    tape.push(Node::Apply(*unit, argument))
+                }
+                Operation::Product(left, right) => {
+                    let (left, right) = (tape.form(&places, left), tape.form(&places, right));
+                    tape.push(Node::Product(left, right))
+                }
+                Operation::Network(network, forms) => {
+                    let arguments = forms.iter().map(|form| tape.form(&places, form)).collect();
+                    tape.network(network, arguments)
+                }
+                Operation::Implicit(function, forms) => {
+                    let arguments = forms.iter().map(|form| tape.form(&places, form)).collect();
+                    tape.push(Node::Implicit(*function, arguments))
+                }
+                Operation::Slack(share, form) => {
+                    let to = tape.form(&places, form);
+                    tape.push(Node::Slack(*share, to))
+                }
+            };
+            places.push(place);
+        }
+        let output = &graph.output;
+        tape.sum(&places, output);
+        tape.bounded = tape.arguments();
+        tape.rounding = tape.share();
+        tape
+    }
+
+    fn push(&mut self, node: Node<'p>) -> usize {
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    fn sum(&mut self, places: &[usize], form: &Form) -> usize {
+        let terms = form.terms.iter().enumerate().filter(|(_, factor)| **factor != 0.0);
+        let terms = terms.map(|(k, &factor)| (places[k], factor)).collect();
+        self.push(Node::Sum(form.constant, terms))
+    }
+
+    /// A form, which may be a node already.
+    fn form(&mut self, places: &[usize], form: &Form) -> usize {
+        let mut terms = form.terms.iter().enumerate().filter(|(_, factor)| **factor != 0.0);
+        match (terms.next(), terms.next()) {
+            (Some((k, &1.0)), None) if form.constant == 0.0 => places[k],
+            _ => self.sum(places, form),
+        }
+    }
+
+    fn network(&mut self, network: &Network, mut values: Vec<usize>) -> usize {
+        let unit = Unit::from(network.activation());
+        let last = network.layers().len() - 1;
+        for (number, layer) in network.layers().iter().enumerate() {
+            let mut next = Vec::with_capacity(layer.bias.len());
+            for (row, &bias) in layer.weight.rows().into_iter().zip(&layer.bias) {
+                let terms = values.iter().zip(row).map(|(&place, &weight)| (place, weight)).collect();
+                let sum = self.push(Node::Sum(bias, terms));
+                next.push(if number < last { self.push(Node::Apply(unit, sum)) } else { sum });
+            }
+            values = next;
+        }
+        values[0]
+    }
+
+    fn arguments(&self) -> Vec<bool> {
+        let mut bounded = vec![false; self.nodes.len()];
+        for node in &self.nodes {
+            match node {
+                Node::Input | Node::Sum(..) => {}
+                Node::Apply(_, k) | Node::Slack(_, k) => bounded[*k] = true,
+                Node::Product(j, k) => (bounded[*j], bounded[*k]) = (true, true),
+                Node::Implicit(_, arguments) => arguments.iter().for_each(|&k| bounded[k] = true),
+            }
+        }
+        if let Some(last) = bounded.last_mut() {
+            *last = true;
+        }
+        bounded
+    }
+
+    /// A bound on relative rounding errors of substitution.
+    ///
+    /// Substituting node after node, from the result back to the inputs, the coefficient of a
+    /// node is a sum of as many products as the node has uses. A sum of n products has an error
+    /// of at most `(n + 1) u` times the sum of their magnitudes, with u half the machine epsilon,
+    /// and each factor brings its own error along; so along any path from the result to an input
+    /// the errors are at most the number of uses plus a few, added up, times u. The few stand
+    /// for the product with a slope and for that of an end of a range. Twice that is taken.
+    fn share(&self) -> f64 {
+        let mut uses = vec![0.0; self.nodes.len()];
+        for node in &self.nodes {
+            node.each_term(|k| uses[k] += 1.0);
+        }
+        let mut along = vec![0.0f64; self.nodes.len()];
+        let mut most = 0.0f64;
+        for k in (0..self.nodes.len()).rev() {
+            along[k] += uses[k] + 4.0;
+            most = most.max(along[k]);
+            let own = along[k];
+            self.nodes[k].each_term(|j| along[j] = along[j].max(own));
+        }
+        most * f64::EPSILON
+    }
+
+    /// The value at a point, with nothing for what is unknown.
+    pub fn value(&self, at: &[f64]) -> f64 {
+        let mut values: Vec<f64> = Vec::with_capacity(self.nodes.len());
+        for (k, node) in self.nodes.iter().enumerate() {
+            let value = match node {
+                Node::Input => at[k],
+                Node::Sum(constant, terms) => {
+                    constant + terms.iter().map(|&(j, factor)| factor * values[j]).sum::<f64>()
+                }
+                Node::Apply(unit, j) => value(*unit, values[*j]),
+                Node::Product(i, j) => values[*i] * values[*j],
+                Node::Slack(..) => 0.0,
+                Node::Implicit(function, arguments) => {
+                    let arguments: Vec<f64> = arguments.iter().map(|&j| values[j]).collect();
+                    function.solution(&arguments)
+                }
+            };
+            values.push(value);
+        }
+        values.last().copied().unwrap_or(f64::NAN)
+    }
+}
+
+impl Node<'_> {
+    /// The nodes that it uses.
+    fn each_term(&self, mut use_of: impl FnMut(usize)) {
+        match self {
+            Node::Input => {}
+            Node::Sum(_, terms) => terms.iter().for_each(|&(k, _)| use_of(k)),
+            Node::Apply(_, k) | Node::Slack(_, k) => use_of(*k),
+            Node::Product(j, k) => [*j, *k].into_iter().for_each(use_of),
+            Node::Implicit(_, arguments) => arguments.iter().for_each(|&k| use_of(k)),
+        }
+    }
+}

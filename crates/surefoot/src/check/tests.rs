@@ -1,0 +1,193 @@
+//! The checker's bounds against dense sampling.
+
+use ndarray::{Array1, Array2};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::affine::Affine;
+use super::curvature;
+use super::tape::Tape;
+use super::zone::{Ball, Zone};
+use crate::bound::{Composer, Coordinates};
+use crate::margin::margin;
+use crate::{
+    Action, Activation, Classifier, Equation, Feature, Features, Form, Layer, Network, Norm, NormKind,
+    Problem, Scm,
+};
+
+const KINDS: [NormKind; 3] = [NormKind::L1, NormKind::L2, NormKind::Linf];
+const ACTIVATIONS: [Activation; 3] = [Activation::Tanh, Activation::Relu, Activation::Sigmoid];
+const FORMULAS: [&str; 8] = [
+    "0.5 * a * b + u",
+    "max(a, b) - (a - 1)^2 + u",
+    "sigmoid(b) / (2 + tanh(a)) + 2 * u",
+    "abs(a) * exp(-b^2) + sqrt(1 + a^2) + u",
+    "log(2 + a^2) + 2 ^ b + u",
+    "tanh(u + 0.3 * a) * 3",
+    "min(a, 0.5) + b^3 / 10 + u",
+    "1 / (3 + a * b) + u",
+];
+
+fn network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation, scale: f64) -> Network {
+    let mut layer = |pair: &[usize]| Layer {
+        weight: Array2::from_shape_simple_fn((pair[1], pair[0]), || random.random_range(-1.0..1.0) * scale),
+        bias: Array1::from_shape_simple_fn(pair[1], || random.random_range(-1.0..1.0)),
+    };
+    Network::new(widths.windows(2).map(&mut layer).collect(), activation).unwrap()
+}
+
+fn problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
+    let feature = |name: &str| Feature::new(name).scaling(0.3, 1.2).change(crate::Change::Any);
+    let features = Features::new(["a", "b", "c", "d"].map(feature).to_vec()).unwrap();
+    let scale = [0.01, 0.5, 1.0, 3.0][round % 4];
+    let classifier = network(random, &[4, 9, 7, 1], ACTIVATIONS[round % 3], scale);
+    let norm = Norm::weighted(KINDS[round / 3 % 3], (0..4).map(|_| random.random_range(0.5..2.0)).collect());
+    let form = if round.is_multiple_of(5) { Form::Absolute } else { Form::Relative };
+    let equations = vec![
+        ("b", Equation::network(&["a"], network(random, &[1, 5, 1], ACTIVATIONS[round / 2 % 3], 1.0))),
+        ("c", Equation::formula(FORMULAS[round % FORMULAS.len()])),
+        ("d", Equation::linear(&["b", "c"], vec![0.4, -0.7], 0.1)),
+    ];
+    let scm = Scm::new(&features, equations).unwrap();
+    let epsilon = [0.0, 0.01, 0.1, 0.5][round / 4 % 4];
+    Problem::new(features, Classifier::network(classifier, 0.4).unwrap())
+        .unwrap()
+        .with_causal_model(scm)
+        .unwrap()
+        .with_form(form)
+        .with_uncertainty(norm.unwrap(), epsilon)
+        .unwrap()
+}
+
+/// Points of a zone, many of them on its border.
+fn sample(random: &mut ChaCha8Rng, zone: &Zone) -> Vec<f64> {
+    let n = zone.lower.len();
+    let direction: Vec<f64> =
+        (0..n).map(|_| if random.random_bool(0.3) { 0.0 } else { random.random_range(-1.0..1.0) }).collect();
+    let (corner, start) = (zone.low_point(&direction), zone.nearest());
+    let share = if random.random_bool(0.5) { 1.0 } else { random.random_range(0.0..1.0) };
+    match zone.shares {
+        Some(_) => corner,
+        None => start.iter().zip(&corner).map(|(s, c)| s + share * (c - s)).collect(),
+    }
+}
+
+#[test]
+fn no_perturbation_is_beyond_a_bound() {
+    let random = &mut ChaCha8Rng::seed_from_u64(5);
+    let (mut known, mut curved) = (0, 0);
+    for round in 0..600 {
+        let problem = problem(random, round);
+        let noise: Vec<f64> = (0..4).map(|_| random.random_range(-1.0..1.0)).collect();
+        let Ok(x) = problem.scm().unwrap().predict(&noise) else { continue };
+        let features = [vec![0], vec![1, 2], vec![3], vec![0, 1, 3]][round % 4].clone();
+        let change = features.iter().map(|_| random.random_range(-1.0..1.0)).collect();
+        let action = Action { features, change };
+        let coordinates = Coordinates::of(&problem);
+        let composer = Composer::new(&problem, &x, &action.features).unwrap();
+        let tape = Tape::new(&composer.in_perturbation(&action.change, &coordinates));
+        let (kind, radius) = composer.ball();
+        let ball = (kind != NormKind::Linf).then(|| Ball { kind, weights: vec![1.0; 4], radius });
+        let whole = Zone::new(vec![-radius; 4], vec![radius; 4], ball).unwrap();
+        let part =
+            whole.halves(round % 4)[0].clone().and_then(|half| half.halves((round + 1) % 4)[1].clone());
+        for zone in [Some(whole), part].into_iter().flatten() {
+            let affine = Affine::new(&tape, &zone);
+            let range = affine.result();
+            let at = sample(random, &zone);
+            let lower = curvature::least(&tape, &zone, &affine, &at, f64::INFINITY);
+            known += usize::from(range.lower.is_finite());
+            curved += usize::from(lower.is_some());
+            for _ in 0..60 {
+                let y = sample(random, &zone);
+                let Ok(value) = margin(&problem, &x, &action, &coordinates.perturbation(&y)) else {
+                    continue;
+                };
+                let slack = 1e-13 * value.abs().max(1.0);
+                let inside = value >= range.lower - slack && value <= range.upper + slack;
+                assert!(inside, "{round}: {value} {range:?}");
+                assert!(lower.is_none_or(|lower| value >= lower - slack), "{round}: {value} {lower:?}");
+            }
+        }
+    }
+    assert!(known > 900 && curved > 300, "{known} {curved}");
+}
+
+#[test]
+fn no_action_is_beyond_a_bound() {
+    let random = &mut ChaCha8Rng::seed_from_u64(6);
+    let mut known = 0;
+    for round in 0..600 {
+        let problem = problem(random, round);
+        let noise: Vec<f64> = (0..4).map(|_| random.random_range(-1.0..1.0)).collect();
+        let Ok(x) = problem.scm().unwrap().predict(&noise) else { continue };
+        let features = [vec![1, 2], vec![0, 3], vec![1, 2, 3]][round % 3].clone();
+        let width = features.len();
+        let perturbation = vec![0.01; 4];
+        let composer = Composer::new(&problem, &x, &features).unwrap();
+        let far = [0.1, 1.0, 8.0, f64::INFINITY][round / 2 % 4];
+        let lower: Vec<f64> = (0..width).map(|_| random.random_range(-1.0..0.5)).collect();
+        let upper: Vec<f64> = lower.iter().map(|l| l + far).collect();
+        let ball = (round.is_multiple_of(2)).then(|| Ball {
+            kind: KINDS[round / 2 % 2],
+            weights: vec![1.5; width],
+            radius: random.random_range(1.0..3.0),
+        });
+        let rays = vec![
+            (0..width).map(|k| [1.0, 0.0, 0.0][k]).collect::<Vec<f64>>(),
+            (0..width).map(|k| [0.5, -0.5, 0.0][k]).collect(),
+        ];
+        let rest: Vec<usize> = (2..width).collect();
+        let end = if round.is_multiple_of(7) { 40.0 } else { f64::INFINITY };
+        let cone = Zone::cone(2, 32.0, end, &lower[2..], &upper[2..]);
+        let places = [
+            (Zone::new(lower, upper, ball), composer.in_change(&perturbation), false),
+            (Some(cone), composer.in_rays(&perturbation, &rays, &rest), true),
+        ];
+        for (zone, graph, is_cone) in places {
+            let Some(zone) = zone else { continue };
+            let range = Affine::new(&Tape::new(&graph), &zone).result();
+            known += usize::from(range.lower.is_finite());
+            for _ in 0..60 {
+                let mut inputs = sample(random, &zone);
+                if is_cone {
+                    let (sum, share) = (inputs[0] + inputs[1], random.random_range(0.0..1.0));
+                    (inputs[0], inputs[1]) = (share * sum, (1.0 - share) * sum);
+                }
+                let along = |k: usize| inputs[0] * rays[0][k] + inputs[1] * rays[1][k];
+                let change = match is_cone {
+                    true => (0..width).map(|k| if k < 2 { along(k) } else { inputs[k] }).collect(),
+                    false => inputs.clone(),
+                };
+                let action = Action { features: features.clone(), change };
+                let Ok(value) = margin(&problem, &x, &action, &perturbation) else { continue };
+                let slack = 1e-12 * value.abs().max(1.0);
+                let inside = value >= range.lower - slack && value <= range.upper + slack;
+                assert!(inside, "{round} {is_cone}: {value} {range:?}");
+            }
+        }
+    }
+    assert!(known > 500, "{known}");
+}
+
+/// Of a linear function all is exact: the greatest value over a ball is the dual norm, over a
+/// ball and a box that of a knapsack.
+#[test]
+fn support_functions_by_hand() {
+    let zone = |kind, lower: [f64; 2], upper: [f64; 2]| {
+        let ball = Ball { kind, weights: vec![1.0, 2.0], radius: 1.0 };
+        Zone::new(lower.to_vec(), upper.to_vec(), Some(ball)).unwrap()
+    };
+    let (l, u) = ([-9.0, -9.0], [9.0, 9.0]);
+    let least = |zone: Zone| zone.least(&[3.0, 8.0], &[0.0, 0.0]);
+    assert!((least(zone(NormKind::L1, l, u)) + 4.0).abs() < 1e-9);
+    assert!((least(zone(NormKind::L2, l, u)) + 5.0).abs() < 1e-9);
+    // A side of the box takes part of the second: 0.25 at a price of 0.5, the rest for the first.
+    assert!((least(zone(NormKind::L1, [-9.0, -0.25], u)) + 3.5).abs() < 1e-9);
+    let rest = (1.0f64 - 0.25).sqrt();
+    assert!((least(zone(NormKind::L2, [-9.0, -0.25], u)) + 2.0 + 3.0 * rest).abs() < 1e-4);
+    let cone = Zone::cone(2, 2.0, f64::INFINITY, &[-1.0], &[3.0]);
+    assert!((cone.least(&[3.0, 8.0, 1.0], &[0.0; 3]) - 5.0).abs() < 1e-9);
+    assert_eq!(cone.least(&[3.0, -1e-9, 1.0], &[0.0; 3]), f64::NEG_INFINITY);
+    assert_eq!(cone.least(&[3.0, 1e-9, 1.0], &[0.0, 1e-8, 0.0]), f64::NEG_INFINITY);
+}

@@ -1,0 +1,267 @@
+//! Where inputs may be: a box, what a box and a ball have in common, or a cone.
+
+use crate::NormKind;
+
+/// `||weights . y|| <= radius`, in the l1 or l2 norm (that of linf is a box).
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ball {
+    pub kind: NormKind,
+    pub weights: Vec<f64>,
+    pub radius: f64,
+}
+
+/// A convex set of inputs.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Zone {
+    pub lower: Vec<f64>,
+    pub upper: Vec<f64>,
+    pub ball: Option<Ball>,
+    /// The first so many inputs are at least zero and add up to something between two numbers,
+    /// of which the second may be infinite.
+    pub shares: Option<(usize, f64, f64)>,
+}
+
+/// Steps in the search for the best multiplier of the ball.
+const STEPS: usize = 14;
+/// Room for rounding where something is cut off.
+const ROOM: f64 = 1e-12;
+
+impl Ball {
+    fn term(&self, i: usize, y: f64) -> f64 {
+        let scaled = (self.weights[i] * y).abs();
+        if self.kind == NormKind::L1 { scaled } else { scaled * scaled }
+    }
+
+    /// The radius as [`Ball::term`] adds up.
+    fn limit(&self) -> f64 {
+        if self.kind == NormKind::L1 { self.radius } else { self.radius * self.radius }
+    }
+
+    pub fn holds(&self, y: &[f64]) -> bool {
+        y.iter().enumerate().map(|(i, &y)| self.term(i, y)).sum::<f64>() <= self.limit()
+    }
+}
+
+impl Zone {
+    /// A box, whose ends may be infinite, and perhaps a ball; nothing if they have nothing in
+    /// common. The box is made as small as the ball allows.
+    pub fn new(lower: Vec<f64>, upper: Vec<f64>, ball: Option<Ball>) -> Option<Self> {
+        let mut zone = Self { lower, upper, ball, shares: None };
+        if (0..zone.lower.len()).any(|i| !(zone.lower[i] <= zone.upper[i])) {
+            return None;
+        }
+        let Some(ball) = zone.ball.clone() else { return Some(zone) };
+        let near: Vec<f64> = zone.nearest().iter().enumerate().map(|(i, &y)| ball.term(i, y)).collect();
+        let used: f64 = near.iter().sum();
+        let limit = ball.limit() * (1.0 + ROOM);
+        if used > limit {
+            return None;
+        }
+        for i in 0..near.len() {
+            let room = limit - used + near[i];
+            let reach = if ball.kind == NormKind::L1 { room } else { room.sqrt() };
+            let reach = reach / ball.weights[i] * (1.0 + ROOM);
+            zone.lower[i] = zone.lower[i].max(-reach).min(zone.upper[i]);
+            zone.upper[i] = zone.upper[i].min(reach).max(zone.lower[i]);
+        }
+        Some(zone)
+    }
+
+    /// Shares of rays that add up to something between two numbers, and a box for the rest.
+    pub fn cone(count: usize, from: f64, to: f64, lower: &[f64], upper: &[f64]) -> Self {
+        let with = |end: f64, rest: &[f64]| vec![end; count].into_iter().chain(rest.to_vec()).collect();
+        let shares = Some((count, from, to));
+        Self { lower: with(0.0, lower), upper: with(to, upper), ball: None, shares }
+    }
+
+    /// The point alone.
+    pub fn point(at: &[f64]) -> Self {
+        Self { lower: at.to_vec(), upper: at.to_vec(), ball: None, shares: None }
+    }
+
+    pub fn width(&self, i: usize) -> f64 {
+        self.upper[i] - self.lower[i]
+    }
+
+    /// The point of the box that is nearest to the origin.
+    pub fn nearest(&self) -> Vec<f64> {
+        (0..self.lower.len()).map(|i| 0.0f64.max(self.lower[i]).min(self.upper[i])).collect()
+    }
+
+    pub fn holds(&self, y: &[f64]) -> bool {
+        let sides = (0..y.len()).all(|i| y[i] >= self.lower[i] && y[i] <= self.upper[i]);
+        sides && self.shares.is_none() && self.ball.as_ref().is_none_or(|ball| ball.holds(y))
+    }
+
+    /// The two halves of a box, cut across one side; one that is infinite at some distance.
+    pub fn halves(&self, side: usize) -> [Option<Zone>; 2] {
+        let (l, u) = (self.lower[side], self.upper[side]);
+        let at = match (l.is_finite(), u.is_finite()) {
+            (true, true) => l + 0.5 * (u - l),
+            (true, false) => l + l.abs().max(1.0),
+            (false, true) => u - u.abs().max(1.0),
+            (false, false) => 0.0,
+        };
+        let (mut below, mut above) = (self.upper.clone(), self.lower.clone());
+        (below[side], above[side]) = (at, at);
+        [
+            Zone::new(self.lower.clone(), below, self.ball.clone()),
+            Zone::new(above, self.upper.clone(), self.ball.clone()),
+        ]
+    }
+
+    /// A point of the zone where a linear function is low: from the point nearest to the origin
+    /// as far as the zone goes towards the lowest corner of the box.
+    pub fn low_point(&self, linear: &[f64]) -> Vec<f64> {
+        let start = match self.shares {
+            Some((count, from, to)) => {
+                let at = if to.is_finite() && linear[..count].iter().all(|a| *a < 0.0) { to } else { from };
+                let lowest = (0..count).reduce(|a, b| if linear[b] < linear[a] { b } else { a });
+                let mut start = self.nearest();
+                start[..count].fill(0.0);
+                lowest.into_iter().for_each(|i| start[i] = at);
+                start
+            }
+            None => self.nearest(),
+        };
+        let first = self.shares.map_or(0, |(count, ..)| count);
+        let corner: Vec<f64> = (0..start.len())
+            .map(|i| match if linear[i] > 0.0 { self.lower[i] } else { self.upper[i] } {
+                _ if i < first || linear[i] == 0.0 => start[i],
+                end if end.is_finite() => end,
+                end => start[i] + 100.0f64.copysign(end),
+            })
+            .collect();
+        let at = |t: f64| -> Vec<f64> { start.iter().zip(&corner).map(|(s, c)| s + t * (c - s)).collect() };
+        let Some(ball) = &self.ball else { return corner };
+        let (mut low, mut high) = (0.0, 1.0);
+        if ball.holds(&corner) {
+            return corner;
+        }
+        for _ in 0..40 {
+            let middle = 0.5 * (low + high);
+            if ball.holds(&at(middle)) { low = middle } else { high = middle }
+        }
+        at(low)
+    }
+
+    /// A bound from below of `sum_i a_i y_i` over the zone, for all coefficients that differ from
+    /// `linear` by at most `doubt`.
+    ///
+    /// Over box and ball, by weak duality, for any multiplier `m >= 0`
+    ///
+    /// ```text
+    /// l1:  sum_i min over y_i in [l_i, u_i] of (a_i y_i + m w_i |y_i|)       - m R
+    /// l2:  sum_i min over y_i in [l_i, u_i] of (a_i y_i + m (w_i y_i)^2 / 2) - m R^2 / 2
+    /// ```
+    ///
+    /// is one; m = 0 is the box alone. The best multiplier of l1 is 0 or one of `|a_i| / w_i`,
+    /// where the piecewise linear function of m bends; that of l2 is searched for by bisection.
+    pub fn least(&self, linear: &[f64], doubt: &[f64]) -> f64 {
+        let mut best = self.least_of_box(linear, doubt);
+        let Some(ball) = &self.ball else { return best };
+        // Sides are finite where there is a ball.
+        let doubts: f64 = (0..linear.len()).map(|i| doubt[i] * self.side(i)).sum();
+        match ball.kind {
+            NormKind::L1 => {
+                for k in 0..linear.len() {
+                    let m = linear[k].abs() / ball.weights[k];
+                    best = best.max(self.dual(ball, linear, m).0 - doubts);
+                }
+            }
+            _ => {
+                let length = (0..linear.len()).map(|i| (linear[i] / ball.weights[i]).powi(2)).sum::<f64>();
+                let (mut low, mut high) = (0.0, f64::INFINITY);
+                let mut m = length.sqrt() / ball.radius;
+                for _ in 0..STEPS {
+                    if !(m > 0.0 && m.is_finite()) {
+                        break;
+                    }
+                    let (bound, used) = self.dual(ball, linear, m);
+                    best = best.max(bound - doubts);
+                    if used > ball.limit() {
+                        low = m
+                    } else {
+                        high = m
+                    }
+                    // The ball alone: nothing is better.
+                    if (used / ball.limit() - 1.0).abs() < 1e-9 {
+                        break;
+                    }
+                    m = if high == f64::INFINITY { 4.0 * m } else { 0.5 * (low + high) };
+                }
+            }
+        }
+        best
+    }
+
+    fn side(&self, i: usize) -> f64 {
+        let end = |end: f64| if end.is_finite() { end.abs() } else { 0.0 };
+        end(self.lower[i]).max(end(self.upper[i]))
+    }
+
+    /// The bound of a multiplier, rounded down, and how much of the ball its minimum uses.
+    fn dual(&self, ball: &Ball, linear: &[f64], m: f64) -> (f64, f64) {
+        let given = if ball.kind == NormKind::L1 { m * ball.radius } else { 0.5 * m * ball.limit() };
+        let (mut sum, mut size, mut used) = (-given, given, 0.0);
+        for i in 0..linear.len() {
+            let (a, w) = (linear[i], ball.weights[i]);
+            let (l, u) = (self.lower[i], self.upper[i]);
+            let y = match ball.kind {
+                // Where |a| <= m w nothing is gained by leaving zero.
+                NormKind::L1 if a.abs() <= m * w => 0.0f64.max(l).min(u),
+                NormKind::L1 => {
+                    if a > 0.0 {
+                        l
+                    } else {
+                        u
+                    }
+                }
+                _ => (-a / (m * w * w)).max(l).min(u),
+            };
+            let price = match ball.kind {
+                NormKind::L1 => m * w * y.abs(),
+                _ => 0.5 * m * (w * y).powi(2),
+            };
+            sum += a * y + price;
+            size += (a * y).abs() + price;
+            used += ball.term(i, y);
+        }
+        (sum - rounding(linear.len()) * size, used)
+    }
+
+    fn least_of_box(&self, linear: &[f64], doubt: &[f64]) -> f64 {
+        let (mut sum, mut size, mut first) = (0.0, 0.0, 0);
+        if let Some((count, from, to)) = self.shares {
+            first = count;
+            // The lowest coefficient takes it all: at the near end if that is positive.
+            let lowest = (0..count).map(|i| linear[i] - doubt[i]).fold(f64::INFINITY, f64::min);
+            let term = if lowest >= 0.0 { lowest * from } else { lowest * to };
+            sum += term;
+            size += term.abs();
+        }
+        for i in first..linear.len() {
+            let (a, d) = (linear[i], doubt[i]);
+            if a == 0.0 && d == 0.0 {
+                continue;
+            }
+            // Along an infinite side the sign must be beyond doubt: then y = end + t with t >= 0
+            // (or <= 0) gives at least what the end gives.
+            let end = if a > 0.0 { self.lower[i] } else { self.upper[i] };
+            let endless = self.lower[i].is_infinite() || self.upper[i].is_infinite();
+            if end.is_infinite() || endless && !(a.abs() > d) {
+                return f64::NEG_INFINITY;
+            }
+            sum += a * end - d * self.side(i);
+            size += (a * end).abs() + d * self.side(i);
+        }
+        let bound = sum - rounding(linear.len()) * size;
+        if bound.is_nan() { f64::NEG_INFINITY } else { bound }
+    }
+}
+
+/// Relative to the magnitudes of so many terms and their products, more than their sum can be
+/// wrong.
+fn rounding(terms: usize) -> f64 {
+    (terms + 8) as f64 * f64::EPSILON
+}

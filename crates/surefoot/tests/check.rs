@@ -1,0 +1,418 @@
+//! Proofs of small problems of every kind are verified after a trip through JSON; proofs that
+//! were tampered with are refused, and files that are none are errors.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+use ndarray::{Array1, Array2};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use surefoot::check::{Checked, Fault, check, check_within};
+use surefoot::error::SavedProblem;
+use surefoot::recourse::{Proof, Recourse};
+use surefoot::{
+    Action, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Error, Feature, Features, Form,
+    Layer, Network, Norm, Outcome, Problem, SavedProof, Scm,
+};
+
+fn network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation, scale: f64) -> Network {
+    let mut layer = |pair: &[usize]| Layer {
+        weight: Array2::from_shape_simple_fn((pair[1], pair[0]), || random.random_range(-1.0..1.0) * scale),
+        bias: Array1::from_shape_simple_fn(pair[1], || random.random_range(-1.0..1.0)),
+    };
+    Network::new(widths.windows(2).map(&mut layer).collect(), activation).unwrap()
+}
+
+/// Four features, three of them actionable; every combination of kinds comes up.
+fn problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
+    let far = if round.is_multiple_of(5) { f64::INFINITY } else { 2.0 };
+    let feature = |name: &str, change| Feature::new(name).change(change).limits(-far, far);
+    let features = Features::new(vec![
+        feature("a", Change::Fixed),
+        feature("b", Change::Any),
+        feature("c", Change::Increase).weight(0.5),
+        feature("d", Change::Decrease).weight(2.0),
+    ])
+    .unwrap();
+    let activation = if round.is_multiple_of(2) { Activation::Tanh } else { Activation::Relu };
+    let scale = [0.4, 0.8, 1.2][round % 3];
+    let classifier = network(random, &[4, 8, 6, 1], activation, scale);
+    let norm = [Norm::L2, Norm::L1, Norm::LINF][round / 4 % 3].clone();
+    let epsilon = [0.05, 0.2, 0.6, 0.0][round / 3 % 4];
+    let problem = Problem::new(features.clone(), Classifier::network(classifier, 0.5).unwrap())
+        .unwrap()
+        .with_uncertainty(norm, epsilon)
+        .unwrap()
+        .with_cost(if (round / 2).is_multiple_of(2) { Cost::L1 } else { Cost::L2 })
+        .with_form(if (round / 6).is_multiple_of(2) { Form::Relative } else { Form::Absolute });
+    let equations = match round % 4 {
+        0 => return problem,
+        1 => vec![
+            ("b", Equation::linear(&["a"], vec![0.5], 0.1)),
+            ("c", Equation::linear(&["b"], vec![-0.4], 0.0)),
+            ("d", Equation::linear(&["a", "c"], vec![0.3, 0.6], 0.0)),
+        ],
+        2 => vec![
+            ("c", Equation::network(&["a", "b"], network(random, &[2, 5, 1], Activation::Tanh, 0.7))),
+            ("d", Equation::network(&["c"], network(random, &[1, 4, 1], activation, 0.7))),
+        ],
+        _ => vec![
+            ("b", Equation::formula("0.5 * a^2 + u")),
+            ("d", Equation::formula("tanh(b) * c - 0.3 * max(a, b) + u")),
+        ],
+    };
+    problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap()
+}
+
+fn individual(random: &mut ChaCha8Rng) -> Vec<f64> {
+    (0..4).map(|_| random.random_range(-1.5..1.5)).collect()
+}
+
+fn prove(problem: &Problem, individual: &[f64]) -> (Proof, SavedProof) {
+    let complete = Complete::new(problem).unwrap().with_budget(Budget { evaluations: 4000 }).unwrap();
+    let proof = complete.prove(individual).unwrap();
+    let saved = SavedProof::from_json(&proof.to_json(problem, individual)).unwrap();
+    assert_eq!(saved, proof.saved(problem, individual));
+    (proof, saved)
+}
+
+#[test]
+fn proofs_of_every_kind_are_verified() {
+    let random = &mut ChaCha8Rng::seed_from_u64(11);
+    let (mut found, mut impossible, mut undecided, mut favourable, mut unverified) = (0, 0, 0, 0, 0);
+    for round in 0..240 {
+        let problem = problem(random, round);
+        let x = individual(random);
+        let (_, saved) = prove(&problem, &x);
+        match &saved.outcome {
+            Outcome::Found(_) => found += 1,
+            Outcome::Impossible(_) => impossible += 1,
+            Outcome::Undecided(_) => undecided += 1,
+            Outcome::AlreadyFavourable => favourable += 1,
+        }
+        match check_within(&problem, &saved, 2000).unwrap() {
+            Checked::Verified(verified) => {
+                if let Outcome::Found(Recourse { margin, cost_bound, .. }) = &saved.outcome {
+                    assert!(verified.margin.unwrap() >= margin - surefoot::check::TOLERANCE);
+                    assert_eq!(verified.cost_bound, *cost_bound);
+                }
+            }
+            Checked::Unverified(fault) => {
+                println!("round {round}: {fault}");
+                unverified += 1;
+            }
+            Checked::Wrong(fault) => panic!("round {round}: {fault}"),
+        }
+    }
+    println!("{found} found, {impossible} impossible, {undecided} undecided, {favourable} favourable");
+    assert!(found >= 20 && impossible >= 20 && favourable >= 20, "{found} {impossible} {favourable}");
+    assert!(unverified <= 5, "{unverified}");
+}
+
+/// A network of two features in which both pieces and boxes are many.
+fn steep() -> (Problem, Vec<f64>) {
+    let random = &mut ChaCha8Rng::seed_from_u64(1);
+    let features = Features::new(vec![
+        Feature::new("a").change(Change::Any).limits(-3.0, 3.0),
+        Feature::new("b").change(Change::Any).limits(-3.0, 3.0),
+    ])
+    .unwrap();
+    loop {
+        let network = network(random, &[2, 10, 8, 1], Activation::Tanh, 1.3);
+        let problem = Problem::new(features.clone(), Classifier::network(network, 0.5).unwrap()).unwrap();
+        let problem = problem.with_uncertainty(Norm::L2, 0.3).unwrap();
+        let x = vec![random.random_range(-1.0..1.0), random.random_range(-1.0..1.0)];
+        let proof = Complete::new(&problem).unwrap().prove(&x).unwrap();
+        if let (Outcome::Found(found), Some(certificate)) = (&proof.outcome, &proof.certificate)
+            && certificate.pieces.len() >= 4
+            && proof.ruled_out.len() >= 4
+            && found.cost > 0.2
+        {
+            return (problem, x);
+        }
+    }
+}
+
+fn found(saved: &mut SavedProof) -> &mut Recourse {
+    match &mut saved.outcome {
+        Outcome::Found(found) => found,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn assert_wrong(problem: &Problem, saved: &SavedProof, is_it: impl Fn(&Fault) -> bool) {
+    match check(problem, saved).unwrap() {
+        Checked::Wrong(fault) => assert!(is_it(&fault), "{fault}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn tampered_certificates_are_refused() {
+    let (problem, x) = steep();
+    let (_, honest) = prove(&problem, &x);
+    assert!(check(&problem, &honest).unwrap().is_verified());
+
+    let mut saved = honest.clone();
+    found(&mut saved).margin += 1.0;
+    saved.cover.as_mut().unwrap().pieces.iter_mut().for_each(|piece| piece.margin += 1.0);
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Broken { .. }));
+    // Even without the worst perturbation at hand.
+    saved.cover.as_mut().unwrap().worst = vec![0.0; 2];
+    assert!(!check(&problem, &saved).unwrap().is_verified());
+
+    let mut saved = honest.clone();
+    found(&mut saved).margin += 1e-3;
+    assert!(!check(&problem, &saved).unwrap().is_verified());
+
+    let mut saved = honest.clone();
+    found(&mut saved).margin = -1e-3;
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Margin { .. }));
+
+    for k in 0..honest.cover.as_ref().unwrap().pieces.len() {
+        let mut saved = honest.clone();
+        saved.cover.as_mut().unwrap().pieces.remove(k);
+        assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::BallNotCovered { .. }));
+
+        let mut saved = honest.clone();
+        let piece = &mut saved.cover.as_mut().unwrap().pieces[k];
+        piece.upper[0] -= 0.01 * (piece.upper[0] - piece.lower[0]);
+        assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::BallNotCovered { .. }));
+    }
+
+    let mut saved = honest.clone();
+    saved.cover.as_mut().unwrap().basis = vec![1.0, 0.0, 0.0, 1.001];
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Basis { .. }));
+
+    let mut saved = honest.clone();
+    saved.cover = None;
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::NoCover));
+
+    // A cheaper action, with its own cost and counterfactual.
+    let mut saved = honest.clone();
+    let action = Action {
+        features: found(&mut saved).action.features.clone(),
+        change: found(&mut saved).action.change.iter().map(|c| 0.9 * c).collect(),
+    };
+    let unperturbed = [0.0; 2];
+    let cheaper = found(&mut saved);
+    cheaper.cost = problem.cost().of(problem.features(), &action);
+    cheaper.cost_bound = cheaper.cost_bound.min(cheaper.cost);
+    cheaper.counterfactual = surefoot::margin::counterfactual(&problem, &x, &action, &unperturbed).unwrap();
+    cheaper.action = action.clone();
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Broken { .. }));
+
+    let mut saved = honest.clone();
+    found(&mut saved).action = action;
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Cost { .. }));
+
+    let mut saved = honest.clone();
+    found(&mut saved).cost *= 0.9;
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Cost { .. }));
+
+    let mut saved = honest.clone();
+    found(&mut saved).counterfactual[0] += 0.1;
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Counterfactual { .. }));
+
+    let mut saved = honest.clone();
+    found(&mut saved).action.change[0] = 4.0;
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Infeasible { .. }));
+}
+
+#[test]
+fn tampered_bounds_are_refused() {
+    let (problem, x) = steep();
+    let (_, honest) = prove(&problem, &x);
+
+    let mut saved = honest.clone();
+    found(&mut saved).cost_bound = found(&mut saved).cost;
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::ActionsNotCovered { .. }));
+
+    let mut saved = honest.clone();
+    found(&mut saved).cost_bound *= 1.1;
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::CostBound { .. }));
+
+    // Of boxes that are needed each is, and each must be ruled out by its own perturbation.
+    let bound = found(&mut honest.clone()).cost_bound;
+    let (mut removed, mut flipped) = (0, 0);
+    for k in 0..honest.ruled_out.len() {
+        let mut saved = honest.clone();
+        saved.ruled_out.remove(k);
+        removed += usize::from(matches!(
+            check(&problem, &saved).unwrap(),
+            Checked::Wrong(Fault::ActionsNotCovered { .. })
+        ));
+
+        let mut saved = honest.clone();
+        saved.ruled_out[k].perturbation.iter_mut().for_each(|d| *d *= 1.000_001);
+        let full = problem.norm().value(&honest.ruled_out[k].perturbation) > 0.299_999_9;
+        if full {
+            assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Perturbation { .. }));
+        }
+
+        let mut saved = honest.clone();
+        saved.ruled_out[k].perturbation.iter_mut().for_each(|d| *d = -*d);
+        flipped +=
+            usize::from(matches!(check(&problem, &saved).unwrap(), Checked::Wrong(Fault::Survives { .. })));
+
+        let mut saved = honest.clone();
+        saved.ruled_out[k].cost = 0.5 * bound;
+        assert!(!check(&problem, &saved).unwrap().is_verified() || removed <= k);
+    }
+    assert!(removed >= 3 && flipped >= 1, "{removed} {flipped} of {}", honest.ruled_out.len());
+
+    // Everything is claimed to be impossible.
+    let mut saved = honest.clone();
+    let best = found(&mut saved).action.clone();
+    saved.outcome = Outcome::Impossible(surefoot::recourse::Shortfall { best, missing: 1.0 });
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::ActionsNotCovered { .. }));
+    // With a box that is not.
+    let mut everything = saved.ruled_out[0].clone();
+    (everything.lower, everything.upper) = (vec![-9.0; 2], vec![9.0; 2]);
+    everything.cost = f64::INFINITY;
+    saved.ruled_out = vec![everything];
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Survives { .. }));
+}
+
+#[test]
+fn proofs_about_something_else_are_refused() {
+    let (problem, x) = steep();
+    let (_, honest) = prove(&problem, &x);
+
+    let mut saved = honest.clone();
+    saved.epsilon = 0.2;
+    assert_wrong(&problem, &saved, |fault| {
+        matches!(fault, Fault::OtherProblem { what: "size of uncertainty" })
+    });
+    let larger = problem.clone().with_uncertainty(Norm::L2, 0.31).unwrap();
+    assert_wrong(&larger, &honest, |fault| matches!(fault, Fault::OtherProblem { .. }));
+    // The same with the numbers made to fit: the pieces do not.
+    let mut saved = honest.clone();
+    saved.epsilon = 0.31;
+    assert!(matches!(check(&larger, &saved).unwrap(), Checked::Wrong(_)));
+
+    let mut saved = honest.clone();
+    saved.norm = Norm::L1;
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::OtherProblem { what: "norm" }));
+    let mut saved = honest.clone();
+    saved.cost = Cost::L2;
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::OtherProblem { what: "kind of cost" }));
+    let mut saved = honest.clone();
+    saved.form = Form::Absolute;
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::OtherProblem { what: "form of actions" }));
+    let mut saved = honest.clone();
+    (saved.individual, saved.cover, saved.ruled_out) = (vec![0.0], None, vec![]);
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::OtherProblem { .. }));
+
+    let mut saved = honest.clone();
+    saved.ruled_out[0].upper.pop();
+    assert_eq!(check(&problem, &saved), Err(Error::VectorLength { expected: 2, found: 1 }));
+    let mut saved = honest.clone();
+    saved.cover.as_mut().unwrap().worst.push(0.0);
+    assert_eq!(check(&problem, &saved), Err(Error::VectorLength { expected: 2, found: 3 }));
+
+    let mut saved = honest.clone();
+    saved.individual[0] += 0.3;
+    assert!(matches!(check(&problem, &saved).unwrap(), Checked::Wrong(_)));
+
+    let mut saved = honest.clone();
+    saved.outcome = Outcome::AlreadyFavourable;
+    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Score { .. }));
+}
+
+/// What is too much for the budget is not called wrong.
+#[test]
+fn without_a_budget_nothing_is_wrong() {
+    let (problem, x) = steep();
+    let (_, mut saved) = prove(&problem, &x);
+    // One piece in place of many, which the checker has to cut for itself.
+    let radius = problem.epsilon() * (1.0 + 1e-12);
+    let cover = saved.cover.as_mut().unwrap();
+    let mut whole = cover.pieces[0].clone();
+    (whole.lower, whole.upper) = (vec![-radius; 2], vec![radius; 2]);
+    whole.margin = f64::MAX;
+    cover.pieces = vec![whole];
+    assert!(matches!(check_within(&problem, &saved, 2).unwrap(), Checked::Unverified(Fault::Piece { .. })));
+    assert!(check(&problem, &saved).unwrap().is_verified());
+}
+
+#[test]
+fn files_that_are_no_proof_are_errors() {
+    let (problem, x) = steep();
+    let (_, saved) = prove(&problem, &x);
+    let text = saved.to_json();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let error = |text: &str| match SavedProof::from_json(text) {
+        Err(Error::SavedProof { place, problem }) => (place, problem),
+        other => panic!("{other:?}"),
+    };
+    assert!(matches!(error(""), (_, SavedProblem::Syntax(_))));
+    assert!(matches!(error(&text[..text.len() / 2]), (_, SavedProblem::Syntax(_))));
+    assert_eq!(error("[]"), ("the top".into(), SavedProblem::Expected("an object")));
+    assert_eq!(error("{}"), ("the top".into(), SavedProblem::Missing("surefoot_proof")));
+    let with = |path: &str, new: serde_json::Value| {
+        let mut changed = value.clone();
+        *changed.pointer_mut(path).unwrap() = new;
+        error(&changed.to_string())
+    };
+    let number = "a number, \"inf\" or \"-inf\"";
+    for (path, new, place, problem) in [
+        ("/surefoot_proof", 2.into(), "surefoot_proof", SavedProblem::Version { found: 2, known: 1 }),
+        ("/surefoot_proof", "1".into(), "surefoot_proof", SavedProblem::Expected("a whole number")),
+        ("/individual", 3.into(), "individual", SavedProblem::Expected("a list")),
+        ("/individual/1", "inf".into(), "individual[1]", SavedProblem::Expected("a finite number")),
+        ("/epsilon", "nan".into(), "epsilon", SavedProblem::Expected(number)),
+        ("/norm", "l2".into(), "norm", SavedProblem::Expected("an object")),
+        ("/norm/kind", "l3".into(), "norm.kind", SavedProblem::Expected("`l1`, `l2` or `linf`")),
+        ("/cost", 1.into(), "cost", SavedProblem::Expected("a string")),
+        ("/form", "other".into(), "form", SavedProblem::Expected("`relative` or `absolute`")),
+        (
+            "/outcome/kind",
+            "other".into(),
+            "outcome.kind",
+            SavedProblem::Expected("`found`, `impossible`, `undecided` or `favourable`"),
+        ),
+        (
+            "/outcome/action/features/0",
+            7.into(),
+            "outcome.action.features[0]",
+            SavedProblem::Expected("the number of a feature"),
+        ),
+        (
+            "/ruled_out/1/features",
+            serde_json::json!([1, 0]),
+            "ruled_out[1].features",
+            SavedProblem::Expected("a list in ascending order"),
+        ),
+        (
+            "/ruled_out/1/upper",
+            serde_json::json!([1.0]),
+            "ruled_out[1].upper",
+            SavedProblem::Length { expected: 2, found: 1 },
+        ),
+        ("/ruled_out/0/cost", serde_json::Value::Null, "ruled_out[0].cost", SavedProblem::Expected(number)),
+        ("/ruled_out/0", serde_json::json!({}), "ruled_out[0]", SavedProblem::Missing("features")),
+        (
+            "/cover/pieces/0/reason",
+            "none".into(),
+            "cover.pieces[0].reason",
+            SavedProblem::Expected("`affine` or `curvature`"),
+        ),
+        (
+            "/cover/basis",
+            serde_json::json!([1.0]),
+            "cover.basis",
+            SavedProblem::Length { expected: 4, found: 1 },
+        ),
+    ] {
+        assert_eq!(with(path, new), (place.to_owned(), problem), "{path}");
+    }
+    // Whatever is missing or cut off: an error or a proof, never a panic.
+    for k in (0..text.len()).step_by(97) {
+        let mut bytes = text.clone().into_bytes();
+        bytes[k] = b'9';
+        if let Ok(Ok(changed)) = String::from_utf8(bytes).map(|text| SavedProof::from_json(&text)) {
+            let _ = check_within(&problem, &changed, 50);
+        }
+    }
+}
