@@ -38,7 +38,7 @@ pub struct Budget {
 impl Default for Budget {
     /// About a second.
     fn default() -> Self {
-        Self { evaluations: 50_000 }
+        Self { evaluations: 60_000 }
     }
 }
 

@@ -62,7 +62,7 @@ fn no_certificate_is_broken_and_no_break_is_invented() {
         let rows = Array2::from_shape_vec((1, 3), x.clone()).unwrap();
         let people = People::from_standardised(&features, rows.view()).unwrap();
         let attack = ProjectedGradient { steps: 60, samples: 500, restarts: 30, seed: 5 };
-        let worst = worst_found(&problem, &people, &[action.clone()], &attack).unwrap()[0].margin;
+        let worst = worst_found(&problem, &people, std::slice::from_ref(&action), &attack).unwrap()[0].margin;
         match certificate.verdict {
             Verdict::Holds { margin: proven } => {
                 holds += 1;

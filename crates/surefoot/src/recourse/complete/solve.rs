@@ -428,7 +428,7 @@ impl<'p, 's> Solver<'p, 's> {
 
     /// The part of the budget that the search may spend.
     fn searching(&self) -> usize {
-        self.settings.budget.evaluations - self.settings.budget.evaluations / 4
+        self.settings.budget.evaluations - self.settings.budget.evaluations / 6
     }
 
     /// An action that is farther out by a share of its cost: all of it, or where that leaves more
