@@ -248,8 +248,9 @@ impl Quadratic<'_> {
     fn best_multiplier(&self, more: &[f64], kkt: f64, scale: f64, wanted: f64) -> f64 {
         const SECTION: f64 = 0.618_033_988_749_894_9;
         let at = |logarithm: f64| self.dual(logarithm.exp(), more);
-        // At a minimum held by faces alone the ball has no part in it.
-        let mut best = self.dual(0.0, more);
+        // At a minimum held by faces alone the ball has no part in it, but for inputs that nothing
+        // depends upon.
+        let mut best = self.dual(0.0, more).max(self.dual(1e-9 * scale, more));
         if kkt > 0.0 {
             best = best.max(self.dual(kkt, more));
         }

@@ -100,9 +100,12 @@ fn halves(
         _ if zone.width(i) > 0.0 => 1.0,
         _ => 0.0,
     };
-    let most = (0..tape.inputs).map(share).fold(0.0, f64::max);
+    // Nor one that nothing depends upon.
+    let worst = blame.iter().copied().fold(0.0, f64::max);
+    let matters = |i: &usize| share(*i) > 0.0 && blame[*i] >= 1e-6 * worst;
+    let most = (0..tape.inputs).filter(matters).map(share).fold(0.0, f64::max);
     let mut axes: Vec<usize> =
-        (0..tape.inputs).filter(|&i| share(i) > 0.0 && share(i) >= SHORT * most).collect();
+        (0..tape.inputs).filter(matters).filter(|&i| share(i) >= SHORT * most).collect();
     // Where nobody is to blame, as with infinite sides, the longest.
     let longest = |&a: &usize, &b: &usize| zone.width(b).total_cmp(&zone.width(a));
     axes.sort_by(|a, b| blame[*b].total_cmp(&blame[*a]).then_with(|| longest(a, b)));
