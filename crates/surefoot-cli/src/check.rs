@@ -2,7 +2,7 @@
 //! mistake in them.
 
 mod graph;
-mod people;
+pub mod people;
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -14,6 +14,7 @@ use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use surefoot::problem::{ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile};
 use surefoot::{Change, Cost, Features, Form, NormKind, ProblemFile};
 
+use crate::train::Outputs;
 use graph::Graph;
 
 /// What `surefoot check` can be asked.
@@ -30,6 +31,13 @@ pub struct Options {
 
 /// Says what is understood; an error that lists every mistake if there are any.
 pub fn run(options: &Options) -> Result<String> {
+    if let Some(path) = &options.svg {
+        let outputs = Outputs::default().keep("the problem file", &options.problem);
+        let people = options.people.iter();
+        people
+            .fold(outputs, |outputs, people| outputs.keep("the table of people", people))
+            .check("--svg", path)?;
+    }
     let file = ProblemFile::read(&options.problem)?;
     let found = file.mistakes();
     let mut complaints = Vec::new();
@@ -105,7 +113,9 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
     writeln!(text, "Actions: {form}, {} cost", if cost == Cost::L1 { "l1" } else { "l2" })?;
     let mut missing = Vec::new();
     if features.actionable().is_empty() {
-        missing.push("every feature is fixed: say of at least one what an action may change");
+        missing.push(
+            "every feature is fixed: say of at least one what an action may change (change = \"increase\")",
+        );
     }
     if file.classifier_entry().is_none() {
         missing.push("there is no classifier: give one, or train one with `surefoot train`");

@@ -1,20 +1,23 @@
 //! `surefoot fit`: structural equations from a table and a graph.
 
+mod graph;
+
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, presets::UTF8_FULL_CONDENSED};
 use indicatif::{ProgressBar, ProgressStyle};
-use ndarray::Axis;
-use surefoot::problem::{Edit, EquationEntry, EquationForm, Inputs, NetworkFile};
+use surefoot::problem::{ClassifierForm, Edit, EquationEntry, EquationForm, Inputs, NetworkFile};
 use surefoot::train::{Fitted, Fitting, Function, Shape};
-use surefoot::{Activation, Features, Network, ProblemFile};
-use surefoot_cli::table::Table;
+use surefoot::{Activation, Equation, Error, Features, Network, ProblemFile, Scm};
+use surefoot_cli::table::{Table, nearest};
 
-use crate::train::relative;
+use crate::check::people::check_batch;
+use crate::train::{Outputs, beside, editable, is_same, relative, setting_of_descent, standardised};
+use graph::{Graph, is_graph, parse};
 
 /// What `surefoot fit` can be asked.
 #[derive(Args)]
@@ -23,32 +26,35 @@ pub struct Options {
     /// A table of people: CSV, Parquet or Arrow.
     table: PathBuf,
     /// Who causes whom: `age, sex -> income; income -> savings`, or a file with one such line
-    /// for each feature that has causes.
+    /// for each feature that has causes. Names with commas, semicolons or arrows stand between
+    /// back quotes (in a file; on the command line single quotes around the whole protect them).
+    /// Equations of features that the graph gives no causes stay as they are.
     #[arg(long)]
     graph: String,
-    /// The problem file: says what the features are and gets the equations.
+    /// The problem file, TOML (not JSON): says what the features are and gets the equations.
     #[arg(long, value_name = "FILE", default_value = "problem.toml")]
     problem: PathBuf,
-    /// Where to write networks; beside the problem file if not given. (Linear equations are
-    /// written into the problem file itself.)
+    /// Where to write networks; problem.equations.safetensors beside problem.toml if not given.
+    /// (Linear equations are written into the problem file itself.)
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What equations look like.
     #[arg(long, value_enum, default_value = "linear")]
     shape: Kind,
-    /// Networks: widths of the hidden layers.
-    #[arg(long, value_delimiter = ',', default_values_t = [100], value_name = "WIDTHS")]
-    hidden: Vec<usize>,
-    /// Networks: passes over the rows.
-    #[arg(long, default_value_t = 30)]
-    epochs: usize,
-    /// Networks: rows in a mini-batch.
-    #[arg(long, default_value_t = 100)]
-    batch: usize,
-    /// Networks: the step of Adam.
-    #[arg(long, default_value_t = 0.005)]
-    step: f64,
-    /// The part of the rows kept apart to see how well the equations do.
+    /// Networks: widths of the hidden layers [default: 100].
+    #[arg(long, value_delimiter = ',', value_name = "WIDTHS")]
+    hidden: Option<Vec<usize>>,
+    /// Networks: passes over the rows [default: 30].
+    #[arg(long)]
+    epochs: Option<usize>,
+    /// Networks: rows in a mini-batch [default: 100].
+    #[arg(long)]
+    batch: Option<usize>,
+    /// Networks: the step of Adam [default: 0.005].
+    #[arg(long)]
+    step: Option<f64>,
+    /// The part of the rows kept apart to see how well the equations do; 0 to fit to all, and
+    /// judge by the same.
     #[arg(long, default_value_t = 0.2, value_name = "SHARE")]
     held_out: f64,
     /// Decides which rows those are, and initial weights.
@@ -65,40 +71,64 @@ enum Kind {
     Network,
 }
 
-/// Fits, and says how good the equations are, what casts doubt on them and where they are.
-pub fn run(options: &Options) -> Result<String> {
-    let text = match std::fs::read_to_string(&options.graph) {
-        Ok(text) => text,
-        Err(_) if options.graph.contains("->") => options.graph.clone(),
-        Err(error) => {
-            return Err(error).with_context(|| {
-                format!(
-                    "--graph {}: neither a graph such as `age -> income` nor a file that can be read",
-                    options.graph
-                )
+impl Options {
+    fn shape(&self) -> Result<Shape> {
+        if let Kind::Network = self.shape {
+            return Ok(Shape::Network {
+                hidden: self.hidden.clone().unwrap_or(vec![100]),
+                activation: Activation::Tanh,
+                epochs: self.epochs.unwrap_or(30),
+                batch: self.batch.unwrap_or(100),
+                step: self.step.unwrap_or(0.005),
             });
         }
-    };
-    let graph = parse(&text)?;
-    let file = ProblemFile::read(&options.problem)
-        .with_context(|| "a first problem file comes from `surefoot init`")?;
-    let features = file.features()?;
-    let mut rows = Table::open(&options.table)?.select(&features.names(), &[])?.read_all()?.numbers;
-    for (j, mut column) in rows.axis_iter_mut(Axis(1)).enumerate() {
-        column.mapv_inplace(|value| features.standardise(j, value));
+        let given = [
+            ("--hidden", self.hidden.is_some()),
+            ("--epochs", self.epochs.is_some()),
+            ("--batch", self.batch.is_some()),
+            ("--step", self.step.is_some()),
+            ("--output", self.output.is_some()),
+        ];
+        if let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) {
+            bail!("{option} has no effect on linear equations; it goes with --shape network");
+        }
+        Ok(Shape::Linear)
     }
-    let shape = match options.shape {
-        Kind::Linear => Shape::Linear,
-        Kind::Network => Shape::Network {
-            hidden: options.hidden.clone(),
-            activation: Activation::Tanh,
-            epochs: options.epochs,
-            batch: options.batch,
-            step: options.step,
-        },
-    };
+
+    fn output(&self) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| beside(&self.problem, "equations"))
+    }
+
+    /// What the engine refuses, in the words of the command line.
+    fn explain(error: Error) -> anyhow::Error {
+        match error {
+            Error::Setting { setting, value } => setting_of_descent(setting, value),
+            Error::ValidationShare { .. } => anyhow::Error::new(error).context("--held-out"),
+            other => other.into(),
+        }
+    }
+}
+
+/// Fits, and says how good the equations are, what casts doubt on them and where they are.
+pub fn run(options: &Options) -> Result<String> {
+    let shape = options.shape()?;
+    editable(&options.problem)?;
+    let graph = read_graph(options)?;
+    if !options.problem.exists() {
+        bail!("{} is not there; write a first one with `surefoot init`", options.problem.display());
+    }
+    let file = ProblemFile::read(&options.problem)?;
+    let features = file.features()?;
+    let table = Table::open(&options.table)?;
+    check_names(options, &graph, features, table.columns())?;
+    let kept = kept(&file, &graph, features)?;
+    check_outputs(options, &file)?;
+    let batch = table.select(&features.names(), &[])?.read_all()?;
+    let checked = check_batch(&options.table, &batch, features, None);
+    let rows = standardised(batch.numbers, features, &checked)?;
+
+    let steps = if let Shape::Network { epochs, .. } = &shape { graph.len() * epochs } else { 0 };
     let fitting = Fitting { shape, held_out: options.held_out, seed: options.seed };
-    let steps = if let Kind::Network = options.shape { graph.len() * options.epochs } else { 0 };
     let bar = ProgressBar::new(steps as u64);
     bar.set_style(ProgressStyle::with_template("fitting {msg} [{bar:30}] {percent}%, {eta} left")?);
     let parents: Vec<(&str, Vec<&str>)> = graph
@@ -113,43 +143,89 @@ pub fn run(options: &Options) -> Result<String> {
         ControlFlow::Continue(())
     });
     bar.finish_and_clear();
-    let fitted = fitted?;
-    Ok(report(&fitted, features, rows.nrows())? + &write(options, &fitted)?)
+    let fitted = fitted.map_err(Options::explain)?;
+    let mut text = if checked.is_clean() { String::new() } else { format!("Warning: {checked}\n") };
+    text += &report(options, &fitted, features, rows.nrows())?;
+    Ok(text + &write(options, &file, &fitted, &kept)?)
 }
 
-/// Lines (or parts between semicolons) such as `a, b -> c`. What follows `#` is a comment.
-fn parse(text: &str) -> Result<Vec<(String, Vec<String>)>> {
-    let mut graph: Vec<(String, Vec<String>)> = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or_default();
-        for part in line.split(';').map(str::trim).filter(|part| !part.is_empty()) {
-            let sides: Vec<&str> = part.split("->").collect();
-            let names = |side: &str| -> Vec<String> {
-                side.split(',').map(|name| name.trim().trim_matches('`').to_owned()).collect()
-            };
-            let [causes, effects] = sides[..] else {
-                bail!("graph, line {}: `{part}` is not of the form `cause, cause -> effect`", number + 1);
-            };
-            let (causes, effects) = (names(causes), names(effects));
-            if causes.iter().chain(&effects).any(String::is_empty) {
-                bail!("graph, line {}: a name is missing in `{part}`", number + 1);
-            }
-            // Arrows into the same feature add up.
-            for effect in effects {
-                match graph.iter_mut().find(|(known, _)| *known == effect) {
-                    Some((_, known)) => known.extend(causes.iter().cloned()),
-                    None => graph.push((effect, causes.clone())),
-                }
-            }
+fn read_graph(options: &Options) -> Result<Graph> {
+    match std::fs::read_to_string(&options.graph) {
+        Ok(text) => parse(&text),
+        Err(_) if is_graph(&options.graph) => parse(&options.graph),
+        Err(error) => bail!(
+            "--graph {}: neither a graph such as `age -> income` nor a file that can be read ({error})",
+            options.graph
+        ),
+    }
+}
+
+/// Every name of the graph must be a feature.
+fn check_names(options: &Options, graph: &Graph, features: &Features, columns: &[String]) -> Result<()> {
+    let known = features.names();
+    let names = graph.iter().flat_map(|(feature, causes)| [feature].into_iter().chain(causes));
+    let Some(name) = names.into_iter().find(|name| !known.contains(name)) else { return Ok(()) };
+    let problem = options.problem.display();
+    if columns.contains(name) {
+        bail!(
+            "--graph: `{name}` is a column of {} but no feature of {problem} (`surefoot init` leaves out text \
+             and what is always the same); add it there, or leave it out of the graph",
+            options.table.display()
+        );
+    }
+    match nearest(name, &known) {
+        Some(nearest) => bail!("--graph: `{name}` is no feature of {problem}; did you mean `{nearest}`?"),
+        None => {
+            let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+            bail!("--graph: `{name}` is no feature of {problem}; there are {}", known.join(", "))
         }
     }
-    if graph.is_empty() {
-        bail!("the graph has no arrows; write for example `age, sex -> income`");
-    }
-    Ok(graph)
 }
 
-fn report(fitted: &Fitted, features: &Features, people: usize) -> Result<String> {
+/// The equations that stay, which must not make a cycle with the graph.
+fn kept<'a>(file: &'a ProblemFile, graph: &Graph, features: &Features) -> Result<Vec<&'a EquationEntry>> {
+    let entries = file.equation_entries().iter();
+    let kept: Vec<&EquationEntry> =
+        entries.filter(|entry| !graph.iter().any(|(feature, _)| *feature == entry.feature)).collect();
+    let mut equations: Vec<(&str, Equation)> = Vec::new();
+    for entry in &kept {
+        // One that is broken stays as it is; `surefoot check` tells of it.
+        if let Ok(equation) = entry.equation(features, file.folder()) {
+            equations.push((&entry.feature, equation));
+        }
+    }
+    for (feature, causes) in graph {
+        let causes: Vec<&str> = causes.iter().map(String::as_str).collect();
+        equations.push((feature, Equation::linear(&causes, vec![0.0; causes.len()], 0.0)));
+    }
+    if let Err(error @ Error::Cycle { .. }) = Scm::new(features, equations) {
+        if kept.is_empty() {
+            return Err(error.into());
+        }
+        let names: Vec<String> = kept.iter().map(|entry| format!("`{}`", entry.feature)).collect();
+        bail!("{error} ({} keeps the equations of {})", file.path().display(), names.join(", "));
+    }
+    Ok(kept)
+}
+
+/// Refuses places that cannot be written to, or hold what is needed.
+fn check_outputs(options: &Options, file: &ProblemFile) -> Result<()> {
+    if let Kind::Linear = options.shape {
+        return Ok(());
+    }
+    let mut outputs = Outputs::default()
+        .keep("the table of people", &options.table)
+        .keep("the problem file", &options.problem)
+        .keep("the graph", Path::new(&options.graph));
+    if let Some(ClassifierForm::Network(network)) = file.classifier_entry().map(|entry| &entry.form) {
+        outputs = outputs.keep("the classifier's network", &file.folder().join(&network.path));
+    }
+    let option = if options.output.is_some() { "--output" } else { "the networks' file" };
+    outputs.check(option, &options.output())?;
+    Ok(())
+}
+
+fn report(options: &Options, fitted: &Fitted, features: &Features, people: usize) -> Result<String> {
     let mut table = comfy_table::Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
     table.set_header(["feature", "causes", "explained", "left unexplained"]);
@@ -158,16 +234,20 @@ fn report(fitted: &Fitted, features: &Features, people: usize) -> Result<String>
         table.add_row([
             equation.feature.clone(),
             equation.parents.join(", "),
-            format!("{:.1}%", 100.0 * equation.r_squared),
+            match equation.r_squared.is_finite() {
+                true => format!("{:.1}%", 100.0 * equation.r_squared),
+                false => "-".into(),
+            },
             format!("+-{}", readable(equation.deviation * feature.std)),
         ]);
     }
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }
+    let on = if options.held_out == 0.0 { "the rows that they were fitted to" } else { "rows held out" };
     let mut text = format!(
-        "{table}\nFitted to {people} people. Explained: the share of the variance on rows held out \
-         (R squared); unexplained: one standard deviation, in the feature's own units.\n"
+        "{table}\nFitted to {people} people. Explained: the share of the variance on {on} (R squared); \
+         unexplained: one standard deviation, in the feature's own units.\n"
     );
     for warning in fitted.equations.iter().flat_map(|equation| &equation.warnings) {
         writeln!(text, "Warning: {warning}.")?;
@@ -182,26 +262,38 @@ fn readable(value: f64) -> String {
 }
 
 /// Writes the equations into the problem file, networks into a file of their own beside it.
-fn write(options: &Options, fitted: &Fitted) -> Result<String> {
+fn write(options: &Options, file: &ProblemFile, fitted: &Fitted, kept: &[&EquationEntry]) -> Result<String> {
     let mut edit = Edit::open(&options.problem)?;
-    let folder = options.problem.parent().unwrap_or(Path::new(""));
-    let path = options.output.clone().unwrap_or_else(|| folder.join("equations.safetensors"));
+    let path = options.output();
     let prefix = |feature: &str| format!("{feature}.");
-    let networks: Vec<(String, &Network)> = fitted
-        .equations
-        .iter()
-        .filter_map(|equation| match &equation.function {
-            Function::Network(network) => Some((prefix(&equation.feature), network)),
-            Function::Linear { .. } => None,
-        })
-        .collect();
+    let mut networks: Vec<(String, Network)> = Vec::new();
+    for equation in &fitted.equations {
+        if let Function::Network(network) = &equation.function {
+            networks.push((prefix(&equation.feature), network.clone()));
+        }
+    }
     let mut place = format!("the [[equation]]s of {}", options.problem.display());
     let mut named = PathBuf::new();
     if !networks.is_empty() {
+        // Those of equations that stay are in the same file, as a rule, and stay with them.
+        for entry in kept {
+            let EquationForm::Network { network, .. } = &entry.form else { continue };
+            if is_same(&file.folder().join(&network.path), &path) {
+                if networks.iter().any(|(prefix, _)| *prefix == network.prefix) {
+                    bail!(
+                        "{}: has the network of `{}`, which stays, under the name of another; write the new \
+                         ones elsewhere with --output",
+                        path.display(),
+                        entry.feature
+                    );
+                }
+                networks.push((network.prefix.clone(), network.read(file.folder())?.0));
+            }
+        }
         let borrowed: Vec<(&str, &Network)> =
-            networks.iter().map(|(prefix, network)| (&prefix[..], *network)).collect();
+            networks.iter().map(|(prefix, network)| (&prefix[..], network)).collect();
         Network::write(&path, &borrowed)?;
-        named = relative(&path, folder)?;
+        named = relative(&path, options.problem.parent().unwrap_or(Path::new("")))?;
         place = format!("{}, which {place} name", path.display());
     }
     let entry = |equation: &surefoot::train::FittedEquation| EquationEntry {
@@ -224,33 +316,19 @@ fn write(options: &Options, fitted: &Fitted) -> Result<String> {
             },
         },
     };
-    edit.set_equations(&fitted.equations.iter().map(entry).collect::<Vec<_>>());
+    edit.update_equations(&fitted.equations.iter().map(entry).collect::<Vec<_>>());
     edit.save()?;
-    Ok(format!("Written to {place}.\n"))
+    let mut text = format!("Written to {place}.\n");
+    if !kept.is_empty() {
+        let names: Vec<String> = kept.iter().map(|entry| format!("`{}`", entry.feature)).collect();
+        writeln!(text, "Kept, since the graph gives them no causes: the equations of {}.", names.join(", "))?;
+    }
+    Ok(text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_graph_is_read_line_by_line() {
-        let text =
-            "# who causes whom\nage, sex -> income, `hours per week`; income -> savings\nage -> savings";
-        let graph = parse(text).unwrap();
-        let expected: [(&str, &[&str]); 3] = [
-            ("income", &["age", "sex"]),
-            ("hours per week", &["age", "sex"]),
-            ("savings", &["income", "age"]),
-        ];
-        assert_eq!(graph.len(), 3);
-        for ((feature, parents), (name, causes)) in graph.iter().zip(expected) {
-            assert!(feature == name && parents == causes);
-        }
-        for wrong in ["", "age", "age -> ", "a -> b -> c", ", -> b"] {
-            assert!(parse(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn numbers_are_told_to_three_digits() {

@@ -3,11 +3,13 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use surefoot::problem::Edit;
 use surefoot::{Feature, Kind};
 use surefoot_cli::table::{CellProblem, Table, TableError, parse_number};
+
+use crate::train::editable;
 
 /// What `surefoot init` can be asked.
 #[derive(Args)]
@@ -27,8 +29,8 @@ pub struct Options {
 struct Seen {
     count: usize,
     missing: usize,
-    /// The first value that is no number.
-    text: Option<String>,
+    has_text: bool,
+    has_infinity: bool,
     is_fractional: bool,
     is_beyond_binary: bool,
     lower: f64,
@@ -46,8 +48,12 @@ impl Seen {
                 self.missing += 1;
                 return;
             }
-            Err(_) => {
-                self.text.get_or_insert_with(|| cell.into());
+            Err(CellProblem::NotFinite(_)) => {
+                self.has_infinity = true;
+                return;
+            }
+            Err(CellProblem::Text(_)) => {
+                self.has_text = true;
                 return;
             }
         };
@@ -68,8 +74,11 @@ impl Seen {
         if name.trim().is_empty() {
             return Err("a column without a name");
         }
-        if self.text.is_some() {
+        if self.has_text {
             return Err("text");
+        }
+        if self.has_infinity {
+            return Err("has infinite values");
         }
         if self.count == 0 {
             return Err("no values");
@@ -84,23 +93,46 @@ impl Seen {
             return Ok(Feature::new(name).kind(Kind::Binary));
         }
         let std = (self.squares / (self.count - 1) as f64).sqrt();
+        if !(self.mean.is_finite() && std.is_finite()) {
+            return Err("values too large to be standardised");
+        }
+        // Squares of differences that are not normal numbers have lost their digits.
+        if !self.squares.is_normal() {
+            return Err("values too close together to be standardised");
+        }
         let kind = if self.is_fractional { Kind::Real } else { Kind::Integer };
         Ok(Feature::new(name).kind(kind).scaling(self.mean, std).limits(self.lower, self.upper))
     }
 }
 
+/// A problem file that has not been written yet.
+pub struct Draft {
+    /// To be saved.
+    pub edit: Edit,
+    /// What to say of it once it is.
+    pub said: String,
+}
+
 /// Writes the file and says what to do next.
 pub fn run(options: &Options) -> Result<String> {
-    let Options { table: path, target, output } = options;
+    let Options { table, target, output } = options;
     if output.exists() {
         bail!("{} is there already; give another name with --output, or remove it", output.display());
     }
+    let Draft { edit, said } = draft(table, target, output)?;
+    edit.save().map_err(|error| anyhow!("{error}; give another place with --output"))?;
+    Ok(said)
+}
+
+/// The problem file of a table, as it would be written.
+pub fn draft(path: &Path, target: &str, output: &Path) -> Result<Draft> {
+    editable(output)?;
     let table = Table::open(path)?;
     let columns = table.columns().to_vec();
     let mut seen = vec![Seen::default(); columns.len()];
     let mut rows = 0;
     // A wrong target is told as any column that is not there.
-    let known: Vec<String> = columns.iter().chain([target]).cloned().collect();
+    let known: Vec<String> = columns.iter().cloned().chain([target.to_owned()]).collect();
     for batch in table.select(&[], &known)? {
         let batch = batch?;
         rows += batch.places.len();
@@ -109,7 +141,7 @@ pub fn run(options: &Options) -> Result<String> {
         }
     }
     if rows == 0 {
-        return Err(TableError::NoRows { path: path.clone() }.into());
+        return Err(TableError::NoRows { path: path.into() }.into());
     }
     let mut features = Vec::new();
     let (mut left_out, mut incomplete) = (Vec::new(), Vec::new());
@@ -117,7 +149,7 @@ pub fn run(options: &Options) -> Result<String> {
         match seen.feature(name) {
             Ok(feature) => {
                 if seen.missing > 0 {
-                    incomplete.push(format!("`{name}` ({} rows)", seen.missing));
+                    incomplete.push(format!("`{name}` (not in {})", count(seen.missing, "row")));
                 }
                 features.push(feature);
             }
@@ -127,28 +159,32 @@ pub fn run(options: &Options) -> Result<String> {
     if features.is_empty() {
         bail!("{}: no column can be a feature: {}", path.display(), left_out.join(", "));
     }
-    let head = head(path, target, rows, output, &left_out, &incomplete);
-    let mut edit = Edit::parse(&head, output)?;
+    let notes = notes(&left_out, &incomplete);
+    let mut edit = Edit::parse(&head(path, target, rows, output, &notes), output)?;
     edit.add_features(&features);
     edit.append(FOOT)?;
-    edit.save().with_context(|| "give another place with --output")?;
-    let count = features.len();
-    Ok(format!(
-        "{count} features of {rows} people written to {}. Every one is fixed: say in that file what an \
-         action may change, then run `surefoot check {}`.\n",
-        output.display(),
-        output.display()
-    ))
+    let mut said = format!(
+        "{} of {rows} people written to {output}. Every one is fixed: say in that file what an action may \
+         change, then run `surefoot check {output}`.\n",
+        count(features.len(), "feature"),
+        output = output.display(),
+    );
+    notes.iter().for_each(|note| said += &format!("{note}\n"));
+    Ok(Draft { edit, said })
 }
 
-fn head(
-    path: &Path,
-    target: &str,
-    rows: usize,
-    output: &Path,
-    left_out: &[String],
-    incomplete: &[String],
-) -> String {
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// What is said of columns, one line each.
+fn notes(left_out: &[String], incomplete: &[String]) -> Vec<String> {
+    let lists = [("Left out", left_out), ("Not always given", incomplete)];
+    let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
+    lists.map(|(what, list)| format!("{what}: {}.", list.join(", ")).replace('\n', " ")).collect()
+}
+
+fn head(path: &Path, target: &str, rows: usize, output: &Path, notes: &[String]) -> String {
     let name =
         |path: &Path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().replace('\n', " ");
     let mut text =
@@ -165,14 +201,8 @@ fn head(
 ";
     // Writing to a String does not fail.
     let _ = writeln!(text, "# Then: surefoot check {} {}\n#", name(output), name(path));
-    let one_line = |words: String| words.replace('\n', " ");
-    let _ = writeln!(text, "# The outcome, which is no feature: {}.", one_line(format!("`{target}`")));
-    if !left_out.is_empty() {
-        let _ = writeln!(text, "# Left out: {}.", one_line(left_out.join(", ")));
-    }
-    if !incomplete.is_empty() {
-        let _ = writeln!(text, "# Not always given: {}.", one_line(incomplete.join(", ")));
-    }
+    let _ = writeln!(text, "# The outcome, which is no feature: `{}`.", target.replace('\n', " "));
+    notes.iter().for_each(|note| text += &format!("# {note}\n"));
     text += "
 # How far circumstances may shift, in standard deviations, and how that is measured.
 epsilon = 0.1
@@ -216,6 +246,13 @@ mod tests {
         assert_eq!((income.kind, income.mean, income.std), (Kind::Real, 2.0, 0.5f64.sqrt()));
         let member = seen(&["true", "0", "1"]).feature("member").unwrap();
         assert_eq!(member, Feature::new("member").kind(Kind::Binary));
+        for (cells, reason) in [
+            (["1", "inf"], "has infinite values"),
+            (["1e308", "-1e308"], "values too large to be standardised"),
+            (["1e-200", "5e-200"], "values too close together to be standardised"),
+        ] {
+            assert_eq!(seen(&cells).feature("x"), Err(reason));
+        }
         assert!(seen(&["1", "x"]).feature("name").is_err());
         assert!(seen(&["3", "3"]).feature("constant").is_err());
         assert!(seen(&["", "NA"]).feature("nothing").is_err());

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use ndarray::{Array2, Axis, concatenate};
 
-pub use error::{CellFault, CellProblem, Place, TableError};
+pub use error::{CellFault, CellProblem, Place, TableError, nearest};
 pub use write::{Column, Values, Writer};
 
 /// Rows that are held in memory at a time.

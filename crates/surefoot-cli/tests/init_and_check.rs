@@ -27,6 +27,10 @@ fn a_first_problem_file_is_whole_and_says_what_to_edit() {
     std::fs::write(folder.path().join("people.csv"), PEOPLE).unwrap();
     let said = done(folder.path(), &["init", "people.csv", "--target", "approved"]);
     assert!(said.starts_with("3 features of 4 people written to problem.toml."), "{said}");
+    assert!(
+        said.contains("`country` (always the same).\nNot always given: `income` (not in 1 row).\n"),
+        "{said}"
+    );
     let file = ProblemFile::read(folder.path().join("problem.toml")).unwrap();
     let features = file.features().unwrap();
     assert_eq!(features.names(), ["age", "income", "member"]);
@@ -40,7 +44,7 @@ fn a_first_problem_file_is_whole_and_says_what_to_edit() {
     let written = std::fs::read_to_string(folder.path().join("problem.toml")).unwrap();
     for words in [
         "`id` (an identifier, by its name), `name` (text), `country` (always the same)",
-        "Not always given: `income` (1 rows)",
+        "# Not always given: `income` (not in 1 row).",
         "no feature: `approved`",
         "# [classifier]",
         "change = \"fixed\"",
@@ -137,4 +141,27 @@ fn people_that_equations_or_kinds_exclude() {
     assert!(said.contains("column `education`: ") && said.contains("(line 3)"), "{said}");
     let said = refused(folder.path(), &["check", "none.toml"]);
     assert!(said.contains("none.toml: cannot be read"), "{said}");
+}
+
+#[test]
+fn columns_that_cannot_be_standardised_are_left_out_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = "huge,tiny,open,age,y\n1e308,1e-200,inf,20,0\n-1e308,5e-200,1,30,1\n3,2e-200,2,40,1\n";
+    std::fs::write(folder.path().join("people.csv"), rows).unwrap();
+    let said = done(folder.path(), &["init", "people.csv", "--target", "y"]);
+    for words in [
+        "1 feature of 3 people",
+        "`huge` (values too large to be standardised)",
+        "`tiny` (values too close together to be standardised)",
+        "`open` (has infinite values)",
+    ] {
+        assert!(said.contains(words), "{words} not in {said}");
+    }
+    let file = ProblemFile::read(folder.path().join("problem.toml")).unwrap();
+    assert_eq!(file.features().unwrap().names(), ["age"]);
+    let said = refused(folder.path(), &["init", "people.csv", "--target", "y", "-o", "problem.json"]);
+    assert!(said.contains("as TOML"), "{said}");
+    // One letter is too little to guess by.
+    let said = refused(folder.path(), &["init", "people.csv", "--target", "x", "-o", "other.toml"]);
+    assert!(!said.contains("did you mean"), "{said}");
 }

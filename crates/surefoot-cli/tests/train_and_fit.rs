@@ -79,7 +79,7 @@ fn a_network_is_trained_and_named_by_the_problem_file() {
     assert!(problem(at).classifier().coefficients().is_err());
     let text = std::fs::read_to_string(at.join("problem.toml")).unwrap();
     assert!(text.starts_with("# Ours.") && text.contains("# per month"), "{text}");
-    assert!(text.contains("network = \"classifier.safetensors\""), "{text}");
+    assert!(text.contains("network = \"problem.classifier.safetensors\""), "{text}");
     let log = std::fs::read_to_string(at.join("log.csv")).unwrap();
     assert_eq!(log.lines().count(), 6, "{log}");
 
@@ -87,7 +87,7 @@ fn a_network_is_trained_and_named_by_the_problem_file() {
     let other = self::folder();
     let again = done(other.path(), &train(&["--objective", "allr", "--hidden", "10,10", "--log", "log.csv"]));
     assert_eq!(said, again);
-    let bytes = |folder: &Path| std::fs::read(folder.join("classifier.safetensors")).unwrap();
+    let bytes = |folder: &Path| std::fs::read(folder.join("problem.classifier.safetensors")).unwrap();
     assert_eq!(bytes(at), bytes(other.path()));
 }
 
@@ -104,7 +104,7 @@ fn a_linear_classifier_stands_in_the_problem_file_itself() {
         assert_eq!(weights.len(), 4);
         assert_eq!(objective == "af", weights[0] == 0.0 && weights[1] == 0.0);
     }
-    assert!(!folder.path().join("classifier.safetensors").exists());
+    assert!(!folder.path().join("problem.classifier.safetensors").exists());
 }
 
 #[test]
@@ -176,14 +176,17 @@ fn bad_input_is_refused_with_its_place() {
     said(&["train", "people.csv", "--target", "repaid"], &["line 2", "`repaid`", "--favourable"]);
     said(&["train", "people.csv", "--target", "outcome"], &["`outcome`"]);
     said(&["train", "people.csv", "--target", "repaid", "--favourable", "maybe"], &["`maybe`", "`repaid`"]);
-    said(&["train", "people.csv", "--target", "income"], &["`income`", "both a feature and the target"]);
+    said(&["train", "people.csv", "--target", "income"], &["problem.toml: `income` is both"]);
     said(&["train", "nobody.csv", "--target", "repaid"], &["nobody.csv"]);
     let target = ["train", "people.csv", "--target", "repaid", "--favourable", "yes"];
     said(&[&target[..], &["--epochs", "0"]].concat(), &["epochs"]);
     said(&train(&["--hidden", "ten"]), &["--hidden ten"]);
     said(&train(&["--test", "1"]), &["--test 1"]);
     said(&train(&["--step", "0"]), &["step"]);
-    said(&train(&["--output", "missing/model.safetensors"]), &["missing/model.safetensors"]);
+    said(
+        &train(&["--output", "missing/model.safetensors"]),
+        &["missing/model.safetensors", "folder does not"],
+    );
     let fit = |graph: &'static str| ["fit", "people.csv", "--graph", graph];
     said(&fit("income -> savings; savings -> income"), &["cycle", "`income`"]);
     said(&fit("wealth -> savings"), &["`wealth`"]);
@@ -192,4 +195,280 @@ fn bad_input_is_refused_with_its_place() {
     said(&["fit", "holes.csv", "--graph", "male -> income"], &["holes.csv", "`male`", "line"]);
     // Nothing was written.
     assert_eq!(std::fs::read_to_string(at.join("problem.toml")).unwrap(), PROBLEM);
+}
+
+/// Every file of a folder, with what is in it.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let mut files: Vec<_> = entries
+        .map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+const FORMULA: &str = r#"
+# By hand.
+[[equation]]
+feature = "savings"
+formula = "2 * income + u" # as agreed
+"#;
+
+#[test]
+fn equations_that_the_graph_does_not_name_are_kept() {
+    let folder = folder();
+    let at = folder.path();
+    std::fs::write(at.join("problem.toml"), format!("{PROBLEM}{FORMULA}")).unwrap();
+    let said = done(at, &["fit", "people.csv", "--graph", "age, male -> income"]);
+    assert!(
+        said.contains("Kept, since the graph gives them no causes: the equations of `savings`."),
+        "{said}"
+    );
+    let text = std::fs::read_to_string(at.join("problem.toml")).unwrap();
+    assert!(text.contains(FORMULA.trim()), "{text}");
+    let features = |at: &Path| -> Vec<String> {
+        let file = ProblemFile::read(at.join("problem.toml")).unwrap();
+        file.scm().unwrap().unwrap();
+        file.equation_entries().iter().map(|entry| entry.feature.clone()).collect()
+    };
+    assert_eq!(features(at), ["savings", "income"]);
+    // A cycle with what is kept is told before anything is written.
+    let said = refused(at, &["fit", "people.csv", "--graph", "savings -> income"]);
+    assert!(
+        said.contains("cycle") && said.contains("problem.toml keeps the equations of `savings`"),
+        "{said}"
+    );
+    assert_eq!(std::fs::read_to_string(at.join("problem.toml")).unwrap(), text);
+
+    // Networks of equations that are kept stay in the file that they share.
+    let network = |graph: &'static str| {
+        ["fit", "people.csv", "--shape", "network", "--epochs", "2", "--hidden", "3", "--graph", graph]
+    };
+    done(at, &network("income -> savings"));
+    done(at, &network("age -> income"));
+    assert_eq!(features(at), ["savings", "income"]);
+    assert!(at.join("problem.equations.safetensors").exists());
+}
+
+#[test]
+fn problems_in_one_folder_have_networks_of_their_own() {
+    let folder = folder();
+    let at = folder.path();
+    std::fs::copy(at.join("problem.toml"), at.join("other.toml")).unwrap();
+    done(at, &train(&["--hidden", "4"]));
+    let before = std::fs::read(at.join("problem.classifier.safetensors")).unwrap();
+    done(at, &train(&["--hidden", "5", "--problem", "other.toml"]));
+    assert_eq!(std::fs::read(at.join("problem.classifier.safetensors")).unwrap(), before);
+    assert!(at.join("other.classifier.safetensors").exists());
+    // One that is elsewhere is named as seen from the problem file.
+    std::fs::create_dir_all(at.join("a/models")).unwrap();
+    std::fs::create_dir(at.join("a/problems")).unwrap();
+    std::fs::copy(at.join("problem.toml"), at.join("a/problems/p.toml")).unwrap();
+    let output = ["--hidden", "3", "--problem", "a/problems/p.toml", "--output", "a/models/m.safetensors"];
+    done(at, &train(&output));
+    let text = std::fs::read_to_string(at.join("a/problems/p.toml")).unwrap();
+    assert!(text.contains("network = \"../models/m.safetensors\""), "{text}");
+    ProblemFile::read(at.join("a/problems/p.toml")).unwrap().problem().unwrap();
+}
+
+#[test]
+fn outputs_never_replace_what_is_read() {
+    let folder = folder();
+    let at = folder.path();
+    std::fs::write(at.join("graph.csv"), "age -> income\n").unwrap();
+    done(at, &["fit", "people.csv", "--graph", "graph.csv", "--shape", "network", "--epochs", "1"]);
+    let before = contents(at);
+    let fit = ["fit", "people.csv", "--graph", "graph.csv", "--shape", "network", "--epochs", "1"];
+    for (arguments, words) in [
+        (train(&["--output", "people.csv"]), "--output people.csv: is the table of people"),
+        (train(&["--output", "./problem.toml"]), "--output ./problem.toml: is the problem file"),
+        (train(&["--log", "people.csv"]), "--log people.csv: is the table of people"),
+        (train(&["--log", "log.csv", "--output", "log.csv"]), "is what --output writes"),
+        (train(&["--output", "problem.equations.safetensors"]), "is the network of the equation of `income`"),
+        (train(&["--log", "log.txt"]), "name it .csv, .parquet or .arrow"),
+        (train(&["--search", "--plot", "problem.toml"]), "name it .svg or .png"),
+        (train(&["--search", "--plot", "none/a.svg"]), "--plot none/a.svg: its folder does not exist"),
+        ([&fit[..], &["--output", "graph.csv"]].concat(), "--output graph.csv: is the graph"),
+        ([&fit[..], &["--output", "people.csv"]].concat(), "is the table of people"),
+        (vec!["check", "problem.toml", "--svg", "problem.toml"], "is the problem file"),
+    ] {
+        let said = refused(at, &arguments);
+        assert!(said.contains(words), "{arguments:?}: {said}");
+        assert!(contents(at) == before, "{arguments:?}");
+    }
+}
+
+#[test]
+fn training_that_fails_leaves_no_problem_file() {
+    let folder = folder();
+    let at = folder.path();
+    std::fs::remove_file(at.join("problem.toml")).unwrap();
+    let before = contents(at);
+    let said = refused(at, &train(&["--objective", "allr"]));
+    assert!(said.contains("surefoot init") && said.contains("change = \"increase\""), "{said}");
+    refused(at, &train(&["--step", "0"]));
+    refused(at, &["train", "people.csv", "--target", "repaid"]);
+    assert!(contents(at) == before);
+    let said = done(at, &train(&["--hidden", "none"]));
+    assert!(said.contains("Left out: `id` (an identifier, by its name)."), "{said}");
+}
+
+#[test]
+fn people_outside_the_limits_are_told_with_their_lines() {
+    let folder = folder();
+    let at = folder.path();
+    let limited = PROBLEM.replace("std = 9", "std = 9\nlimits = [30, 90]");
+    std::fs::write(at.join("problem.toml"), limited).unwrap();
+    let words = "people.csv: one kind of mistake\n  column `age`: outside [30, 90]";
+    let said = done(at, &train(&["--hidden", "none"]));
+    assert!(said.contains(&format!("Warning: {words}")) && said.contains("rows: line "), "{said}");
+    let said = done(at, &["fit", "people.csv", "--graph", "age -> income"]);
+    assert!(said.contains(&format!("Warning: {words}")), "{said}");
+    let said = refused(at, &train(&["--hidden", "none", "--search"]));
+    assert!(said.contains(words), "{said}");
+}
+
+#[test]
+fn all_rows_may_be_trained_on() {
+    let folder = folder();
+    let at = folder.path();
+    let said = done(at, &train(&["--hidden", "none", "--test", "0"]));
+    assert!(
+        said.contains("600 to train on and 0 to test on") && said.contains("to train on it turns"),
+        "{said}"
+    );
+    assert!(!said.contains(" test ┆") && !said.contains("┆ test"), "{said}");
+    let said = refused(at, &train(&["--hidden", "none", "--test", "0", "--search"]));
+    assert!(said.contains("--test above 0"), "{said}");
+    let said = done(at, &["fit", "people.csv", "--graph", "age -> income", "--held-out", "0"]);
+    assert!(said.contains("on the rows that they were fitted to"), "{said}");
+    let said = refused(at, &["fit", "people.csv", "--graph", "age -> income", "--held-out", "1"]);
+    assert!(said.contains("--held-out: holding out 1.0 of 600 rows"), "{said}");
+}
+
+#[test]
+fn rare_outcomes_are_on_both_sides_and_undefined_measures_are_dashes() {
+    let folder = folder();
+    let at = folder.path();
+    let table = |favourable: usize| {
+        let mut text = String::from("age,male,income,savings,repaid\n");
+        for i in 0..20 {
+            writeln!(text, "{},{},{},{},{}", 20 + i, i % 2, 2000 + i * 7, 4000 + i, u8::from(i < favourable))
+                .unwrap();
+        }
+        text
+    };
+    let rare = |seed: &'static str| {
+        ["train", "rare.csv", "--target", "repaid", "--hidden", "none", "--epochs", "2", "--seed", seed]
+    };
+    std::fs::write(at.join("rare.csv"), table(2)).unwrap();
+    for seed in ["0", "1", "2", "3", "4", "5"] {
+        let said = done(at, &rare(seed));
+        assert!(!said.contains("- │"), "{said}");
+    }
+    // One alone is trained on, and nothing compares outcomes among the rest.
+    std::fs::write(at.join("rare.csv"), table(1)).unwrap();
+    for seed in ["0", "1", "2", "3", "4", "5"] {
+        let said = done(at, &rare(seed));
+        for measure in ["Matthews correlation", "area under the curve"] {
+            let line = said.lines().find(|line| line.contains(measure)).unwrap();
+            assert!(line.ends_with("- │"), "{said}");
+        }
+    }
+    std::fs::write(at.join("rare.csv"), table(0)).unwrap();
+    let said = refused(at, &rare("0"));
+    assert!(said.contains("rare.csv, column `repaid`: every row has `0`; training needs both"), "{said}");
+}
+
+#[test]
+fn early_stopping_is_told_with_what_was_kept() {
+    let folder = folder();
+    let at = folder.path();
+    let options =
+        ["--validation", "0.3", "--patience", "2", "--hidden", "20", "--step", "0.1", "--log", "log.csv"];
+    let target = ["train", "people.csv", "--target", "repaid", "--favourable", "yes", "--epochs", "200"];
+    let said = done(at, &[&target[..], &options].concat());
+    let log = std::fs::read_to_string(at.join("log.csv")).unwrap();
+    let rows: Vec<Vec<f64>> =
+        log.lines().skip(1).map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect();
+    let best = rows.iter().min_by(|a, b| a[2].total_cmp(&b[2])).unwrap();
+    let expected = format!(
+        "Stopped early, after {} epochs, the last 2 without a better one. Kept: epoch {}, with a loss of {:.4}, \
+         {:.4} on the rows held out.",
+        rows.len(),
+        best[0],
+        best[1],
+        best[2]
+    );
+    assert!(said.contains(&expected), "{expected}\n{said}");
+}
+
+#[test]
+fn json_is_not_written_into() {
+    let folder = folder();
+    let at = folder.path();
+    for name in ["old.json", "new.json"] {
+        if name == "old.json" {
+            std::fs::write(at.join(name), "{\"epsilon\": 0.1, \"feature\": [{\"name\": \"income\"}]}")
+                .unwrap();
+        }
+        for arguments in [
+            train(&["--problem", name]),
+            vec!["fit", "people.csv", "--graph", "age -> income", "--problem", name],
+        ] {
+            let said = refused(at, &arguments);
+            assert!(said.contains(name) && said.contains("as TOML"), "{said}");
+        }
+    }
+    assert!(!at.join("new.json").exists());
+}
+
+#[test]
+fn options_without_effect_and_out_of_range_are_told_by_their_names() {
+    let folder = folder();
+    let at = folder.path();
+    let said = |arguments: Vec<&str>, words: &[&str]| {
+        let said = refused(at, &arguments);
+        assert!(words.iter().all(|word| said.contains(word)), "{arguments:?}: {said}");
+    };
+    for (more, words) in [
+        (&["--mu-1", "3"][..], &["--mu-1 has no effect", "--objective allr"][..]),
+        (&["--ross-reach", "1"], &["--ross-reach has no effect"]),
+        (&["--grid", "1,2"], &["--search"]),
+        (&["--people", "10"], &["--search"]),
+        (&["--search", "--people", "0"], &["--people 0"]),
+        (&["--hidden", "none", "--output", "x.safetensors"], &["--output has no effect"]),
+        (&["--search", "--plot", "x.gif"], &["--plot x.gif", ".svg or .png"]),
+        (&["--objective", "allr", "--mu-1", "-1"], &["--mu-1 is -1; it must be a finite number, at least 0"]),
+        (&["--search", "--grid", "-0.5"], &["--grid is -0.5"]),
+        (&["--objective", "ross", "--ross-weight", "-1"], &["--ross-weight is -1"]),
+        (&["--step", "1e300"], &["--step is 1e300; it must be above 0 and at most 1e9"]),
+        (&["--validation", "1"], &["--validation: holding out"]),
+        (&["--threshold", "1.5"], &["--threshold: the threshold is 1.5"]),
+        (&["--objective", "allr", "--hidden", "4", "--mu-2", "1e300"], &["out of bounds", "--mu-2"]),
+    ] {
+        said(train(more), words);
+    }
+    let fit = |more: &[&'static str]| [&["fit", "people.csv", "--graph"][..], more].concat();
+    said(fit(&["age -> income", "--hidden", "5"]), &["--hidden has no effect", "--shape network"]);
+    said(fit(&["age -> incom"]), &["`incom` is no feature of problem.toml; did you mean `income`?"]);
+    said(fit(&["age -> id"]), &["`id` is a column of people.csv but no feature"]);
+    said(fit(&["age <-> income"]), &["graph, line 1: there is no arrow"]);
+    let doubled = people().lines().map(|line| format!("{line},7\n")).collect::<String>();
+    std::fs::write(at.join("doubled.csv"), doubled.replacen(",7", ",country", 1)).unwrap();
+    let country = format!("{PROBLEM}\n[[feature]]\nname = \"country\"\n");
+    std::fs::write(at.join("country.toml"), country).unwrap();
+    let graph = ["fit", "doubled.csv", "--problem", "country.toml", "--graph", "age, country -> income"];
+    said(graph.to_vec(), &["equation of `income`: its cause `country` has the same value in every row"]);
+    let target = |value: &'static str| ["train", "people.csv", "--target", "repaid", "--favourable", value];
+    said(target("Yes").to_vec(), &["no row has `Yes`", "there is `yes`"]);
+    said(target("maybe").to_vec(), &["`no`", "`yes`"]);
+    std::fs::write(at.join("gap.csv"), people().replace(",yes\n", ",1\n").replace(",no\n", ",\n")).unwrap();
+    said(vec!["train", "gap.csv", "--target", "repaid"], &["line", "no outcome is given"]);
+    let fixed = PROBLEM.replace("change = \"increase\"\n", "");
+    std::fs::write(at.join("fixed.toml"), fixed).unwrap();
+    said(
+        train(&["--problem", "fixed.toml", "--objective", "af"]),
+        &["fixed.toml: every", "change = \"increase\""],
+    );
 }

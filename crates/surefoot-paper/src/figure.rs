@@ -1,7 +1,7 @@
 //! Figures, as SVG or PNG: the one place that knows the plotting library.
 
-use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use kuva::plot::{LinePlot, ScatterPlot};
 use kuva::render::layout::{Layout, TickFormat};
@@ -12,6 +12,37 @@ const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00
 
 /// Points per unit of length of a PNG.
 const SCALE: f32 = 2.0;
+
+/// How far a logarithmic axis goes beyond its points, as a factor.
+const MARGIN_LOG: f64 = 1.3;
+
+/// How far another axis goes beyond its points, as a part of its length.
+const MARGIN: f64 = 0.02;
+
+/// The least and the greatest.
+fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.fold(None, |range, value| match range {
+        None => Some((value, value)),
+        Some((low, high)) => Some((value.min(low), value.max(high))),
+    })
+}
+
+fn padded((low, high): (f64, f64)) -> (f64, f64) {
+    let margin = if high > low { MARGIN * (high - low) } else { 0.5 };
+    (low - margin, high + margin)
+}
+
+/// A number beside an axis: `0.02`, `3`, and powers only where they are shorter.
+fn tick(value: f64) -> String {
+    if value.abs() < 1e-12 {
+        return "0".into();
+    }
+    if !(1e-4..1e6).contains(&value.abs()) {
+        return format!("{value:.0e}");
+    }
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').into()
+}
 
 /// Lines through points.
 #[derive(Clone, Debug, Default)]
@@ -45,11 +76,21 @@ impl LineChart {
             .with_title(self.title.clone())
             .with_x_label(self.x_label.clone())
             .with_y_label(self.y_label.clone())
-            .with_tick_format(TickFormat::Auto);
+            .with_tick_format(TickFormat::Custom(Arc::new(tick)));
+        // Points at the ends of an axis stay clear of its frame.
+        let points = || self.lines.iter().flat_map(|(_, points)| points);
+        if let Some((low, high)) = range(points().map(|point| point.0)) {
+            let (low, high) = match self.log_x {
+                true => (low / MARGIN_LOG, high * MARGIN_LOG),
+                false => padded((low, high)),
+            };
+            layout = layout.with_x_axis_min(low).with_x_axis_max(high);
+        }
         if self.log_x {
             layout = layout.with_log_x();
         }
-        if let Some((low, high)) = self.y_range {
+        if let Some(range) = self.y_range.or_else(|| range(points().map(|point| point.1))) {
+            let (low, high) = padded(range);
             layout = layout.with_y_axis_min(low).with_y_axis_max(high);
         }
         (plots, layout)
@@ -71,17 +112,23 @@ impl LineChart {
         } else {
             self.svg().into_bytes()
         };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-        file.write_all(&bytes)?;
-        file.persist(path)?;
-        Ok(())
+        let mut aside = path.as_os_str().to_owned();
+        aside.push(format!(".{}.partial", std::process::id()));
+        let written = std::fs::write(&aside, bytes).and_then(|()| std::fs::rename(&aside, path));
+        // If it cannot be removed either there is nothing more to be done.
+        written.inspect_err(|_| drop(std::fs::remove_file(&aside)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ticks_are_of_one_style() {
+        let values = [0.0, 0.01, 0.02, 0.1 + 0.2, 1.0, 1500.0, -2.5, 2e-7];
+        assert_eq!(values.map(tick), ["0", "0.01", "0.02", "0.3", "1", "1500", "-2.5", "2e-7"]);
+    }
 
     #[test]
     fn a_chart_has_its_words_and_is_written_whole() {
@@ -108,6 +155,11 @@ mod tests {
             assert!(bytes.windows(start.len()).any(|window| window == start), "{name}");
         }
         assert!(chart.write(&folder.path().join("missing/a.svg")).is_err());
+        // As readable as any other file.
+        let mode = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions();
+        std::fs::write(folder.path().join("other"), "").unwrap();
+        assert_eq!(mode("a.svg"), mode("other"));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
         if let Ok(out) = std::env::var("SUREFOOT_TEST_FIGURE") {
             chart.write(Path::new(&out)).unwrap();
         }

@@ -207,7 +207,9 @@ pub enum Error {
     #[error("the safety margin is {safety}; it must be finite and not negative")]
     Safety { safety: f64 },
     /// Every feature is fixed.
-    #[error("every feature is fixed; say of at least one that it may change")]
+    #[error(
+        "every feature is fixed; say of at least one what may change it: \"increase\", \"decrease\" or \"any\""
+    )]
     NothingActionable,
     /// Too many subsets to try.
     #[error(
@@ -220,7 +222,7 @@ pub enum Error {
     SavedProof { place: String, problem: SavedProblem },
 
     /// A setting of a method that makes no sense.
-    #[error("the setting `{setting}` is {value}; it must be positive, finite and not beyond reason")]
+    #[error("the setting `{setting}` is {value:?}, which is out of its range")]
     Setting { setting: &'static str, value: f64 },
     /// A method for independent features where they are not.
     #[error(
@@ -243,11 +245,13 @@ pub enum Error {
     )]
     NotConverged,
     /// Training that ran away.
-    #[error("training went out of bounds in epoch {epoch}; take a smaller step, or standardise the columns")]
+    #[error(
+        "training went out of bounds in epoch {epoch}; take a smaller step or smaller weights, or standardise the columns"
+    )]
     Diverged { epoch: usize },
     /// A validation split that leaves nobody on one side.
     #[error(
-        "a validation share of {share} of {samples} rows leaves nobody to train or to validate on; choose one between 0 and 1, or give more rows"
+        "holding out {share:?} of {samples} rows leaves nobody on one side; choose a share between 0 and 1, or give more rows"
     )]
     ValidationShare { share: f64, samples: usize },
     /// A number that is no probability.
@@ -265,6 +269,12 @@ pub enum Error {
     /// Columns that determine each other.
     #[error("`{feature}` follows from the other columns (or is constant); drop it")]
     Collinear { feature: String },
+    /// A cause that adds nothing.
+    #[error(
+        "equation of `{feature}`: its cause `{cause}` {}; leave it out of the graph",
+        if *is_constant { "has the same value in every row" } else { "follows from the causes named before it" }
+    )]
+    CollinearCause { feature: String, cause: String, is_constant: bool },
 }
 
 /// What is wrong with a saved proof.
@@ -306,7 +316,7 @@ pub enum FileProblem {
     #[error("cannot be read: {0}")]
     Read(std::io::ErrorKind),
     /// It cannot be written.
-    #[error("cannot be written: {0}")]
+    #[error("cannot be written: {}", no_folder(*.0))]
     Write(std::io::ErrorKind),
     /// It is no safetensors file.
     #[error("is no whole safetensors file: {0}")]
@@ -326,6 +336,14 @@ pub enum FileProblem {
     /// A tensor is of whole numbers or the like.
     #[error("holds numbers of type {0}; save weights as F64 or F32")]
     Numbers(String),
+}
+
+/// What is not found when a file is written is its folder.
+fn no_folder(kind: std::io::ErrorKind) -> String {
+    match kind {
+        std::io::ErrorKind::NotFound => "its folder does not exist".into(),
+        other => other.to_string(),
+    }
 }
 
 /// The formula around a column, with a caret under it.

@@ -295,7 +295,7 @@ fn editing_keeps_comments_and_order() {
     let form = ClassifierForm::Linear { coefficients: vec![0.8, 0.6], intercept: -0.5 };
     let classifier = ClassifierEntry { form, threshold: 0.43, inputs: Inputs::Raw };
     edit.set_classifier(&classifier);
-    let added = "\n# The end.\n[classifier]\ncoefficients = [0.8, 0.6]\nintercept = -0.5\nthreshold = 0.43\ninputs = \"raw\"\n";
+    let added = "\n# The end.\n\n[classifier]\ncoefficients = [0.8, 0.6]\nintercept = -0.5\nthreshold = 0.43\ninputs = \"raw\"\n";
     assert_eq!(edit.text(), NOTED.replace("\n# The end.\n", added));
 
     let file = NetworkFile {
@@ -363,6 +363,39 @@ fn features_equations_and_classifier_into_an_empty_file() {
     let form = EquationForm::Formula { formula: "2 * u".into(), inverse: None };
     edit.set_equations(&[EquationEntry { feature: "x".into(), form }]);
     assert!(parse(&edit.text()).problem().is_ok(), "{}", edit.text());
+}
+
+#[test]
+fn equations_of_other_features_stay() {
+    let form = |formula: &str| EquationForm::Formula { formula: formula.into(), inverse: None };
+    let set = |feature: &str, formula: &str| EquationEntry { feature: feature.into(), form: form(formula) };
+    let mut edit = Edit::parse(NOTED, Path::new("problem.toml")).unwrap();
+    edit.update_equations(&[set("income", "u")]);
+    let text = edit.text();
+    assert!(text.contains("# The old way.\nformula = \"2 * income + u\" # rough"), "{text}");
+    assert_eq!(parse(&text).equation_entries(), [set("savings", "2 * income + u"), set("income", "u")]);
+    edit.update_equations(&[set("savings", "3 * income + u")]);
+    let changed = text.replace("2 * income", "3 * income");
+    assert_eq!(edit.text(), changed);
+    // Those on one line, too.
+    let inline = "epsilon = 0.1\nequation = [{feature = \"x\", formula = \"u\"}, {feature = \"y\", formula = \"x + u\"}]\n[[feature]]\nname = \"x\"\n[[feature]]\nname = \"y\"\n";
+    let mut edit = Edit::parse(inline, Path::new("problem.toml")).unwrap();
+    edit.update_equations(&[set("y", "2 * x + u")]);
+    let read = parse(&edit.text());
+    assert_eq!(read.equation_entries(), [set("x", "u"), set("y", "2 * x + u")], "{}", edit.text());
+    assert!(read.scm().unwrap().is_some());
+}
+
+#[test]
+fn tiny_and_huge_numbers_are_short_and_exact() {
+    let mut edit = Edit::parse(NOTED, Path::new("problem.toml")).unwrap();
+    let numbers = vec![-6.883_382_752_675_971e-16, 1.5e300];
+    let form = ClassifierForm::Linear { coefficients: numbers, intercept: 0.25 };
+    let entry = ClassifierEntry { form, threshold: 0.5, inputs: Inputs::Standardised };
+    edit.set_classifier(&entry);
+    let text = edit.text();
+    assert!(text.contains("[-6.883382752675971e-16, 1.5e300]\nintercept = 0.25"), "{text}");
+    assert_eq!(parse(&text).classifier_entry(), Some(&entry));
 }
 
 #[test]

@@ -189,6 +189,7 @@ fn early_stopping_keeps_the_best_weights() {
     let losses: Vec<f64> = trained.log.iter().map(|epoch| epoch.validation.unwrap()).collect();
     let best = losses.iter().position(|&l| l == losses.iter().copied().fold(f64::MAX, f64::min)).unwrap();
     assert_eq!(best + 1 + 5, losses.len());
+    assert_eq!(trained.kept, best + 1);
     // The same training that ends at the best epoch gives the same weights.
     let watched = Some(Validation { share: 0.3, patience: None });
     let short = Training { epochs: best + 1, validation: watched, ..quick() };
@@ -316,6 +317,76 @@ fn noise_that_grows_with_a_cause_is_noticed() {
     assert!(text.contains("`savings`") && text.contains("`age`"), "{text}");
 }
 
+/// The noise of savings grows with age, or does not.
+fn noisy(n: usize, seed: u64, growth: f64) -> Array2<f64> {
+    let mut next = noise(seed);
+    let mut rows = Array2::zeros((n, 3));
+    for mut row in rows.rows_mut() {
+        (row[0], row[1]) = (next(), next());
+        row[2] = row[0] + row[1] + 0.5 * (1.0 + growth * row[0]) * next();
+    }
+    rows
+}
+
+#[test]
+fn dependence_is_seen_in_few_rows_and_not_where_there_is_none() {
+    let warnings = |rows: Array2<f64>, fitting: &Fitting| {
+        let fitted = fitting.run(&features(), rows.view(), &[("savings", &["age", "income"])]).unwrap();
+        fitted.equations[0].warnings.len()
+    };
+    for seed in 0..20 {
+        assert_eq!(warnings(noisy(250, seed, 1.0), &Fitting::linear()), 1, "{seed}");
+        assert_eq!(warnings(noisy(250, seed, 0.0), &Fitting::linear()), 0, "{seed}");
+    }
+    for seed in 0..3 {
+        assert_eq!(warnings(noisy(300, seed, 1.0), &Fitting::network(20)), 1, "{seed}");
+        assert_eq!(warnings(noisy(300, seed, 0.0), &Fitting::network(20)), 0, "{seed}");
+    }
+}
+
+#[test]
+fn nothing_need_be_held_out() {
+    let rows = noisy(200, 3, 0.0);
+    let graph: [(&str, &[&str]); 1] = [("savings", &["age", "income"])];
+    let all = Fitting { held_out: 0.0, ..Fitting::linear() }.run(&features(), rows.view(), &graph).unwrap();
+    let some = Fitting::linear().run(&features(), rows.view(), &graph).unwrap();
+    // The equation is the same; what is said of it is of all rows.
+    assert_eq!(all.equations[0].function, some.equations[0].function);
+    assert_eq!(all.equations[0].deviation, some.equations[0].deviation);
+    let actual = rows.column(2);
+    let unexplained = all.equations[0].deviation.powi(2) * 197.0 / (actual.var(0.0) * 200.0);
+    assert!((all.equations[0].r_squared - (1.0 - unexplained)).abs() < 1e-12);
+    assert!(all.equations[0].r_squared != some.equations[0].r_squared);
+}
+
+#[test]
+fn validation_has_both_outcomes() {
+    let (rows, _) = people(60);
+    // Three of sixty: one and a half of them are held out.
+    let labels: Vec<bool> = (0..60).map(|i| i % 20 == 0).collect();
+    for seed in 0..20 {
+        let (kept, out) = surefoot::train::split(&labels, 0.5, seed).unwrap();
+        assert!([&kept, &out].iter().all(|side| side.iter().any(|&row| labels[row])));
+        let validation = Some(Validation { share: 0.5, patience: None });
+        let training = Training { epochs: 1, validation, seed, ..quick() };
+        training.run(&features(), rows.view(), &labels).unwrap();
+    }
+}
+
+#[test]
+fn a_binary_feature_that_follows_is_warned_of() {
+    let mut rows = table(300);
+    rows.column_mut(2).mapv_inplace(|value| f64::from(u8::from(value > 0.3)));
+    let features = Features::new(vec![
+        Feature::new("age"),
+        Feature::new("income"),
+        Feature::new("savings").kind(surefoot::Kind::Binary),
+    ]);
+    let fitted = Fitting::linear().run(&features.unwrap(), rows.view(), &[("savings", &["age"])]).unwrap();
+    let [Warning::Binary { feature }, ..] = &fitted.equations[0].warnings[..] else { panic!() };
+    assert_eq!(feature, "savings");
+}
+
 #[test]
 fn tables_that_cannot_be_fitted_are_refused_by_name() {
     let fit = |rows: &Array2<f64>, graph: &[(&str, &[&str])]| {
@@ -328,7 +399,8 @@ fn tables_that_cannot_be_fitted_are_refused_by_name() {
     assert!(matches!(fit(&rows, cycle), Error::Cycle { .. }));
     assert!(matches!(fit(&rows, &[("savings", &["wealth"])]), Error::UnknownParent { .. }));
     rows.column_mut(1).fill(4.0);
-    assert!(matches!(fit(&rows, graph), Error::Collinear { feature } if feature == "income"));
+    let said = fit(&rows, graph).to_string();
+    assert!(said.starts_with("equation of `savings`: its cause `income` has the same value"), "{said}");
     // A network can live with it, and says so.
     let Shape::Network { .. } = Fitting::network(1).shape else { panic!() };
     let fitted = Fitting::network(1).run(&features(), rows.view(), graph).unwrap();

@@ -54,6 +54,13 @@ pub fn check(
     Ok(checked)
 }
 
+/// Holds rows that have been read against the features and, if there is one, the causal model.
+pub fn check_batch(path: &Path, batch: &Batch, features: &Features, scm: Option<&Scm>) -> Checked {
+    let mut checked = Checked { path: path.into(), people: 0, turned_down: None, mistakes: Vec::new() };
+    checked.batch(batch, features, scm, None);
+    checked
+}
+
 impl Checked {
     pub fn is_clean(&self) -> bool {
         self.mistakes.is_empty()

@@ -120,5 +120,5 @@ fn suggestion(nearest: Option<&str>, known: &[String]) -> String {
 pub fn nearest(name: &str, known: &[String]) -> Option<String> {
     let distance = |known: &&String| strsim::damerau_levenshtein(&name.to_lowercase(), &known.to_lowercase());
     let best = known.iter().min_by_key(distance)?;
-    (distance(&best) <= (best.chars().count() / 3).max(1)).then(|| best.clone())
+    (distance(&best) <= best.chars().count() / 3).then(|| best.clone())
 }

@@ -85,6 +85,11 @@ enum Target {
 }
 
 impl Writer {
+    /// Whether the end of a name says which kind of file to write; an error if not.
+    pub fn check(path: impl AsRef<Path>) -> Result<()> {
+        Format::of(path.as_ref()).map(|_| ())
+    }
+
     /// Starts a file of the kind that the end of its name says.
     pub fn create<S: AsRef<str>>(path: impl AsRef<Path>, columns: &[(S, Column)]) -> Result<Self> {
         let path = path.as_ref();
@@ -104,7 +109,10 @@ impl Writer {
         let mut aside = path.as_os_str().to_owned();
         aside.push(format!(".{}.partial", std::process::id()));
         let aside = PathBuf::from(aside);
-        let file = File::create(&aside).map_err(|error| TableError::write(path, error))?;
+        let file = File::create(&aside).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => TableError::write(path, "its folder does not exist"),
+            _ => TableError::write(path, error),
+        })?;
         let mut writer = Self { path: path.into(), aside, schema, target: None };
         writer.target = Some(writer.start(format, file)?);
         Ok(writer)

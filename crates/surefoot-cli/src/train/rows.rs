@@ -1,14 +1,17 @@
 //! The rows to train on.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use ndarray::{Array2, Axis};
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
-use surefoot::Features;
-use surefoot_cli::table::{Table, parse_number};
+use surefoot::train::split;
+use surefoot::{Features, Scm};
+use surefoot_cli::table::{CellProblem, Table, parse_number};
+
+use crate::check::people::{Checked, check_batch};
+
+/// How many of the values of a column are listed.
+const LISTED: usize = 5;
 
 /// Standardised rows and whether each has the favourable outcome.
 pub struct Rows {
@@ -17,13 +20,16 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Reads the columns of the features and of the target.
-    pub fn read(path: &Path, features: &Features, target: &str, favourable: Option<&str>) -> Result<Self> {
-        let names = features.names();
-        if names.iter().any(|name| name == target) {
-            bail!("`{target}` is both a feature and the target; remove it from the features");
-        }
-        let batch = Table::open(path)?.select(&names, &[target.to_owned()])?.read_all()?;
+    /// Reads the columns of the features and of the target, and holds people against the
+    /// features and, if there is one, the causal model.
+    pub fn read(
+        path: &Path,
+        features: &Features,
+        scm: Option<&Scm>,
+        target: &str,
+        favourable: Option<&str>,
+    ) -> Result<(Self, Checked)> {
+        let batch = Table::open(path)?.select(&features.names(), &[target.to_owned()])?.read_all()?;
         let outcomes = &batch.texts[0];
         let mut labels = Vec::with_capacity(outcomes.len());
         for (outcome, place) in outcomes.iter().zip(&batch.places) {
@@ -33,28 +39,38 @@ impl Rows {
             );
         }
         if let Some(value) = favourable.filter(|_| !labels.contains(&true)) {
+            bail!("{}: {}", path.display(), not_found(value, target, outcomes));
+        }
+        if !(labels.contains(&true) && labels.contains(&false)) {
             bail!(
-                "{}: no row has `{value}` in the column `{target}`; --favourable must be one of its values",
-                path.display()
+                "{}, column `{target}`: every row has `{}`; training needs both outcomes",
+                path.display(),
+                outcomes[0]
             );
         }
-        let mut rows = batch.numbers;
-        for (j, mut column) in rows.axis_iter_mut(Axis(1)).enumerate() {
-            column.mapv_inplace(|value| features.standardise(j, value));
-        }
-        Ok(Self { rows, labels })
+        let checked = check_batch(path, &batch, features, scm);
+        let rows = standardised(batch.numbers, features, &checked)?;
+        Ok((Self { rows, labels }, checked))
     }
 
-    /// Rows to train on and rows to test on, at random.
-    pub fn split(&self, test: f64, seed: u64) -> Result<(Rows, Rows)> {
-        let mut order: Vec<usize> = (0..self.labels.len()).collect();
-        order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-        let count = (order.len() as f64 * test).round() as usize;
-        if !(0.0..1.0).contains(&test) || count == 0 || count >= order.len() {
-            bail!("--test {test} of {} rows leaves nobody to train or to test on", order.len());
+    /// Rows to train on and rows to test on, at random, both outcomes among each; none to test
+    /// on if none are asked for.
+    pub fn split(&self, test: f64, seed: u64) -> Result<(Rows, Option<Rows>)> {
+        let count = self.labels.len();
+        if test == 0.0 {
+            return Ok((Rows { rows: self.rows.clone(), labels: self.labels.clone() }, None));
         }
-        let train = order.split_off(count);
-        Ok((self.select(&train), self.select(&order)))
+        let Ok((train, test_rows)) = split(&self.labels, test, seed) else {
+            bail!(
+                "--test {test:?} of {count} rows leaves nobody to train or to test on; choose a share between \
+                 0 and 1 (0: train on all)"
+            );
+        };
+        let (train, test_rows) = (self.select(&train), self.select(&test_rows));
+        if !(train.labels.contains(&true) && train.labels.contains(&false)) {
+            bail!("--test {test:?} of {count} rows leaves one outcome alone to train on; hold out fewer");
+        }
+        Ok((train, Some(test_rows)))
     }
 
     fn select(&self, chosen: &[usize]) -> Rows {
@@ -63,27 +79,52 @@ impl Rows {
     }
 }
 
+/// From people's own units; refused where a value is too far out for that.
+pub fn standardised(mut rows: Array2<f64>, features: &Features, checked: &Checked) -> Result<Array2<f64>> {
+    for (j, mut column) in rows.axis_iter_mut(Axis(1)).enumerate() {
+        column.mapv_inplace(|value| features.standardise(j, value));
+    }
+    if rows.iter().any(|value| !value.is_finite()) {
+        bail!("{checked}");
+    }
+    Ok(rows)
+}
+
 fn label(outcome: &str, favourable: Option<&str>) -> Result<bool> {
-    let number = parse_number(outcome).ok();
+    const MISSING: &str = "no outcome is given; give one, or leave the row out";
+    let number = parse_number(outcome);
     if let Some(value) = favourable {
-        let same_number = number.is_some() && parse_number(value).ok() == number;
+        let same_number = number.is_ok() && parse_number(value) == number;
         if outcome.trim().is_empty() {
-            bail!("no outcome is given; give one, or leave the row out");
+            bail!(MISSING);
         }
         return Ok(outcome.trim() == value.trim() || same_number);
     }
     match number {
-        Some(value) if value == 0.0 || value == 1.0 => Ok(value == 1.0),
+        Ok(value) if value == 0.0 || value == 1.0 => Ok(value == 1.0),
+        Err(CellProblem::Missing) => bail!(MISSING),
         _ => bail!("the outcome is `{outcome}`, neither 0 nor 1; say with --favourable which is favourable"),
     }
 }
 
-/// A path as seen from a folder, if it is inside it; otherwise the whole.
-pub fn relative(path: &Path, folder: &Path) -> Result<PathBuf> {
-    let whole = |path: &Path| -> Result<PathBuf> {
-        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        std::fs::canonicalize(path).with_context(|| format!("{} cannot be found", path.display()))
-    };
-    let (path, folder) = (whole(path)?, whole(folder)?);
-    Ok(path.strip_prefix(&folder).map_or(path.clone(), Path::to_path_buf))
+/// What the column has where nobody has the favourable value.
+fn not_found(value: &str, target: &str, outcomes: &[String]) -> String {
+    let mut found: Vec<&String> = Vec::new();
+    for outcome in outcomes {
+        if found.len() <= LISTED && !found.contains(&outcome) {
+            found.push(outcome);
+        }
+    }
+    let alike = outcomes.iter().find(|outcome| outcome.to_lowercase() == value.trim().to_lowercase());
+    if let Some(alike) = alike {
+        return format!(
+            "no row has `{value}` in the column `{target}`, but there is `{alike}`: mind the case"
+        );
+    }
+    let listed: Vec<String> = found.iter().take(LISTED).map(|outcome| format!("`{outcome}`")).collect();
+    let more = if found.len() > LISTED { ", ..." } else { "" };
+    format!(
+        "no row has `{value}` in the column `{target}`; --favourable must be one of its values: {}{more}",
+        listed.join(", ")
+    )
 }

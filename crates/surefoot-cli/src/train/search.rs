@@ -1,6 +1,6 @@
 //! `surefoot train --search`: what robust recourse costs in accuracy.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use ndarray::Axis;
 use surefoot::train::{Objective, Threshold, Training};
@@ -8,7 +8,7 @@ use surefoot::{Action, Classifier, Descent, Exact, Metrics, People, Problem, Pro
 use surefoot_paper::figure::LineChart;
 
 use super::rows::Rows;
-use super::{Options, train_with_progress};
+use super::{Options, if_both, shown, train_with_progress};
 
 /// Trains for every weight and tells accuracy and recourse of each.
 pub fn run(
@@ -21,9 +21,7 @@ pub fn run(
 ) -> Result<String> {
     let features = file.features()?;
     let (epsilon, _) = file.uncertainty();
-    if options.grid.is_empty() {
-        bail!("--grid is empty; give at least one weight");
-    }
+    let grid = options.grid();
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
     table.set_header(["mu_2", "accuracy", "Matthews correlation", "turned down", "robust recourse"]);
@@ -32,16 +30,18 @@ pub fn run(
         ("Matthews correlation".to_owned(), Vec::new()),
         (format!("robust recourse at {epsilon}"), Vec::new()),
     ];
-    for (number, &weight) in options.grid.iter().enumerate() {
+    for (number, &weight) in grid.iter().enumerate() {
         let training = Training { objective: Objective::Allr(options.allr(weight)), ..training.clone() };
-        let what = format!("mu_2 = {weight} ({} of {})", number + 1, options.grid.len());
-        let trained = train_with_progress(&training, features, train, &what)?;
-        let classifier = trained.classifier(threshold, train.rows.view(), &train.labels)?;
+        let what = format!("mu_2 = {weight} ({} of {})", number + 1, grid.len());
+        let trained = train_with_progress(options, &training, features, train, &what)?;
+        let classifier = trained.classifier(threshold, train.rows.view(), &train.labels);
+        let classifier = classifier.map_err(|error| options.explain(error))?;
         let probabilities = trained.probabilities(test.rows.view());
         let metrics = Metrics::measure(&probabilities, &test.labels, classifier.threshold())?;
+        let mcc = if_both(&metrics, metrics.mcc);
         let refused: Vec<usize> =
             (0..probabilities.len()).filter(|&i| probabilities[i] < classifier.threshold()).collect();
-        let asked = &refused[..refused.len().min(options.people)];
+        let asked = &refused[..refused.len().min(options.people())];
         let share = if asked.is_empty() {
             None
         } else {
@@ -51,11 +51,11 @@ pub fn run(
         table.add_row([
             weight.to_string(),
             format!("{:.3}", metrics.accuracy),
-            format!("{:.3}", metrics.mcc),
+            shown(mcc),
             refused.len().to_string(),
             share.map_or("nobody asks".into(), |share| format!("{:.1}% of {}", 100.0 * share, asked.len())),
         ]);
-        for (line, value) in lines.iter_mut().zip([Some(metrics.accuracy), Some(metrics.mcc), share]) {
+        for (line, value) in lines.iter_mut().zip([Some(metrics.accuracy), mcc, share]) {
             line.1.extend(value.map(|value| (weight, value)));
         }
     }
@@ -67,12 +67,12 @@ pub fn run(
          recourse: an action that the attacks do not break with any shift of up to {epsilon}. Train \
          with the one you choose: --objective allr --mu-2 ...\n"
     );
-    if let Some(path) = &options.plot {
+    if let Some(path) = options.plot() {
         let chart = LineChart {
             title: "Robust recourse against accuracy".into(),
             x_label: "mu_2, the weight of reliance on what people cannot change".into(),
             y_label: "on test rows".into(),
-            log_x: options.grid.iter().all(|&weight| weight > 0.0),
+            log_x: grid.iter().all(|&weight| weight > 0.0),
             y_range: Some((0.0, 1.0)),
             lines,
         };

@@ -81,23 +81,35 @@ impl Edit {
     /// Replaces every `[[equation]]`. The entry of a feature that has one already is changed
     /// in its place; further ones follow.
     pub fn set_equations(&mut self, entries: &[EquationEntry]) {
-        let old = match self.document.get_mut("equation") {
-            Some(Item::ArrayOfTables(tables)) => std::mem::take(tables),
-            _ => ArrayOfTables::new(),
-        };
-        let of = |table: &Table| table.get("feature").and_then(Item::as_str).map(str::to_owned);
+        self.equations(entries, false);
+    }
+
+    /// Sets the `[[equation]]` of these features; those of others stay as they are.
+    pub fn update_equations(&mut self, entries: &[EquationEntry]) {
+        self.equations(entries, true);
+    }
+
+    fn equations(&mut self, entries: &[EquationEntry], keep_others: bool) {
+        let old = self.document.get_mut("equation").map(std::mem::take).unwrap_or_default();
+        let is_inline = old.is_value();
+        // Those of a list on one line become sections of their own.
+        let old = old.into_array_of_tables().unwrap_or_default();
         let mut placed: Vec<&str> = Vec::new();
         let mut tables: Vec<Table> = Vec::new();
         for mut table in old {
-            let Some(feature) = of(&table) else { continue };
-            let entry = entries.iter().find(|entry| entry.feature == feature);
-            if let Some(entry) = entry.filter(|entry| !placed.contains(&entry.feature.as_str())) {
-                update(&mut table, equation(entry));
-                placed.push(&entry.feature);
-                tables.push(table);
+            let feature = table.get("feature").and_then(Item::as_str);
+            match entries.iter().find(|entry| Some(entry.feature.as_str()) == feature) {
+                Some(entry) if placed.contains(&entry.feature.as_str()) => {}
+                Some(entry) => {
+                    update(&mut table, equation(entry));
+                    placed.push(&entry.feature);
+                    tables.push(table);
+                }
+                None if keep_others => tables.push(table),
+                None => {}
             }
         }
-        let is_first = tables.is_empty();
+        let is_first = tables.is_empty() || is_inline;
         for entry in entries.iter().filter(|entry| !placed.contains(&entry.feature.as_str())) {
             let mut table = Table::new();
             update(&mut table, equation(entry));
@@ -161,8 +173,7 @@ impl Edit {
         table.set_position(Some(last + 1));
         let trailing = self.document.trailing().as_str().unwrap_or_default().to_owned();
         if !trailing.trim().is_empty() {
-            let end = if trailing.ends_with('\n') { "" } else { "\n" };
-            table.decor_mut().set_prefix(format!("{trailing}{end}"));
+            table.decor_mut().set_prefix(format!("{}\n\n", trailing.trim_end_matches('\n')));
             self.document.set_trailing("");
         }
     }
@@ -220,9 +231,16 @@ fn list<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Item {
     value(items.into_iter().collect::<Array>())
 }
 
+/// A number as people write it: `-6.9e-16`, not fifteen zeros.
+fn number(number: f64) -> Value {
+    let is_plain = number == 0.0 || (1e-5..1e16).contains(&number.abs());
+    let short = if is_plain { None } else { format!("{number:e}").parse().ok() };
+    short.unwrap_or_else(|| number.into())
+}
+
 fn linear(fields: &mut Entries, coefficients: &[f64], intercept: f64) {
-    fields.push(("coefficients", list(coefficients.iter().copied())));
-    fields.push(("intercept", value(intercept)));
+    fields.push(("coefficients", list(coefficients.iter().copied().map(number))));
+    fields.push(("intercept", value(number(intercept))));
 }
 
 fn network(fields: &mut Entries, file: &NetworkFile) {
@@ -268,10 +286,10 @@ fn feature(feature: &Feature) -> Entries {
     if feature.kind != Kind::Real {
         fields.push(("kind", value(feature.kind.to_string())));
     }
-    fields.push(("mean", value(feature.mean)));
-    fields.push(("std", value(feature.std)));
+    fields.push(("mean", value(number(feature.mean))));
+    fields.push(("std", value(number(feature.std))));
     if feature.lower.is_finite() || feature.upper.is_finite() {
-        fields.push(("limits", list([feature.lower, feature.upper])));
+        fields.push(("limits", list([feature.lower, feature.upper].map(number))));
     }
     let change = match feature.change {
         Change::Fixed => "fixed",

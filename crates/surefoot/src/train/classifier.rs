@@ -118,6 +118,8 @@ pub struct Trained {
     pub network: Network,
     /// One entry for each epoch.
     pub log: Vec<Epoch>,
+    /// The epoch whose weights the network has: the last, or with early stopping the best.
+    pub kept: usize,
 }
 
 impl Training {
@@ -159,15 +161,15 @@ impl Training {
             validation: self.validation,
             seed: self.seed,
         };
-        let (network, log) = descent.minimise::<f32>(&loss, watch)?;
+        let (network, log, kept) = descent.minimise::<f32>(&loss, watch)?;
         if self.objective != Objective::ActionableOnly {
-            return Ok(Trained { network, log });
+            return Ok(Trained { network, log, kept });
         }
         // It has never seen the other features; now it need not look.
         let mut layers = network.layers().to_vec();
         let hidden = (0..actionable.len()).filter(|&j| !actionable[j]);
         hidden.for_each(|j| layers[0].weight.column_mut(j).fill(0.0));
-        Ok(Trained { network: Network::new(layers, self.activation)?, log })
+        Ok(Trained { network: Network::new(layers, self.activation)?, log, kept })
     }
 }
 

@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Uniform};
 use rayon::prelude::*;
 
+use super::split::divide;
 use crate::adam::Adam;
 use crate::network::{Block, LANES, Real, Trainable};
 use crate::{Activation, Error, Network, Result};
@@ -39,6 +40,11 @@ pub(super) trait Loss: Sync {
     /// The loss of one sample without penalties, from what the network says of it; for samples
     /// held out.
     fn plain(&self, sample: usize, output: f64) -> f64;
+
+    /// Whether the outcome of a sample is favourable, so that both outcomes are held out.
+    fn label(&self, _sample: usize) -> bool {
+        false
+    }
 
     /// The inputs of samples, for samples held out.
     fn rows(&self, samples: &[usize]) -> ndarray::Array2<f64>;
@@ -91,20 +97,20 @@ pub struct Epoch {
 pub type Watch<'a> = dyn FnMut(&Epoch) -> ControlFlow<()> + 'a;
 
 impl Descent<'_> {
-    /// Trains a network from random weights. Ends early if `watch` says so, with the weights
-    /// of that epoch.
+    /// Trains a network from random weights; with it come the log and the epoch whose weights
+    /// it has. Ends early if `watch` says so.
     pub fn minimise<T: Real>(
         &self,
         loss: &impl Loss,
         watch: &mut Watch<'_>,
-    ) -> Result<(Network, Vec<Epoch>)> {
+    ) -> Result<(Network, Vec<Epoch>, usize)> {
         self.check()?;
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let mut widths = vec![loss.inputs()];
         widths.extend(self.hidden);
         widths.push(1);
         let mut network = Trainable::<T>::new(widths.clone(), self.activation, initial(&widths, &mut random));
-        let (mut order, held_out) = self.split(loss.samples(), &mut random)?;
+        let (mut order, held_out) = self.split(loss, &mut random)?;
         let held_out_rows = loss.rows(&held_out);
 
         let mut blocks: Vec<(Block<T>, f64)> =
@@ -152,10 +158,12 @@ impl Descent<'_> {
                 }
             }
         }
-        if let Some((_, _, parameters)) = best {
+        let mut kept = log.len();
+        if let Some((_, number, parameters)) = best {
             network.update(|place| place.copy_from_slice(&parameters));
+            kept = number;
         }
-        Ok((network.network()?, log))
+        Ok((network.network()?, log, kept))
     }
 
     /// The gradient of the mean loss of a batch, in parts for each block, and that loss. Parts
@@ -192,18 +200,13 @@ impl Descent<'_> {
     }
 
     /// Samples to train on and samples held out.
-    fn split(&self, samples: usize, random: &mut ChaCha8Rng) -> Result<(Vec<usize>, Vec<usize>)> {
-        let mut order: Vec<usize> = (0..samples).collect();
+    fn split(&self, loss: &impl Loss, random: &mut ChaCha8Rng) -> Result<(Vec<usize>, Vec<usize>)> {
+        let mut order: Vec<usize> = (0..loss.samples()).collect();
         let Some(validation) = self.validation else {
             return Ok((order, Vec::new()));
         };
         order.shuffle(random);
-        let held_out = (samples as f64 * validation.share).round() as usize;
-        if held_out == 0 || held_out >= samples {
-            return Err(Error::ValidationShare { share: validation.share, samples });
-        }
-        let held_out = order.split_off(samples - held_out);
-        Ok((order, held_out))
+        divide(&order, validation.share, |sample| loss.label(sample))
     }
 
     fn check(&self) -> Result<()> {

@@ -4,16 +4,17 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use nalgebra::DVector;
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::descend::{Descent, Epoch, Loss, Samples, Watch};
+use super::split::held_out;
 use super::{check_table, design};
 use crate::metrics::ranks;
 use crate::network::{Block, Lanes, Real, Trainable};
-use crate::{Activation, Equation, Error, Features, Network, Result, Scm};
+use crate::{Activation, Equation, Error, Features, Kind, Network, Result, Scm};
 
 /// A rank correlation below this is too weak to matter, however many rows prove it.
 const WEAK: f64 = 0.1;
@@ -42,7 +43,8 @@ const SETTLING: f64 = 0.5;
 pub struct Fitting {
     /// What the functions look like.
     pub shape: Shape,
-    /// The part of the rows that is kept apart to see how well the equations do.
+    /// The part of the rows that is kept apart to see how well the equations do; 0 for none,
+    /// and they are judged by the rows that they were fitted to.
     pub held_out: f64,
     /// Decides which rows are kept apart, and initial weights.
     pub seed: u64,
@@ -107,7 +109,8 @@ pub struct FittedEquation {
     pub function: Function,
     /// The share of its variance that they explain, on rows held out.
     pub r_squared: f64,
-    /// The standard deviation of what they leave unexplained, on rows held out.
+    /// The standard deviation of what they leave unexplained: for networks on rows held out,
+    /// for linear equations on all rows, less one row for each number that was fitted.
     pub deviation: f64,
     /// What casts doubt on it.
     pub warnings: Vec<Warning>,
@@ -152,6 +155,11 @@ pub enum Warning {
         /// The feature.
         feature: String,
     },
+    /// A binary feature whose equation gives any number.
+    Binary {
+        /// The feature.
+        feature: String,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -165,8 +173,24 @@ impl fmt::Display for Warning {
                 write!(f, "`{feature}`: its cause `{parent}` is constant or follows from the others; drop it")
             }
             Warning::Unexplained { feature } => {
-                write!(f, "`{feature}`: its causes explain nothing of it on rows held out; check the graph")
+                write!(f, "`{feature}`: its causes explain nothing of it; check the graph")
             }
+            Warning::Binary { feature } => write!(
+                f,
+                "`{feature}` is binary, and its equation gives any number: where its causes change, it becomes a fraction"
+            ),
+        }
+    }
+}
+
+impl Function {
+    /// Its value for every row of parents.
+    fn values(&self, parents: &Array2<f64>) -> Array1<f64> {
+        match self {
+            Function::Linear { coefficients, intercept } => {
+                parents.dot(&ArrayView1::from(coefficients)) + *intercept
+            }
+            Function::Network(network) => Array1::from(network.values(parents.view())),
         }
     }
 }
@@ -210,8 +234,8 @@ pub fn linear_equation(
 impl Fitting {
     /// Fits an equation for every feature named with its causes, on standardised rows.
     ///
-    /// Linear equations are the least-squares solution over *all* rows; what is said of their
-    /// quality comes from a solution without the rows held out. Networks never see those.
+    /// Linear equations are the least-squares solution over *all* rows; the share that they
+    /// explain comes from a solution without the rows held out. Networks never see those.
     pub fn run(
         &self,
         features: &Features,
@@ -233,12 +257,12 @@ impl Fitting {
         check_table(features, rows)?;
         let mut order: Vec<usize> = (0..rows.nrows()).collect();
         order.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed));
-        let held_out = (rows.nrows() as f64 * self.held_out).round() as usize;
-        if held_out == 0 || held_out >= rows.nrows() {
-            return Err(Error::ValidationShare { share: self.held_out, samples: rows.nrows() });
-        }
-        let kept = order.split_off(held_out);
-        let (test, train) = (rows.select(Axis(0), &order), rows.select(Axis(0), &kept));
+        let (train, test) = if self.held_out == 0.0 {
+            (rows.to_owned(), rows.to_owned())
+        } else {
+            let kept = order.split_off(held_out(rows.nrows(), self.held_out)?);
+            (rows.select(Axis(0), &kept), rows.select(Axis(0), &order))
+        };
         // The graph is checked before any time is spent on it.
         let blank = |(feature, parents): &(&'_ str, &[&str])| {
             let zeros = vec![0.0; parents.len()];
@@ -257,12 +281,22 @@ impl Fitting {
                 return Err(Error::ConstantColumn { feature: feature.into() });
             }
             let mut warnings = Vec::new();
+            if features.feature(target).kind == Kind::Binary {
+                warnings.push(Warning::Binary { feature: feature.into() });
+            }
             let (function, predicted) = match &self.shape {
                 Shape::Linear => {
-                    let (coefficients, intercept) = least_squares(features, train.view(), target, &columns)?;
-                    let inputs = test.select(Axis(1), &columns);
-                    let predicted = inputs.dot(&Array1::from(coefficients)) + intercept;
-                    let (coefficients, intercept) = least_squares(features, rows, target, &columns)?;
+                    let whole = least_squares(features, rows, target, &columns).map_err(|error| {
+                        let Error::Collinear { feature: cause } = error else { return error };
+                        let is_constant = features.index(&cause).is_ok_and(constant);
+                        Error::CollinearCause { feature: feature.into(), cause, is_constant }
+                    })?;
+                    // Where a rare value is held out the rest may not do for a solution.
+                    let (coefficients, intercept) =
+                        least_squares(features, train.view(), target, &columns).unwrap_or(whole.clone());
+                    let predicted =
+                        Function::Linear { coefficients, intercept }.values(&test.select(Axis(1), &columns));
+                    let (coefficients, intercept) = whole;
                     (Function::Linear { coefficients, intercept }, predicted)
                 }
                 Shape::Network { hidden, activation, epochs, batch, step } => {
@@ -287,9 +321,10 @@ impl Fitting {
                         seed: self.seed.wrapping_add(target as u64),
                     };
                     let watch: &mut Watch<'_> = &mut |epoch| watch(feature, epoch);
-                    let (network, _) = descent.minimise::<f32>(&loss, watch)?;
-                    let predicted = network.values(test.select(Axis(1), &columns).view());
-                    (Function::Network(network), Array1::from(predicted))
+                    let (network, ..) = descent.minimise::<f32>(&loss, watch)?;
+                    let function = Function::Network(network);
+                    let predicted = function.values(&test.select(Axis(1), &columns));
+                    (function, predicted)
                 }
             };
             let actual = test.column(target);
@@ -299,13 +334,23 @@ impl Fitting {
             if r_squared.is_nan() || r_squared <= 0.0 {
                 warnings.push(Warning::Unexplained { feature: feature.into() });
             }
-            warnings.extend(dependence(features, feature, &test, &columns, &residuals));
+            // Whether noise depends on a cause is seen in all rows: few are held out, and a
+            // function with far fewer numbers than rows leaves residuals that are near the noise.
+            let everywhere = &rows.column(target) - &function.values(&rows.select(Axis(1), &columns));
+            warnings.extend(dependence(features, feature, rows, &columns, &everywhere));
+            let deviation = match &function {
+                Function::Linear { .. } => {
+                    let free = rows.nrows().saturating_sub(columns.len() + 1).max(1);
+                    (everywhere.mapv(|r| r * r).sum() / free as f64).sqrt()
+                }
+                Function::Network(_) => residuals.std(0.0),
+            };
             Ok(FittedEquation {
                 feature: feature.into(),
                 parents: parents.iter().map(|&parent| parent.into()).collect(),
                 function,
                 r_squared,
-                deviation: residuals.std(0.0),
+                deviation,
                 warnings,
             })
         });
@@ -345,7 +390,7 @@ fn least_squares(
 fn dependence(
     features: &Features,
     feature: &str,
-    rows: &Array2<f64>,
+    rows: ArrayView2<'_, f64>,
     columns: &[usize],
     residuals: &Array1<f64>,
 ) -> Vec<Warning> {

@@ -222,6 +222,10 @@ impl Loss for Classification<'_> {
         self.weight(sample) * cross_entropy(output, self.labels[sample])
     }
 
+    fn label(&self, sample: usize) -> bool {
+        self.labels[sample]
+    }
+
     fn rows(&self, samples: &[usize]) -> ndarray::Array2<f64> {
         let mut rows = self.rows.select(ndarray::Axis(0), samples);
         if self.objective == Objective::ActionableOnly {

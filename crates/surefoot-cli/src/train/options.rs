@@ -1,0 +1,321 @@
+//! What `surefoot train` can be asked, and whether it makes sense.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use surefoot::train::{Allr, ClassWeights, Objective, Ross, Threshold, Training, Validation};
+use surefoot::{Activation, Error};
+
+/// What `surefoot train` can be asked.
+#[derive(Args)]
+#[command(allow_negative_numbers = true)]
+pub struct Options {
+    /// A table of people with their outcomes: CSV, Parquet or Arrow.
+    pub table: PathBuf,
+    /// The column with the outcome.
+    #[arg(long)]
+    pub target: String,
+    /// The outcome that is favourable; 1 or true if not given.
+    #[arg(long, value_name = "VALUE")]
+    pub favourable: Option<String>,
+    /// The problem file, TOML (not JSON): says what the features are and gets the classifier.
+    /// Written as by `surefoot init` if it is not there.
+    #[arg(long, value_name = "FILE", default_value = "problem.toml")]
+    pub problem: PathBuf,
+    /// Where to write a network; problem.classifier.safetensors beside problem.toml if not given.
+    /// (A linear classifier is written into the problem file itself.)
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// What it is trained for.
+    #[arg(long, value_enum, default_value = "erm")]
+    objective: Goal,
+    /// ALLR: the weight of the departure from local linearity [default: 3].
+    #[arg(long, value_name = "WEIGHT")]
+    mu_1: Option<f64>,
+    /// ALLR: the weight of reliance on features that people cannot change [default: 0.1].
+    #[arg(long, value_name = "WEIGHT")]
+    mu_2: Option<f64>,
+    /// ALLR: the radius within which to be linear, in standard deviations [default: 0.1].
+    #[arg(long)]
+    radius: Option<f64>,
+    /// Ross: the weight of the penalty [default: 0.8].
+    #[arg(long, value_name = "WEIGHT")]
+    ross_weight: Option<f64>,
+    /// Ross: the length of the action that should suffice, in standard deviations
+    /// [default: 0.75].
+    #[arg(long, value_name = "LENGTH")]
+    ross_reach: Option<f64>,
+
+    /// Widths of the hidden layers; `--hidden none` for a logistic regression.
+    #[arg(long, default_value = "100,100", value_name = "WIDTHS")]
+    hidden: String,
+    /// The function between layers [default: tanh].
+    #[arg(long, value_enum)]
+    activation: Option<Between>,
+    /// Passes over the training rows, at most.
+    #[arg(long, default_value_t = 30)]
+    epochs: usize,
+    /// Rows in a mini-batch.
+    #[arg(long, default_value_t = 100)]
+    batch: usize,
+    /// The step of Adam.
+    #[arg(long, default_value_t = 0.01)]
+    step: f64,
+    /// Let both outcomes count the same in total, however rare one is.
+    #[arg(long)]
+    balanced: bool,
+    /// The part of the training rows on which training is watched.
+    #[arg(long, value_name = "SHARE")]
+    validation: Option<f64>,
+    /// Stop once the loss there has not improved for this many epochs, and keep the best.
+    #[arg(long, value_name = "EPOCHS", requires = "validation")]
+    patience: Option<usize>,
+    /// The part of the rows kept apart to test on; 0 to train on all.
+    #[arg(long, default_value_t = 0.2, value_name = "SHARE")]
+    pub test: f64,
+    /// The decision threshold: a probability, `mcc`, `accuracy` (the best on the training rows),
+    /// or `fpr=0.05` for a false-positive rate.
+    #[arg(long, default_value = "mcc")]
+    threshold: String,
+    /// Decides splits, initial weights and order; the same seed gives the same classifier.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Write the loss of every epoch into this table.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+
+    #[command(flatten)]
+    search: Box<Search>,
+}
+
+/// The search for a strength of ALLR.
+#[derive(Args)]
+struct Search {
+    /// Train with ALLR for each of several values of mu_2 and show how accurate the classifier is
+    /// and how many of those it turns down have robust recourse; no classifier is written.
+    #[arg(long, conflicts_with_all = ["output", "log", "mu_2", "objective"])]
+    search: bool,
+    /// The values that --search tries, with commas between them [default: 0.01,0.1,0.5,3].
+    #[arg(long, value_delimiter = ',', value_name = "WEIGHTS", requires = "search")]
+    grid: Vec<f64>,
+    /// How many of those turned down --search asks about, at most [default: 300].
+    #[arg(long, value_name = "NUMBER", requires = "search")]
+    people: Option<usize>,
+    /// Draw what --search finds into this SVG or PNG file.
+    #[arg(long, value_name = "FILE", requires = "search")]
+    plot: Option<PathBuf>,
+}
+
+/// What a classifier can be trained for.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Goal {
+    /// Being right (empirical risk).
+    Erm,
+    /// Being right by what people can change alone.
+    Af,
+    /// Being right, locally linear, and not relying on what people cannot change.
+    Allr,
+    /// Being right, with an action within reach (Ross et al.).
+    Ross,
+}
+
+/// What may stand between layers.
+#[derive(Clone, Copy, ValueEnum)]
+enum Between {
+    Tanh,
+    Relu,
+    Sigmoid,
+}
+
+impl Options {
+    /// The training asked for; an error if some option would have no effect.
+    pub fn training(&self) -> Result<Training> {
+        let hidden = widths(&self.hidden)?;
+        self.check_effects(hidden.is_empty())?;
+        let ross = Ross::default();
+        let objective = match self.objective {
+            Goal::Erm => Objective::EmpiricalRisk,
+            Goal::Af => Objective::ActionableOnly,
+            Goal::Allr => Objective::Allr(self.allr(self.mu_2.unwrap_or(Allr::default().reliance))),
+            Goal::Ross => Objective::Ross(Ross {
+                weight: self.ross_weight.unwrap_or(ross.weight),
+                reach: self.ross_reach.unwrap_or(ross.reach),
+            }),
+        };
+        let activation = match self.activation {
+            None | Some(Between::Tanh) => Activation::Tanh,
+            Some(Between::Relu) => Activation::Relu,
+            Some(Between::Sigmoid) => Activation::Sigmoid,
+        };
+        let validation = self.validation.map(|share| Validation { share, patience: self.patience });
+        Ok(Training {
+            objective,
+            hidden,
+            activation,
+            epochs: self.epochs,
+            batch: self.batch,
+            step: self.step,
+            classes: if self.balanced { ClassWeights::Balanced } else { ClassWeights::Equal },
+            validation,
+            seed: self.seed,
+        })
+    }
+
+    fn check_effects(&self, is_linear: bool) -> Result<()> {
+        let is_allr = self.search.search || self.objective == Goal::Allr;
+        let is_ross = !self.search.search && self.objective == Goal::Ross;
+        for (option, is_given, is_wanted, belongs) in [
+            ("--mu-1", self.mu_1.is_some(), is_allr, "--objective allr or --search"),
+            ("--mu-2", self.mu_2.is_some(), is_allr, "--objective allr"),
+            ("--radius", self.radius.is_some(), is_allr, "--objective allr or --search"),
+            ("--ross-weight", self.ross_weight.is_some(), is_ross, "--objective ross"),
+            ("--ross-reach", self.ross_reach.is_some(), is_ross, "--objective ross"),
+        ] {
+            if is_given && !is_wanted {
+                bail!("{option} has no effect here; it goes with {belongs}");
+            }
+        }
+        if is_linear && self.activation.is_some() {
+            bail!("--activation has no effect with --hidden none; leave one of them out");
+        }
+        if is_linear && self.output.is_some() {
+            bail!(
+                "--output has no effect with --hidden none: a linear classifier is written into the \
+                 problem file itself; leave it out"
+            );
+        }
+        if self.search.people == Some(0) {
+            bail!("--people 0 leaves nobody to ask about; give at least 1");
+        }
+        if let Some(path) = &self.search.plot {
+            let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+            if !matches!(ending.as_deref(), Some("svg" | "png")) {
+                bail!(
+                    "--plot {}: not known what kind of picture this is; name it .svg or .png",
+                    path.display()
+                );
+            }
+        }
+        Ok(())
+    }
+
+    pub fn allr(&self, reliance: f64) -> Allr {
+        let usual = Allr::default();
+        Allr {
+            linearity: self.mu_1.unwrap_or(usual.linearity),
+            reliance,
+            radius: self.radius.unwrap_or(usual.radius),
+            ..usual
+        }
+    }
+
+    /// Whether it is to search rather than to train.
+    pub fn is_search(&self) -> bool {
+        self.search.search
+    }
+
+    /// Where to draw what the search finds.
+    pub fn plot(&self) -> Option<&Path> {
+        self.search.plot.as_deref()
+    }
+
+    /// The weights that --search tries, each once.
+    pub fn grid(&self) -> Vec<f64> {
+        let mut grid: Vec<f64> = Vec::new();
+        let asked = if self.search.grid.is_empty() { &Allr::GRID[..] } else { &self.search.grid[..] };
+        for &weight in asked {
+            if !grid.contains(&weight) {
+                grid.push(weight);
+            }
+        }
+        grid
+    }
+
+    /// How many people --search asks about.
+    pub fn people(&self) -> usize {
+        self.search.people.unwrap_or(300)
+    }
+
+    pub fn threshold(&self) -> Result<Threshold> {
+        if let Ok(probability) = self.threshold.parse() {
+            return Ok(Threshold::Fixed(probability));
+        }
+        match self.threshold.split_once('=') {
+            None if self.threshold == "mcc" => Ok(Threshold::BestMcc),
+            None if self.threshold == "accuracy" => Ok(Threshold::BestAccuracy),
+            Some(("fpr", rate)) if rate.parse::<f64>().is_ok() => {
+                Ok(Threshold::FalsePositiveRate(rate.parse()?))
+            }
+            _ => bail!("--threshold {}: give a probability, `mcc`, `accuracy` or `fpr=0.05`", self.threshold),
+        }
+    }
+
+    /// What the engine refuses, in the words of the command line.
+    pub fn explain(&self, error: Error) -> anyhow::Error {
+        match error {
+            Error::Setting { setting, value } => {
+                let (option, range) = match setting {
+                    "linearity" => ("--mu-1", NOT_NEGATIVE),
+                    "reliance" if self.search.search => ("--grid", NOT_NEGATIVE),
+                    "reliance" => ("--mu-2", NOT_NEGATIVE),
+                    "radius" => ("--radius", "above 0"),
+                    "weight" => ("--ross-weight", NOT_NEGATIVE),
+                    "reach" => ("--ross-reach", NOT_NEGATIVE),
+                    other => return setting_of_descent(other, value),
+                };
+                anyhow::anyhow!("{option} is {}; it must be {range}", short(value))
+            }
+            Error::ValidationShare { .. } => anyhow::Error::new(error).context("--validation"),
+            Error::NothingActionable if !self.problem.exists() => anyhow::anyhow!(
+                "every feature is fixed until you say otherwise: write {problem} with `surefoot init`, say \
+                 there what an action may change (change = \"increase\"), and train again",
+                problem = self.problem.display()
+            ),
+            Error::NothingActionable => anyhow::anyhow!(
+                "{}: every feature is fixed; say of at least one what an action may change, for example \
+                 change = \"increase\"",
+                self.problem.display()
+            ),
+            Error::Diverged { epoch } => {
+                let weight = match self.objective {
+                    _ if self.search.search => ", a smaller --mu-1 or smaller weights in --grid",
+                    Goal::Allr => ", --mu-1 or --mu-2",
+                    Goal::Ross => " or --ross-weight",
+                    Goal::Erm | Goal::Af => "",
+                };
+                anyhow::anyhow!(
+                    "training went out of bounds in epoch {epoch}; take a smaller --step{weight}, and see that \
+                     mean and std in {} are those of the table",
+                    self.problem.display()
+                )
+            }
+            Error::Threshold { .. } | Error::Rate { .. } => anyhow::Error::new(error).context("--threshold"),
+            other => other.into(),
+        }
+    }
+}
+
+const NOT_NEGATIVE: &str = "a finite number, at least 0";
+
+/// A setting of the descent in mini-batches, which is an option of the same name.
+pub fn setting_of_descent(setting: &str, value: f64) -> anyhow::Error {
+    anyhow::anyhow!("--{setting} is {}; it must be above 0 and at most 1e9", short(value))
+}
+
+/// A number without three hundred digits.
+fn short(value: f64) -> String {
+    let text = format!("{value:?}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+fn widths(text: &str) -> Result<Vec<usize>> {
+    if text == "none" {
+        return Ok(Vec::new());
+    }
+    match text.split(',').map(|width| width.trim().parse()).collect() {
+        Ok(widths) => Ok(widths),
+        Err(_) => bail!("--hidden {text}: give widths such as `100,100`, or `none`"),
+    }
+}
