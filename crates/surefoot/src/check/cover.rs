@@ -76,7 +76,8 @@ fn cut(boxes: &[Sides], part: &Sides, near: &[usize]) -> Option<(usize, f64)> {
         for at in first.iter().chain(&last).copied().filter(inside) {
             let below = first.partition_point(|end| *end < at);
             let above = near.len() - last.partition_point(|end| *end <= at);
-            let through = below + above - near.len();
+            // A box whose ends are the wrong way round is on neither side.
+            let through = (below + above).saturating_sub(near.len());
             let price = below.max(above) + THROUGH * through;
             if best.is_none_or(|(least, ..)| price < least) {
                 best = Some((price, axis, at));
