@@ -74,7 +74,7 @@ pub fn in_perturbation(
             }
         }
     }
-    let mut planes = planes(&Affine::default().bound(&graph, &region), &region);
+    let mut planes = planes(problem, &Affine::default().bound(&graph, &region), &region);
     planes.linear = coordinates.of_gradient(&planes.linear);
     Ok(planes)
 }
@@ -97,7 +97,7 @@ pub fn in_action(
     check(individual.len(), perturbation, perturbation)?;
     let graph = composer.in_change(perturbation);
     let region = Region::cuboid(between.0.to_vec(), between.1.to_vec());
-    Ok(planes(&Affine::default().bound(&graph, &region), &region))
+    Ok(planes(problem, &Affine::default().bound(&graph, &region), &region))
 }
 
 /// A matrix M such that the Hessian of the margin in the perturbation is nowhere below M, over
@@ -123,14 +123,22 @@ pub fn curvature(problem: &Problem, individual: &[f64], action: &Action) -> Resu
     Ok(bound.map(|bound| Array2::from_shape_fn((n, n), |(i, j)| entry(&bound.matrices[0], i, j))))
 }
 
-fn planes(plane: &Plane, region: &Region) -> Planes {
+/// Parts of a graph that do not depend on its inputs are evaluated once, as any computer would:
+/// what that may be off by, as a share, and amplified by what follows.
+const FOLDED: f64 = 1e-11;
+
+fn planes(problem: &Problem, plane: &Plane, region: &Region) -> Planes {
     let number = |x: f64, otherwise: f64| if x.is_nan() { otherwise } else { x };
+    // Sums are accounted for as they are made.
+    let linear = problem.classifier().coefficients().is_ok()
+        && problem.scm().is_none_or(|scm| scm.coefficients().is_ok());
+    let room = if linear { 0.0 } else { FOLDED * (1.0 + plane.constant.abs()) };
     Planes {
         linear: plane.linear.clone(),
         constant: plane.constant,
-        error: plane.error,
-        lower: number(plane.lower(region), f64::NEG_INFINITY),
-        upper: number(plane.upper(region), f64::INFINITY),
+        error: plane.error + room,
+        lower: number(plane.lower(region) - room, f64::NEG_INFINITY),
+        upper: number(plane.upper(region) + room, f64::INFINITY),
     }
 }
 

@@ -72,6 +72,11 @@ impl Scm {
             let of =
                 |values: &[Form]| -> Vec<Form> { node.parents.iter().map(|&p| values[p].clone()).collect() };
             let parents = of(acted);
+            if parents == of(perturbed) {
+                // Copied rather than computed again, even where the noise could not be recovered.
+                acted[i] = perturbed[i].clone();
+                continue;
+            }
             let value = if node.mechanism.is_additive() {
                 let value = node.mechanism.compose(graph, &parents, &Form::constant(noise[i]));
                 self.with_error_of_trip(graph, i, x, noise, value).plus(1.0, &perturbation[i])

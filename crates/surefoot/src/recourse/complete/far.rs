@@ -11,6 +11,7 @@ use super::boxes::{Cuboid, DISTANCE};
 use super::solve::Solver;
 use crate::Cost;
 use crate::bound::Region;
+use crate::certify::LEAST_MARGIN;
 
 /// Cones looked at before boxes are cut after all.
 const CONES: usize = 1000;
@@ -112,7 +113,7 @@ impl Solver<'_, '_> {
             for &k in &order {
                 let composer = &self.sets[cuboid.set].composer;
                 let graph = composer.in_rays(&self.pool[k], rays, &rest);
-                if self.prover.affine.bound(&graph, &region).upper(&region) < 0.0 {
+                if self.prover.affine.bound(&graph, &region).upper(&region) < -LEAST_MARGIN {
                     self.ruled_out.push(RuledOut {
                         features: composer.features().to_vec(),
                         lower: cuboid.lower.clone(),

@@ -289,7 +289,7 @@ impl<'p, 's> Solver<'p, 's> {
         let region = Region::cuboid(lower.clone(), upper.clone());
         let plane = self.prover.affine.bound(&graphs[k], &region);
         let highest = highest(&plane, &region, cost, &weights, limit);
-        if highest >= 0.0 || highest.is_nan() {
+        if highest >= -LEAST_MARGIN || highest.is_nan() {
             return false;
         }
         let features = composer.features().to_vec();
