@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use ndarray::Axis;
 use surefoot::train::{Objective, Threshold, Training};
-use surefoot::{Action, Classifier, Descent, Exact, Metrics, People, Problem, ProblemFile, smallest_break};
+use surefoot::{Classifier, Metrics, Outcome, People, Problem, ProblemFile, recourse};
 use surefoot_paper::figure::LineChart;
 
 use super::rows::Rows;
@@ -64,7 +64,7 @@ pub fn run(
     }
     let mut text = format!(
         "{table}\nThe larger mu_2, the less the classifier relies on what people cannot change. Robust \
-         recourse: an action that the attacks do not break with any shift of up to {epsilon}. Train \
+         recourse: an action that is proven to hold for every shift of up to {epsilon}. Train \
          with the one you choose: --objective allr --mu-2 ...\n"
     );
     if let Some(path) = options.plot() {
@@ -95,22 +95,7 @@ fn problem(file: &ProblemFile, classifier: Classifier) -> Result<Problem> {
     })
 }
 
-/// How many of the people have an action that holds.
+/// How many of the people have an action that is proven to hold.
 fn robust(problem: &Problem, people: &People) -> Result<usize> {
-    if let Ok(exact) = Exact::new(problem) {
-        let answers = people.iter().map(|individual| exact.solve(individual));
-        return Ok(answers.collect::<Result<Vec<_>, _>>()?.iter().filter(|a| a.recourse().is_some()).count());
-    }
-    let attempts = Descent::default().solve(problem, people)?;
-    let found: Vec<usize> = (0..attempts.len()).filter(|&i| attempts[i].candidate().is_some()).collect();
-    if found.is_empty() {
-        return Ok(0);
-    }
-    let actions: Vec<Action> =
-        attempts.iter().filter_map(|attempt| attempt.candidate()).map(|found| found.action.clone()).collect();
-    let breaks = smallest_break(problem, &people.select(&found)?, &actions)?;
-    Ok(breaks
-        .iter()
-        .filter(|found| found.as_ref().is_none_or(|found| found.size >= problem.epsilon()))
-        .count())
+    Ok(recourse(problem, people)?.iter().filter_map(Outcome::recourse).count())
 }
