@@ -6,7 +6,7 @@
 //! standardised.
 
 use crate::graph::{Builder, Form};
-use crate::network::{Lanes, Network, SingleWorkspace, Workspace, logit};
+use crate::network::{Lanes, Network, SingleWorkspace, Workspace, logit, sigmoid};
 use crate::{Error, Features, Result};
 
 /// A model that decides on people.
@@ -84,6 +84,13 @@ impl Classifier {
             return Err(Error::Threshold { threshold });
         }
         Ok(Self { model, threshold, offset })
+    }
+
+    /// The same with a threshold whose logit is higher by about this much; exactly how much.
+    pub(crate) fn stricter(&self, by: f64) -> Result<(Self, f64)> {
+        let stricter = Self::new(self.model.clone(), sigmoid(self.offset + by))?;
+        let by = stricter.offset - self.offset;
+        Ok((stricter, by))
     }
 
     /// How many features it looks at.

@@ -24,8 +24,11 @@ mod far;
 mod solve;
 
 use crate::action::{MOST_ACTIONABLE, intervention_sets};
-use crate::certify::{Budget, Certificate};
-use crate::{Error, Form, Outcome, Problem, Result};
+use crate::certify::{Budget, Certificate, Verdict};
+use crate::{Error, Form, Outcome, Problem, Recourse, Result};
+
+/// Room that is asked for, in units of the logit, where a proof fails without.
+const ROOM: [f64; 2] = [0.05, 0.25];
 
 /// The solver, prepared once for a problem and used for any number of individuals.
 ///
@@ -128,6 +131,38 @@ impl<'p> Complete<'p> {
     /// # Errors
     /// As [`Complete::solve`].
     pub fn prove(&self, individual: &[f64]) -> Result<Proof> {
-        solve::Solver::new(self, individual)?.run()
+        let proof = solve::Solver::new(self, individual)?.run()?;
+        match proof.outcome {
+            Outcome::Undecided(_) => self.with_room(individual, proof),
+            _ => Ok(proof),
+        }
+    }
+
+    /// An action that leaves more room, where the cheapest one that seems to hold cannot be proved:
+    /// the cheapest for a stricter classifier. What is proven of the cost stays.
+    fn with_room(&self, individual: &[f64], mut proof: Proof) -> Result<Proof> {
+        let Outcome::Undecided(undecided) = &proof.outcome else { return Ok(proof) };
+        let bound = undecided.cost_bound;
+        for room in ROOM {
+            let (problem, room) = self.problem.stricter(room)?;
+            let budget = Budget { evaluations: self.budget.evaluations / 3 };
+            let stricter = Complete { problem: &problem, sets: self.sets.clone(), gap: self.gap, budget };
+            let more = solve::Solver::new(&stricter, individual)?.run()?;
+            proof.evaluations += more.evaluations;
+            proof.proving += more.proving;
+            let (Outcome::Found(found), Some(mut certificate)) = (more.outcome, more.certificate) else {
+                continue;
+            };
+            // Up to the rounding of a sum.
+            let more = |margin: f64| margin + room - 1e-12 * (1.0 + margin.abs());
+            certificate.pieces.iter_mut().for_each(|piece| piece.margin = more(piece.margin));
+            let margin = more(found.margin);
+            certificate.verdict = Verdict::Holds { margin };
+            let cost_bound = bound.min(found.cost);
+            proof.outcome = Outcome::Found(Recourse { cost_bound, margin, ..found });
+            proof.certificate = Some(certificate);
+            return Ok(proof);
+        }
+        Ok(proof)
     }
 }
