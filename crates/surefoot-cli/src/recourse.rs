@@ -35,7 +35,8 @@ pub struct Options {
     /// certify --check`.
     #[arg(long, value_name = "FILE", conflicts_with = "person")]
     proofs: Option<PathBuf>,
-    /// Networks: how much dearer, as a share, an action may be than the proven bound.
+    /// Networks: how much dearer, as a share, an action should be at most than the proven bound; more
+    /// where nothing so cheap can be proved.
     #[arg(long, default_value_t = 0.01)]
     gap: f64,
     /// Networks: bounds and evaluations that each person may cost.

@@ -139,3 +139,22 @@ fn refute(problem: &Problem, case: &Case, certified: &[(usize, Action, f64)], pl
         assert!(worst.margin < 0.0, "{place}: {action:?} survives with {}", worst.margin);
     }
 }
+
+/// The cheapest action that seems to hold for these people cannot be proved; one with more room
+/// can, with the bound on the cost that was proven before.
+#[test]
+fn who_cannot_be_proved_the_cheapest_gets_one_with_more_room() {
+    let Some(reference) = Reference::locate_or_skip() else { return };
+    let case = reference.case("loan_mlp_ERM_s2").unwrap();
+    let problem = case.problem(&reference).unwrap().with_uncertainty(Norm::L2, 0.1).unwrap();
+    let complete = Complete::new(&problem).unwrap();
+    let mut with_room = 0;
+    for i in [2, 16] {
+        let individual = case.people.individual(i);
+        let proof = complete.prove(individual).unwrap();
+        let Outcome::Found(found) = &proof.outcome else { continue };
+        with_room += usize::from(found.cost_bound < 0.98 * found.cost);
+        assert!(surefoot::check::check(&problem, &proof.saved(&problem, individual)).unwrap().is_verified());
+    }
+    assert!(with_room > 0);
+}

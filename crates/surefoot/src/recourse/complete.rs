@@ -16,6 +16,9 @@
 //! proven lower bound on the cost of any action that holds; if nothing is left and there is no
 //! incumbent, no action holds.
 //!
+//! Where the cheapest action that seems to hold cannot be proved, however far it is moved out, the
+//! cheapest one for a stricter classifier is proved instead; its gap is then larger.
+//!
 //! Sets that a larger one stands for are left out: where a feature is not downstream of an
 //! intervention, a relative action that leaves it as it is might as well not name it.
 
@@ -99,7 +102,8 @@ impl<'p> Complete<'p> {
         Ok(Self { problem, sets, gap: 0.01, budget: Budget::default() })
     }
 
-    /// Sets how much dearer, as a share, the action may be than the proven bound.
+    /// Sets how much dearer, as a share, the action should be at most than the proven bound. It may
+    /// be more where nothing so cheap can be proved; `cost_bound` tells.
     pub fn with_gap(mut self, gap: f64) -> Result<Self> {
         if !(gap.is_finite() && gap > 0.0 && gap < 1.0) {
             return Err(Error::Setting { setting: "gap", value: gap });
@@ -144,7 +148,8 @@ impl<'p> Complete<'p> {
         let Outcome::Undecided(undecided) = &proof.outcome else { return Ok(proof) };
         let bound = undecided.cost_bound;
         for room in ROOM {
-            let (problem, room) = self.problem.stricter(room)?;
+            // A threshold so close to 1 that it cannot be raised leaves no room.
+            let Ok((problem, room)) = self.problem.stricter(room) else { break };
             let budget = Budget { evaluations: self.budget.evaluations / 3 };
             let stricter = Complete { problem: &problem, sets: self.sets.clone(), gap: self.gap, budget };
             let more = solve::Solver::new(&stricter, individual)?.run()?;
