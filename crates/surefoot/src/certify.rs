@@ -73,6 +73,8 @@ pub enum Reason {
     Affine,
     /// The curvature bound, around the point of the certificate.
     Curvature,
+    /// A quadratic bound: what bends is taken along.
+    Bent,
 }
 
 /// A part of the ball with the bound that holds over it, in the coordinates of the certificate.

@@ -16,7 +16,7 @@ mod interval;
 mod unit;
 
 pub(crate) use interval::{Interval, Intervals};
-pub(crate) use unit::{Relaxation, Unit, offsets_tanh, relax_tanh};
+pub(crate) use unit::{Bend, Relaxation, Unit, bent, offsets_tanh, relax_tanh};
 
 use crate::Network;
 use crate::expression::{Arithmetic, Function, Operator};

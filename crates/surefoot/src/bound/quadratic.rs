@@ -3,6 +3,7 @@
 use nalgebra::{DMatrix, SymmetricEigen};
 
 use super::region::Region;
+use crate::graph::Interval;
 
 /// `value + gradient.(y - at) + (y - at)^T matrix (y - at) / 2`, a bound from below of a function
 /// whose Hessian is at least `matrix`.
@@ -17,6 +18,8 @@ pub(crate) struct Quadratic<'a> {
 
 /// Steps of the search for the least value where there is no formula for it.
 const STEPS: usize = 30;
+/// The same for a part of the ball.
+const PART_STEPS: usize = 12;
 
 impl Quadratic<'_> {
     /// A bound from below over a region; minus infinity where there is none.
@@ -72,6 +75,81 @@ impl Quadratic<'_> {
             y.iter_mut().zip(&gradient).for_each(|(y, g)| *y -= step * g);
             region.project(&mut y);
             best = best.max(self.tangent(&y, multiplier, longest, region));
+        }
+        best
+    }
+
+    /// A bound from below over a part of a ball, or a box; `at` must be the origin. No more effort
+    /// is made than it takes to reach `enough`.
+    ///
+    /// What is concave is replaced by something below it that is not: with R the largest length
+    /// of a point of the region and `m >= 0`, `m (|y|^2 - R^2) / 2` may be added, and for a
+    /// direction v with `v.y` between a and b, `e ((v.y)^2 - (a + b) v.y + a b) / 2` with `e >= 0`.
+    /// The first costs nothing where the region is lowest on the ball and m is no more than the
+    /// multiplier there; the rest of what is negative is left to the second. What is convex is at
+    /// least its tangent at any y.
+    pub fn lower_in_part(&self, region: &Region, enough: f64) -> f64 {
+        let n = self.at.len();
+        if n == 0 || self.matrix.iter().chain(self.gradient).any(|x| !x.is_finite()) {
+            return f64::NEG_INFINITY;
+        }
+        let eigen = SymmetricEigen::new(DMatrix::from_row_slice(n, n, self.matrix));
+        let size = eigen.eigenvalues.amax();
+        let longest = region.longest();
+        let room = 1e-9 * size + f64::MIN_POSITIVE;
+        let start = region.lowest(self.gradient);
+        let mut multipliers = vec![0.0];
+        if region.is_round() && start.iter().map(|y| y * y).sum::<f64>() > 0.9 * longest {
+            let slope = self.slope(&start, 0.0);
+            let outward: f64 = start.iter().zip(&slope).map(|(y, g)| -y * g).sum::<f64>() / longest;
+            if outward > 0.0 {
+                multipliers.insert(0, outward);
+            }
+        }
+        let mut best = f64::NEG_INFINITY;
+        for multiplier in multipliers {
+            let mut matrix = self.matrix.to_vec();
+            let mut gradient = self.gradient.to_vec();
+            let mut value = self.value;
+            let mut curved = multiplier + room;
+            for k in 0..n {
+                let bend = eigen.eigenvalues[k] + multiplier;
+                if bend >= 0.0 {
+                    continue;
+                }
+                let direction: Vec<f64> = eigen.eigenvectors.column(k).iter().copied().collect();
+                let Interval { lower, upper } = region.range(&direction);
+                let e = -bend;
+                for i in 0..n {
+                    gradient[i] -= 0.5 * e * (lower + upper) * direction[i];
+                    for j in 0..n {
+                        matrix[i * n + j] += e * direction[i] * direction[j];
+                    }
+                }
+                value += 0.5 * e * lower * upper;
+                value -= 1e-14 * e * (longest + (lower.abs() + upper.abs()).powi(2));
+                // Directions are of length one but for rounding.
+                curved = curved.max(multiplier + room + 1e-12 * e);
+            }
+            let convex =
+                Quadratic { at: self.at, value, gradient: &gradient, matrix: &matrix };
+            let steepest = eigen.eigenvalues.max().max(0.0) + curved;
+            let mut y = start.clone();
+            for number in 0..PART_STEPS {
+                let slope = convex.slope(&y, curved);
+                if number % 3 == 2 {
+                    best = best.max(convex.tangent(&y, curved, longest, region));
+                    if best >= enough {
+                        return best;
+                    }
+                }
+                y.iter_mut().zip(&slope).for_each(|(y, g)| *y -= g / steepest);
+                region.project(&mut y);
+            }
+            best = best.max(convex.tangent(&y, curved, longest, region));
+            if best >= enough {
+                return best;
+            }
         }
         best
     }

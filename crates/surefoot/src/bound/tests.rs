@@ -69,7 +69,7 @@ fn part(random: &mut ChaCha8Rng, ball: &Region) -> Region {
 #[test]
 fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
     let random = &mut ChaCha8Rng::seed_from_u64(7);
-    let (mut curved, mut refined, mut gain) = (0, 0, 0);
+    let (mut curved, mut refined, mut gain, mut bends, mut better) = (0, 0, 0, 0, 0);
     for round in 0..600 {
         let kind = [NormKind::L2, NormKind::L2, NormKind::L1, NormKind::Linf][round % 4];
         let problem = problem(random, kind);
@@ -100,6 +100,21 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
                 assert!(value >= better.lower(&region), "{round}");
             }
         }
+        // Bent, from above and from below.
+        if let Some(bent) = affine.bend(&graph, &region) {
+            bends += 1;
+            let lower = bent.lower(&region, f64::INFINITY);
+            better += usize::from(lower > plane.lower(&region));
+            assert!(bent.error <= plane.error * (1.0 + 1e-9), "{round}: {} {}", bent.error, plane.error);
+            for y in &points {
+                let value = jets.evaluate(&graph, y, Order::Value).value;
+                let first: f64 = y.iter().zip(&bent.linear).map(|(y, g)| y * g).sum();
+                let second: f64 = (0..16).map(|k| y[k / 4] * bent.matrix[k] * y[k % 4]).sum();
+                let middle = bent.constant + first + 0.5 * second;
+                assert!((value - middle).abs() <= bent.error + 1e-13, "{round}: {value} {middle} {}", bent.error);
+                assert!(value >= lower, "{round}: {value} {lower}");
+            }
+        }
         // Around the centre.
         affine.bound(&graph, &region);
         let Some(curvature) = Curvature::bound(&graph, &region, &centre, &affine, &mut jets, true) else {
@@ -126,6 +141,7 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
         }
     }
     assert!(curved > 300 && refined > 500 && gain > 100, "{curved} {refined} {gain}");
+    assert!(bends > 500 && better > 300, "{bends} {better}");
 }
 
 /// Directions far away: whatever the sum, nothing is beyond the bound.

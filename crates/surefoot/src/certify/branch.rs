@@ -23,6 +23,9 @@ const ROOM: f64 = 1e-12;
 /// What a curvature bound counts for.
 const CURVATURE: usize = 5;
 
+/// A bent bound with more than this share of the error of an affine one is not worth its while.
+const WORTH: f64 = 0.85;
+
 /// So many evaluations without derivatives, and refinements of bounds, count for one.
 const QUICK: usize = 4;
 
@@ -318,16 +321,26 @@ impl Prover {
         risen.is_finite() && result.nodes as f64 * (doublings.min(60.0).exp2() - 1.0) > self.patience * left
     }
 
-    /// An affine bound over a region, refined where it is lowest.
-    fn bound(&mut self, graph: &Graph<'_>, region: &Region, required: f64) -> f64 {
+    /// An affine bound over a region, refined where it is lowest, or a bent one; and what each
+    /// axis is to blame for.
+    fn bound(&mut self, graph: &Graph<'_>, region: &Region, required: f64) -> (f64, Reason, Vec<f64>) {
         let plane = self.affine.bound(graph, region);
-        let lower = plane.lower(region);
-        if lower >= required {
-            return lower;
+        let mut lower = plane.lower(region);
+        if lower < required || lower.is_nan() {
+            self.jets.evaluate(graph, &region.lowest(&plane.linear), Order::Value);
+            let better = self.affine.refine(graph, region, &self.jets);
+            lower = better.map_or(lower, |better| lower.max(better.lower(region)));
         }
-        self.jets.evaluate(graph, &region.lowest(&plane.linear), Order::Value);
-        let better = self.affine.refine(graph, region, &self.jets);
-        better.map_or(lower, |better| lower.max(better.lower(region)))
+        if (lower < required || lower.is_nan())
+            && let Some(bent) = self.affine.bend(graph, region)
+            && bent.error < WORTH * plane.error
+        {
+            let bound = bent.lower(region, required);
+            if bound > lower || lower.is_nan() {
+                return (bound, Reason::Bent, self.affine.blame_bent(graph.inputs));
+            }
+        }
+        (lower, Reason::Affine, self.affine.blame(graph.inputs))
     }
 
     /// The halves of a cell along the axis that is most to blame for its error.
@@ -341,11 +354,11 @@ impl Prover {
         let mut halves = Vec::with_capacity(2);
         // A half outside the ball is closed.
         for region in cell.region.split(axis, at).into_iter().flatten() {
-            let lower = self.bound(graph, &region, required);
+            let (lower, reason, blame) = self.bound(graph, &region, required);
             // What holds over the cell holds over its half.
             let (lower, reason) =
-                if lower > cell.lower { (lower, Reason::Affine) } else { (cell.lower, cell.reason) };
-            halves.push(Cell { region, lower, reason, blame: self.affine.blame(n), number: 0 });
+                if lower > cell.lower { (lower, reason) } else { (cell.lower, cell.reason) };
+            halves.push(Cell { region, lower, reason, blame, number: 0 });
         }
         halves
     }

@@ -228,7 +228,8 @@ impl<'v> At<'v> {
                 reason: match at.field("reason")?.text()? {
                     "affine" => Reason::Affine,
                     "curvature" => Reason::Curvature,
-                    _ => return Err(at.field("reason")?.expected("`affine` or `curvature`")),
+                    "bent" => Reason::Bent,
+                    _ => return Err(at.field("reason")?.expected("`affine`, `curvature` or `bent`")),
                 },
             })
         };

@@ -201,6 +201,7 @@ fn cover(cover: &Cover) -> Value {
         let reason = match piece.reason {
             Reason::Affine => "affine",
             Reason::Curvature => "curvature",
+            Reason::Bent => "bent",
         };
         json!({
             "lower": numbers(&piece.lower),

@@ -24,7 +24,7 @@ pub(crate) enum Unit {
 }
 
 /// `|f(z) - (slope z + offset)| <= radius` over an interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Relaxation {
     pub slope: f64,
     pub offset: f64,
@@ -200,6 +200,22 @@ impl Unit {
         if most.is_nan() { f64::INFINITY } else { most }
     }
 
+    /// `f(z) = slope z + offset + bend ((z - m)^2 - w^2) / 2` up to a radius, over an interval with
+    /// middle m and half width w, for the slope of a chord: the quadratic through both ends and the
+    /// middle. Its error is `f'''/6 (z - l)(z - m)(z - u)`, at most `f''' w^3 / (9 sqrt(3))`.
+    /// Nothing where there is none.
+    pub fn bent(self, z: Interval, slope: f64) -> Option<Bend> {
+        let (l, u) = (z.lower, z.upper);
+        let width = 0.5 * (u - l);
+        // Narrower ones bend by less than they are rounded.
+        if !(width.is_finite() && width > 1e-6 * (1.0 + l.abs().max(u.abs()))) || self.domain(z) != z {
+            return None;
+        }
+        let middle = l + width;
+        let (a, b, c) = (self.value(l), self.value(middle), self.value(u));
+        bent(l, u, [a, b, c], slope, self.jerk(z))
+    }
+
     /// A line with the least error over an interval: its slope is that of the chord, its offset
     /// lies between the extrema of `f(z) - slope z`, which are at the ends and where the
     /// derivative is the slope.
@@ -264,6 +280,32 @@ impl Unit {
         let sound = slope.is_finite() && relaxation.offset.is_finite() && relaxation.radius.is_finite();
         if sound { relaxation } else { constant() }
     }
+}
+
+/// See [`Unit::bent`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bend {
+    pub offset: f64,
+    pub bend: f64,
+    pub radius: f64,
+}
+
+/// [`Unit::bent`] over `l < u`, finite, with the values at the ends and between, and the largest
+/// size of the third derivative.
+#[inline(always)]
+pub(crate) fn bent(l: f64, u: f64, values: [f64; 3], slope: f64, jerk: f64) -> Option<Bend> {
+    let [a, b, c] = values;
+    let width = 0.5 * (u - l);
+    let (first, last) = (a - slope * l, c - slope * u);
+    let offset = 0.5 * (first + last);
+    let over = b - slope * (l + width) - offset;
+    let bend = -2.0 * over / (width * width);
+    let size = a.abs().max(b.abs()).max(c.abs()) + slope.abs() * l.abs().max(u.abs());
+    // 1 / (9 sqrt(3)), rounded up; what rounding leaves between chord and ends counts in full.
+    let radius = 0.064_150_1 * width * width * width * jerk
+        + 2.0 * (first - last).abs()
+        + 8.0 * ROUNDING * (1.0 + size);
+    (radius.is_finite() && bend.is_finite()).then_some(Bend { offset, bend, radius })
 }
 
 fn largest(values: &[f64]) -> f64 {
