@@ -86,11 +86,9 @@ impl Classifier {
         Ok(Self { model, threshold, offset })
     }
 
-    /// The same with a threshold whose logit is higher by about this much; exactly how much.
-    pub(crate) fn stricter(&self, by: f64) -> Result<(Self, f64)> {
-        let stricter = Self::new(self.model.clone(), sigmoid(self.offset + by))?;
-        let by = stricter.offset - self.offset;
-        Ok((stricter, by))
+    /// The same with a threshold whose logit is higher by about this much.
+    pub(crate) fn stricter(&self, by: f64) -> Result<Self> {
+        Self::new(self.model.clone(), sigmoid(self.offset + by))
     }
 
     /// How many features it looks at.

@@ -116,10 +116,9 @@ impl Problem {
         Ok(self)
     }
 
-    /// The same with a stricter classifier: scores are lower by about this much; exactly how much.
-    pub(crate) fn stricter(&self, by: f64) -> Result<(Self, f64)> {
-        let (classifier, by) = self.classifier.stricter(by)?;
-        Ok((Self { classifier, ..self.clone() }, by))
+    /// The same with a stricter classifier: scores are lower by about this much.
+    pub(crate) fn stricter(&self, by: f64) -> Result<Self> {
+        Ok(Self { classifier: self.classifier.stricter(by)?, ..self.clone() })
     }
 
     /// The features.

@@ -396,7 +396,7 @@ fn files_that_are_no_proof_are_errors() {
             "/cover/pieces/0/reason",
             "none".into(),
             "cover.pieces[0].reason",
-            SavedProblem::Expected("`affine` or `curvature`"),
+            SavedProblem::Expected("`affine`, `curvature` or `bent`"),
         ),
         (
             "/cover/basis",

@@ -36,7 +36,7 @@ pub(crate) struct Plane {
 impl Plane {
     /// The least value over a region, bounded from below. Not a number proves nothing.
     pub fn lower(&self, region: &Region) -> f64 {
-        self.constant + region.range(&self.linear).lower - self.error
+        self.constant + region.least(&self.linear) - self.error
     }
 
     /// The greatest value over a region, bounded from above.

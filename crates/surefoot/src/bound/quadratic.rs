@@ -1,6 +1,6 @@
 //! The least value of a quadratic minorant over a region.
 
-use nalgebra::{DMatrix, SymmetricEigen};
+use nalgebra::{DMatrix, Dyn, SymmetricEigen};
 
 use super::region::Region;
 use crate::graph::Interval;
@@ -18,8 +18,6 @@ pub(crate) struct Quadratic<'a> {
 
 /// Steps of the search for the least value where there is no formula for it.
 const STEPS: usize = 30;
-/// The same for a part of the ball.
-const PART_STEPS: usize = 12;
 
 impl Quadratic<'_> {
     /// A bound from below over a region; minus infinity where there is none.
@@ -85,70 +83,88 @@ impl Quadratic<'_> {
     /// What is concave is replaced by something below it that is not: with R the largest length
     /// of a point of the region and `m >= 0`, `m (|y|^2 - R^2) / 2` may be added, and for a
     /// direction v with `v.y` between a and b, `e ((v.y)^2 - (a + b) v.y + a b) / 2` with `e >= 0`.
-    /// The first costs nothing where the region is lowest on the ball and m is no more than the
-    /// multiplier there; the rest of what is negative is left to the second. What is convex is at
-    /// least its tangent at any y.
+    /// The first costs nothing where it is lowest on the ball and m is the multiplier there, which
+    /// is searched for; with a smaller m what is still concave is left to the second. What is
+    /// convex is at least its tangent at any y.
     pub fn lower_in_part(&self, region: &Region, enough: f64) -> f64 {
         let n = self.at.len();
         if n == 0 || self.matrix.iter().chain(self.gradient).any(|x| !x.is_finite()) {
             return f64::NEG_INFINITY;
         }
         let eigen = SymmetricEigen::new(DMatrix::from_row_slice(n, n, self.matrix));
-        let size = eigen.eigenvalues.amax();
         let longest = region.longest();
-        let room = 1e-9 * size + f64::MIN_POSITIVE;
-        let start = region.lowest(self.gradient);
-        let mut multipliers = vec![0.0];
-        if region.is_round() && start.iter().map(|y| y * y).sum::<f64>() > 0.9 * longest {
-            let slope = self.slope(&start, 0.0);
-            let outward: f64 = start.iter().zip(&slope).map(|(y, g)| -y * g).sum::<f64>() / longest;
-            if outward > 0.0 {
-                multipliers.insert(0, outward);
+        let convex = (-eigen.eigenvalues.min()).max(0.0);
+        let mut y = region.lowest(self.gradient);
+        let steep = self.gradient.iter().map(|g| g * g).sum::<f64>().sqrt() / longest.sqrt();
+        let mut best = f64::NEG_INFINITY;
+        // The less is added the better, but the less is curved the longer the search: so the first
+        // finds where to start.
+        let shares =
+            [(convex.max(if region.is_round() { steep } else { 0.0 }), 8), (convex, 40), (0.5 * convex, 20)];
+        for (multiplier, steps) in shares {
+            best = best.max(self.lower_with(&eigen, multiplier, steps, &mut y, region, enough));
+            if best >= enough {
+                break;
             }
         }
+        best
+    }
+
+    /// See [`Quadratic::lower_in_part`]; from y on, which is left where the search ends.
+    fn lower_with(
+        &self,
+        eigen: &SymmetricEigen<f64, Dyn>,
+        multiplier: f64,
+        steps: usize,
+        y: &mut [f64],
+        region: &Region,
+        enough: f64,
+    ) -> f64 {
+        let n = self.at.len();
+        let longest = region.longest();
+        let mut matrix = self.matrix.to_vec();
+        let mut gradient = self.gradient.to_vec();
+        let mut value = self.value;
+        // Eigenvalues are wrong by less.
+        let curved = multiplier + 1e-9 * eigen.eigenvalues.amax() + f64::MIN_POSITIVE;
+        for k in 0..n {
+            let e = -(eigen.eigenvalues[k] + multiplier);
+            if e <= 0.0 {
+                continue;
+            }
+            let direction: Vec<f64> = eigen.eigenvectors.column(k).iter().copied().collect();
+            let Interval { lower, upper } = region.range(&direction);
+            for i in 0..n {
+                gradient[i] -= 0.5 * e * (lower + upper) * direction[i];
+                for j in 0..n {
+                    matrix[i * n + j] += e * direction[i] * direction[j];
+                }
+            }
+            value += 0.5 * e * lower * upper;
+            value -= 1e-14 * e * (longest + (lower.abs() + upper.abs()).powi(2));
+        }
+        let convex = Quadratic { at: self.at, value, gradient: &gradient, matrix: &matrix };
+        let steepest = eigen.eigenvalues.max().max(0.0) + curved;
         let mut best = f64::NEG_INFINITY;
-        for multiplier in multipliers {
-            let mut matrix = self.matrix.to_vec();
-            let mut gradient = self.gradient.to_vec();
-            let mut value = self.value;
-            let mut curved = multiplier + room;
-            for k in 0..n {
-                let bend = eigen.eigenvalues[k] + multiplier;
-                if bend >= 0.0 {
-                    continue;
-                }
-                let direction: Vec<f64> = eigen.eigenvectors.column(k).iter().copied().collect();
-                let Interval { lower, upper } = region.range(&direction);
-                let e = -bend;
-                for i in 0..n {
-                    gradient[i] -= 0.5 * e * (lower + upper) * direction[i];
-                    for j in 0..n {
-                        matrix[i * n + j] += e * direction[i] * direction[j];
-                    }
-                }
-                value += 0.5 * e * lower * upper;
-                value -= 1e-14 * e * (longest + (lower.abs() + upper.abs()).powi(2));
-                // Directions are of length one but for rounding.
-                curved = curved.max(multiplier + room + 1e-12 * e);
+        // Nesterov's method.
+        let mut ahead = y.to_vec();
+        let mut momentum = 1.0f64;
+        for number in 1..=steps {
+            let slope = convex.slope(&ahead, curved);
+            let mut next: Vec<f64> = ahead.iter().zip(&slope).map(|(y, g)| y - g / steepest).collect();
+            region.project(&mut next);
+            let faster = 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt());
+            let share = (momentum - 1.0) / faster;
+            for i in 0..n {
+                ahead[i] = next[i] + share * (next[i] - y[i]);
             }
-            let convex =
-                Quadratic { at: self.at, value, gradient: &gradient, matrix: &matrix };
-            let steepest = eigen.eigenvalues.max().max(0.0) + curved;
-            let mut y = start.clone();
-            for number in 0..PART_STEPS {
-                let slope = convex.slope(&y, curved);
-                if number % 3 == 2 {
-                    best = best.max(convex.tangent(&y, curved, longest, region));
-                    if best >= enough {
-                        return best;
-                    }
+            momentum = faster;
+            y.copy_from_slice(&next);
+            if number.is_multiple_of(8) || number == steps {
+                best = best.max(convex.tangent(y, curved, longest, region));
+                if best >= enough {
+                    break;
                 }
-                y.iter_mut().zip(&slope).for_each(|(y, g)| *y -= g / steepest);
-                region.project(&mut y);
-            }
-            best = best.max(convex.tangent(&y, curved, longest, region));
-            if best >= enough {
-                return best;
             }
         }
         best
@@ -228,7 +244,7 @@ impl Quadratic<'_> {
         }
         let penalty = 0.5 * multiplier * (square - longest);
         size += self.value.abs() + 0.5 * multiplier * (square + longest);
-        let bound = self.value + first + second + penalty - along + region.range(&slope).lower;
+        let bound = self.value + first + second + penalty - along + region.least(&slope);
         let rounding = 4.0 * f64::EPSILON * (y.len() + 16) as f64 * size;
         if bound.is_nan() { f64::NEG_INFINITY } else { bound - rounding }
     }

@@ -21,6 +21,8 @@ pub(crate) struct Region {
 
 /// Multipliers of the ball's constraint that are tried, relative to that of the ball alone.
 const MULTIPLIERS: [f64; 5] = [0.75, 1.0, 1.2, 1.6, 2.6];
+/// Steps of the search for the best multiplier.
+const STEPS: usize = 12;
 
 impl Region {
     /// A ball around the origin.
@@ -148,8 +150,26 @@ impl Region {
         matches!(self.ball, Some((NormKind::L2, _)))
     }
 
-    /// Moves a point into ball and box, roughly to the nearest one.
+    /// Moves a point into ball and box: to the nearest one, but roughly unless the ball is of l2.
     pub fn project(&self, y: &mut [f64]) {
+        if let Some((NormKind::L2, radius)) = self.ball {
+            let limit = radius * radius;
+            let inside = |share: f64, i: usize, y: f64| (share * y).clamp(self.lower[i], self.upper[i]);
+            let square = |share: f64, y: &[f64]| -> f64 {
+                y.iter().enumerate().map(|(i, &y)| inside(share, i, y).powi(2)).sum()
+            };
+            let mut share = 1.0;
+            if square(share, y) > limit {
+                let (mut low, mut high) = (0.0, 1.0);
+                for _ in 0..24 {
+                    share = 0.5 * (low + high);
+                    if square(share, y) > limit { high = share } else { low = share }
+                }
+                share = low;
+            }
+            y.iter_mut().enumerate().for_each(|(i, y)| *y = inside(share, i, *y));
+            return;
+        }
         if let Some((kind, radius)) = self.ball {
             Norm::unweighted(kind).project(y, radius);
         }
@@ -185,6 +205,45 @@ impl Region {
             }
             None => y,
         }
+    }
+
+    /// A bound from below of `row . y`: the best there is for a part of an l2 ball, as
+    /// [`Region::range`] otherwise.
+    pub fn least(&self, row: &[f64]) -> f64 {
+        let first = self.range(row).lower;
+        let Some((NormKind::L2, radius)) = self.ball.filter(|_| !self.whole) else { return first };
+        // The dual in the multiplier of the ball is concave; its slope is half the squared length
+        // of the minimiser less that of the radius.
+        let length = row.iter().map(|a| a * a).sum::<f64>().sqrt();
+        let (mut low, mut high) = (0.0, length / radius);
+        let mut best = first;
+        let mut multiplier = 0.7 * high;
+        for _ in 0..STEPS {
+            if !(multiplier > 0.0 && multiplier.is_finite()) {
+                break;
+            }
+            let (mut bound, mut square) = (-0.5 * multiplier * radius * radius, 0.0);
+            for (i, &a) in row.iter().enumerate() {
+                let y = (-a / multiplier).clamp(self.lower[i], self.upper[i]);
+                bound += y * (a + 0.5 * multiplier * y);
+                square += y * y;
+            }
+            best = best.max(bound);
+            let excess = square / (radius * radius) - 1.0;
+            if excess.abs() < 1e-6 {
+                break;
+            }
+            if excess > 0.0 {
+                low = multiplier;
+                if high <= low {
+                    high = 2.0 * low;
+                }
+            } else {
+                high = multiplier;
+            }
+            multiplier = 0.5 * (low + high);
+        }
+        best
     }
 
     /// A bound from below of `row . y`, and one from above.

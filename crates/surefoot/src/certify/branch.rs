@@ -26,6 +26,9 @@ const CURVATURE: usize = 5;
 /// A bent bound with more than this share of the error of an affine one is not worth its while.
 const WORTH: f64 = 0.85;
 
+/// About what it takes to cut a cell and to bound its halves.
+const EVALUATIONS_OF_A_CELL: f64 = 5.0;
+
 /// So many evaluations without derivatives, and refinements of bounds, count for one.
 const QUICK: usize = 4;
 
@@ -74,6 +77,20 @@ pub(crate) struct Result {
     pub pieces: Vec<Piece>,
     /// Cells looked at.
     pub nodes: usize,
+    /// What was proved when 1, 2, 4, ... cells had been looked at.
+    pub doublings: Vec<f64>,
+}
+
+impl Result {
+    /// How far above what is proved the worst perturbation is likely to be still when so many
+    /// evaluations more are spent: it falls about evenly with every doubling.
+    pub fn gap_after(&self, evaluations: usize) -> f64 {
+        let gap = |lower: f64| self.upper - lower;
+        let [.., before, _, last] = self.doublings[..] else { return gap(self.lower) };
+        let share = (gap(last) / gap(before)).powf(0.75).clamp(0.5, 0.98);
+        let more = evaluations as f64 / EVALUATIONS_OF_A_CELL / (1usize << (self.doublings.len() - 1)) as f64;
+        gap(last) * share.powf((1.0 + more).log2())
+    }
 }
 
 /// Proves bounds, and counts what it takes.
@@ -149,6 +166,7 @@ impl Prover {
             coordinates: self.coordinates.clone(),
             pieces: Vec::new(),
             nodes: 1,
+            doublings: Vec::new(),
         };
         if worst.value < required {
             return result;
@@ -264,12 +282,14 @@ impl Prover {
         let mut heap = BinaryHeap::new();
         heap.push(Cell { region: ball, blame: self.affine.blame(n), ..root });
         let mut closed = f64::INFINITY;
-        let mut before = f64::NEG_INFINITY;
         let mut number = 0;
         while let Some(cell) = heap.pop() {
             result.lower = cell.lower.min(closed);
+            if result.nodes.is_power_of_two() {
+                result.doublings.push(result.lower);
+            }
             result.nodes += 1;
-            if self.is_spent() || self.is_hopeless(result, required, &mut before) {
+            if self.is_spent() || self.is_hopeless(result, required) {
                 return;
             }
             // Now and then a look at what is found from here.
@@ -308,17 +328,15 @@ impl Prover {
         result.lower = closed;
     }
 
-    /// Whether what is left of the budget will not do, going by the last doubling of the number of
-    /// cells.
-    fn is_hopeless(&self, result: &Result, required: f64, before: &mut f64) -> bool {
-        if result.nodes < 128 || !result.nodes.is_power_of_two() {
+    /// Whether what is left of the budget will not do, going by the last doublings of the number
+    /// of cells.
+    fn is_hopeless(&self, result: &Result, required: f64) -> bool {
+        let last = result.nodes - 1;
+        if last < 256 || !last.is_power_of_two() || self.patience == f64::INFINITY {
             return false;
         }
-        let risen = result.lower - std::mem::replace(before, result.lower);
-        let doublings = (required - result.lower) / risen.max(1e-300);
-        // A cell takes about three and a half evaluations.
-        let left = self.limit.saturating_sub(self.evaluations()) as f64 / 3.5;
-        risen.is_finite() && result.nodes as f64 * (doublings.min(60.0).exp2() - 1.0) > self.patience * left
+        let left = self.limit.saturating_sub(self.evaluations()) as f64 * self.patience;
+        result.upper - result.gap_after(left as usize) < required
     }
 
     /// An affine bound over a region, refined where it is lowest, or a bent one; and what each

@@ -24,14 +24,18 @@
 
 mod boxes;
 mod far;
+mod finish;
 mod solve;
 
 use crate::action::{MOST_ACTIONABLE, intervention_sets};
-use crate::certify::{Budget, Certificate, Verdict};
+use crate::certify::{Budget, Certificate};
 use crate::{Error, Form, Outcome, Problem, Recourse, Result};
 
-/// Room that is asked for, in units of the logit, where a proof fails without.
-const ROOM: [f64; 2] = [0.05, 0.25];
+/// How often room is asked for, where a proof fails without: more if that was not enough, less if
+/// nothing has as much.
+const ROOMS: usize = 4;
+/// What is dearer by more than this than it need be may be found cheaper with room.
+const DEAR: f64 = 0.05;
 
 /// The solver, prepared once for a problem and used for any number of individuals.
 ///
@@ -80,6 +84,8 @@ pub struct Proof {
     pub evaluations: usize,
     /// How many of them went into proofs that actions hold.
     pub proving: usize,
+    /// Room in the worst case, in units of the logit, that a proof seemed to need.
+    room: f64,
 }
 
 impl<'p> Complete<'p> {
@@ -136,37 +142,54 @@ impl<'p> Complete<'p> {
     /// As [`Complete::solve`].
     pub fn prove(&self, individual: &[f64]) -> Result<Proof> {
         let proof = solve::Solver::new(self, individual)?.run()?;
-        match proof.outcome {
-            Outcome::Undecided(_) => self.with_room(individual, proof),
-            _ => Ok(proof),
-        }
+        let is_dear = match &proof.outcome {
+            Outcome::Undecided(_) => true,
+            Outcome::Found(found) => found.cost_bound < (1.0 - DEAR) * found.cost,
+            _ => false,
+        };
+        if is_dear { self.with_room(individual, proof) } else { Ok(proof) }
     }
 
-    /// An action that leaves more room, where the cheapest one that seems to hold cannot be proved:
-    /// the cheapest for a stricter classifier. What is proven of the cost stays.
+    /// An action that leaves more room, where the cheapest one that seems to hold cannot be proved,
+    /// or only with a large detour: the cheapest for a stricter classifier. What is proven of the
+    /// cost stays.
     fn with_room(&self, individual: &[f64], mut proof: Proof) -> Result<Proof> {
-        let Outcome::Undecided(undecided) = &proof.outcome else { return Ok(proof) };
-        let bound = undecided.cost_bound;
-        for room in ROOM {
+        let mut room = proof.room.max(0.02);
+        for _ in 0..ROOMS {
+            let (bound, least) = match &proof.outcome {
+                Outcome::Undecided(undecided) => (undecided.cost_bound, f64::INFINITY),
+                Outcome::Found(found) => (found.cost_bound, found.cost),
+                _ => return Ok(proof),
+            };
+            let left = self.budget.evaluations.saturating_sub(proof.evaluations);
+            let settings = Complete {
+                budget: Budget { evaluations: (left / 2).max(self.budget.evaluations / 4) },
+                ..self.clone()
+            };
             // A threshold so close to 1 that it cannot be raised leaves no room.
-            let Ok((problem, room)) = self.problem.stricter(room) else { break };
-            let budget = Budget { evaluations: self.budget.evaluations / 3 };
-            let stricter = Complete { problem: &problem, sets: self.sets.clone(), gap: self.gap, budget };
-            let more = solve::Solver::new(&stricter, individual)?.run()?;
-            proof.evaluations += more.evaluations;
-            proof.proving += more.proving;
-            let (Outcome::Found(found), Some(mut certificate)) = (more.outcome, more.certificate) else {
+            let Ok(problem) = self.problem.stricter(room) else { break };
+            let stricter = Complete { problem: &problem, ..settings.clone() };
+            let (seeming, evaluations) = solve::Solver::new(&stricter, individual)?.seeming();
+            proof.evaluations += evaluations;
+            let Some((set, change, cost)) = seeming else {
+                room *= 0.5;
                 continue;
             };
-            // Up to the rounding of a sum.
-            let more = |margin: f64| margin + room - 1e-12 * (1.0 + margin.abs());
-            certificate.pieces.iter_mut().for_each(|piece| piece.margin = more(piece.margin));
-            let margin = more(found.margin);
-            certificate.verdict = Verdict::Holds { margin };
-            let cost_bound = bound.min(found.cost);
-            proof.outcome = Outcome::Found(Recourse { cost_bound, margin, ..found });
-            proof.certificate = Some(certificate);
-            return Ok(proof);
+            if cost >= least {
+                break;
+            }
+            let (more, evaluations) = solve::Solver::new(&settings, individual)?.prove(set, &change)?;
+            proof.evaluations += evaluations;
+            proof.proving += evaluations;
+            if let Some(Proof { outcome: Outcome::Found(found), certificate, .. }) = more
+                && found.cost < least
+            {
+                let cost_bound = bound.min(found.cost);
+                proof.outcome = Outcome::Found(Recourse { cost_bound, ..found });
+                proof.certificate = certificate;
+                break;
+            }
+            room *= 1.6;
         }
         Ok(proof)
     }

@@ -4,34 +4,18 @@ use std::collections::BinaryHeap;
 
 use super::boxes::{Cuboid, cost_of, highest};
 use super::{Complete, Proof, RuledOut};
-use crate::action::{as_told, feasible_change};
+use crate::action::feasible_change;
 use crate::bound::{Composer, Coordinates, Order, Region};
-use crate::certify::{Certificate, LEAST_MARGIN, Prover, Search, Verdict, breaks};
+use crate::certify::{Certificate, LEAST_MARGIN, Prover, Search, breaks};
 use crate::graph::Graph;
-use crate::margin::{counterfactual, margin};
+use crate::margin::margin;
 use crate::recourse::{Reason, Shortfall, Undecided};
-use crate::{Action, Cost, Outcome, Recourse, Result};
+use crate::{Action, Cost, Outcome, Result};
 
-/// By how much, as shares, an incumbent is moved outwards before it is proved.
-const PUSHES: [f64; 7] = [0.0035, 0.02, 0.05, 0.12, 0.3, 0.7, 1.5];
-/// How many times as much as is left of the budget a proof may seem to need: first little, then
-/// more if nothing else helps.
-const PATIENCE: [f64; 2] = [1.5, 8.0];
-/// How often a push that is larger than it need be is made smaller.
-const BETTER: usize = 4;
 /// Sides shorter than this are not cut any more.
 const SHORTEST: f64 = 1e-5;
-/// A change that makes up less than this share of the cost is left out if the action survives it.
-const HARDLY: f64 = 0.003;
 /// Perturbations of the pool that a box is held against.
 const RECENT: usize = 12;
-
-/// What came of an attempt to prove an action.
-enum Attempt {
-    Proven(Box<Proof>),
-    Broken,
-    Open,
-}
 
 /// One intervention set.
 pub(super) struct Set<'p> {
@@ -58,6 +42,8 @@ pub(super) struct Solver<'p, 's> {
     pub(super) best: Option<(usize, Vec<f64>, f64)>,
     pub(super) ruled_out: Vec<RuledOut>,
     pub(super) proving: usize,
+    /// Room in the worst case that a proof is likely to need.
+    pub(super) room: f64,
 }
 
 impl<'p, 's> Solver<'p, 's> {
@@ -83,6 +69,7 @@ impl<'p, 's> Solver<'p, 's> {
             best: None,
             ruled_out: Vec::new(),
             proving: 0,
+            room: 0.0,
         })
     }
 
@@ -91,39 +78,49 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     pub fn run(mut self) -> Result<Proof> {
-        let problem = self.settings.problem;
-        if problem.classifier().score(&self.individual) >= 0.0 {
+        if self.settings.problem.classifier().score(&self.individual) >= 0.0 {
             return Ok(self.proof(Outcome::AlreadyFavourable, None));
         }
         self.fill_queue();
         self.prover.set_limit(self.searching());
-        let mut tried = false;
-        while let Some(cuboid) = self.queue.pop() {
-            let cost = cuboid.cost;
-            if self
-                .incumbent
-                .as_ref()
-                .is_some_and(|(_, _, found)| cost >= found * (1.0 - 0.55 * self.settings.gap))
-            {
-                self.queue.push(cuboid);
-                match self.finish()? {
-                    Some(proof) => return Ok(proof),
-                    None if self.incumbent.is_none() => continue,
-                    None => {
-                        tried = true;
-                        break;
-                    }
-                }
+        while self.seek() {
+            if let Some(proof) = self.finish()? {
+                return Ok(proof);
             }
-            if self.prover.is_spent() {
+            if self.incumbent.is_some() {
+                break;
+            }
+        }
+        Ok(self.undecided())
+    }
+
+    /// The cheapest action that seems to hold, without a proof, with its cost; and the evaluations
+    /// it took.
+    pub fn seeming(mut self) -> (Option<(usize, Vec<f64>, f64)>, usize) {
+        self.fill_queue();
+        self.seek();
+        (self.incumbent, self.prover.evaluations())
+    }
+
+    /// Searches until nothing that is cheaper than the incumbent, but for the gap, is left, or
+    /// nothing at all, or the budget is spent. Whether there is an incumbent.
+    fn seek(&mut self) -> bool {
+        while let Some(cuboid) = self.queue.pop() {
+            let enough = |(_, _, found): &(usize, Vec<f64>, f64)| {
+                cuboid.cost >= found * (1.0 - 0.55 * self.settings.gap)
+            };
+            if self.incumbent.as_ref().is_some_and(enough) || self.prover.is_spent() {
                 self.queue.push(cuboid);
                 break;
             }
             self.look(cuboid);
         }
-        if !tried && let Some(proof) = self.finish()? {
-            return Ok(proof);
-        }
+        self.incumbent.is_some()
+    }
+
+    /// Without a proof of an action: that there is none, if nothing is left, or the best so far.
+    pub(super) fn undecided(mut self) -> Proof {
+        let problem = self.settings.problem;
         let bound = self.bound();
         let (set, change, found) = match (self.incumbent.take(), self.best.take()) {
             (Some((set, change, _)), _) | (None, Some((set, change, _))) if bound < f64::INFINITY => {
@@ -148,7 +145,7 @@ impl<'p, 's> Solver<'p, 's> {
                 reason: Reason::Budget,
             })
         };
-        Ok(self.proof(outcome, None))
+        self.proof(outcome, None)
     }
 
     fn proof(self, outcome: Outcome, certificate: Option<Certificate>) -> Proof {
@@ -158,15 +155,16 @@ impl<'p, 's> Solver<'p, 's> {
             ruled_out: self.ruled_out,
             evaluations: self.prover.evaluations(),
             proving: self.proving,
+            room: self.room,
         }
     }
 
     /// Nothing that holds costs less than this; infinite: nothing holds.
-    fn bound(&self) -> f64 {
+    pub(super) fn bound(&self) -> f64 {
         self.queue.peek().map_or(f64::INFINITY, |cuboid| cuboid.cost).min(self.stuck)
     }
 
-    fn action(&self, set: usize, change: &[f64]) -> Action {
+    pub(super) fn action(&self, set: usize, change: &[f64]) -> Action {
         Action { features: self.settings.sets[set].clone(), change: change.to_vec() }
     }
 
@@ -384,165 +382,8 @@ impl<'p, 's> Solver<'p, 's> {
         self.push(set, above, upper, cost);
     }
 
-    /// Proves the incumbent, moved outwards as little as will do. Without an incumbent afterwards
-    /// it was broken and the search must go on.
-    fn finish(&mut self) -> Result<Option<Proof>> {
-        let Some((set, incumbent, _)) = self.incumbent.clone() else { return Ok(None) };
-        self.prover.set_limit(self.settings.budget.evaluations);
-        let mut failed = 0.0;
-        let mut proven = None;
-        let rounds = PATIENCE.iter().flat_map(|&patience| PUSHES.map(|push| (patience, push)));
-        for (number, (patience, push)) in rounds.enumerate() {
-            self.prover.set_patience(patience);
-            match self.attempt(set, &incumbent, push)? {
-                Attempt::Proven(proof) => {
-                    proven = Some((push, proof));
-                    break;
-                }
-                Attempt::Broken if number == 0 => {
-                    self.incumbent = None;
-                    self.prover.set_limit(self.searching());
-                    return Ok(None);
-                }
-                Attempt::Broken | Attempt::Open => failed = push,
-            }
-            if self.prover.is_spent() {
-                break;
-            }
-        }
-        let Some((mut push, mut proof)) = proven else { return Ok(None) };
-        for _ in 0..BETTER {
-            if failed == 0.0 || failed >= push || push < 1.3 * failed || self.prover.is_spent() {
-                break;
-            }
-            let between = (failed * push).sqrt();
-            match self.attempt(set, &incumbent, between)? {
-                Attempt::Proven(better) => (push, proof) = (between, better),
-                _ => failed = between,
-            }
-        }
-        proof.ruled_out = std::mem::take(&mut self.ruled_out);
-        (proof.evaluations, proof.proving) = (self.prover.evaluations(), self.proving);
-        Ok(Some(*proof))
-    }
-
     /// The part of the budget that the search may spend.
-    fn searching(&self) -> usize {
+    pub(super) fn searching(&self) -> usize {
         self.settings.budget.evaluations - self.settings.budget.evaluations / 6
-    }
-
-    /// An action that is farther out by a share of its cost: all of it, or where that leaves more
-    /// in the worst case, the one change that raises the margin most for its price.
-    fn outwards(&mut self, set: usize, incumbent: &[f64], push: f64) -> Vec<f64> {
-        let features = self.settings.problem.features();
-        let sides: Vec<(f64, f64)> = self.settings.sets[set]
-            .iter()
-            .map(|&i| feasible_change(features, i, self.individual[i]))
-            .collect();
-        let moved = |(&c, &(l, u)): (&f64, &(f64, f64))| {
-            let least = if c == 0.0 { 0.0 } else { 1e-4_f64.copysign(c) };
-            (c * (1.0 + push) + least).clamp(l, u)
-        };
-        let all: Vec<f64> = incumbent.iter().zip(&sides).map(moved).collect();
-        if all.len() < 2 {
-            return all;
-        }
-        let (worst, value) = self.attack(set, &all, None);
-        let Set { composer, weights, .. } = &self.sets[set];
-        let gradient =
-            self.prover.jets.evaluate(&composer.in_change(&worst), incumbent, Order::Gradient).gradient;
-        let cost = cost_of(self.cost(), weights, incumbent);
-        let room =
-            |k: usize| if gradient[k] > 0.0 { sides[k].1 - incumbent[k] } else { incumbent[k] - sides[k].0 };
-        let far = |k: usize| (push * cost + 1e-4) / weights[k];
-        let worth = |k: usize| gradient[k].abs() * far(k).min(room(k));
-        let Some(k) = (0..all.len()).reduce(|a, b| if worth(b) > worth(a) { b } else { a }) else {
-            return all;
-        };
-        let mut one = incumbent.to_vec();
-        one[k] += far(k).min(room(k)).copysign(gradient[k]);
-        one[k] = one[k].clamp(sides[k].0, sides[k].1);
-        if self.attack(set, &one, Some(&worst)).1 > value { one } else { all }
-    }
-
-    /// The same action as words tell it, and without changes that are hardly worth telling, so
-    /// that what is proven is what people are told; unless it does not survive that.
-    fn tidied(&mut self, set: usize, change: &[f64]) -> Vec<f64> {
-        let problem = self.settings.problem;
-        let weights = &self.sets[set].weights;
-        let total = cost_of(self.cost(), weights, change);
-        let told = |k: usize| {
-            let i = self.settings.sets[set][k];
-            let told = as_told(problem.features().feature(i), problem.form(), self.individual[i], change[k]);
-            let (l, u) = feasible_change(problem.features(), i, self.individual[i]);
-            if told >= l && told <= u { told } else { change[k] }
-        };
-        let told: Vec<f64> = (0..change.len()).map(told).collect();
-        let worth = |k: &usize| weights[*k] * change[*k].abs() >= HARDLY * total;
-        let mut few = vec![0.0; change.len()];
-        (0..change.len()).filter(worth).for_each(|k| few[k] = told[k]);
-        if few != told && self.attack(set, &few, None).1 > 0.0 {
-            return few;
-        }
-        if self.attack(set, &told, None).1 > 0.0 { told } else { change.to_vec() }
-    }
-
-    /// Tries to prove an action that is farther out by a share.
-    fn attempt(&mut self, set: usize, incumbent: &[f64], push: f64) -> Result<Attempt> {
-        let problem = self.settings.problem;
-        let required = problem.safety().max(LEAST_MARGIN);
-        let plain = self.outwards(set, incumbent, push);
-        let change = self.tidied(set, &plain);
-        let action = self.action(set, &change);
-        let before = self.prover.evaluations();
-        let starts: Vec<Vec<f64>> =
-            self.margins(set, &change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
-        let proven = self.prover.prove(&self.sets[set].composer, &change, required, &starts, false);
-        self.proving += self.prover.evaluations() - before;
-        if breaks(problem, &self.individual, &action, &proven.perturbation) {
-            let plain = self.action(set, &plain);
-            let both = breaks(problem, &self.individual, &plain, &proven.perturbation);
-            self.add(set, &change, proven.perturbation);
-            return Ok(if both { Attempt::Broken } else { Attempt::Open });
-        }
-        if proven.lower < required || proven.lower.is_nan() {
-            return Ok(Attempt::Open);
-        }
-        let simple = self.simplified(&action);
-        let zero = vec![0.0; self.individual.len()];
-        let counterfactual = counterfactual(problem, &self.individual, &simple, &zero)?;
-        let cost = problem.cost().of(problem.features(), &simple);
-        let cost_bound = self.bound().min(cost);
-        let certificate = Certificate {
-            action,
-            verdict: Verdict::Holds { margin: proven.lower },
-            basis: proven.coordinates.basis().to_vec(),
-            worst: proven.coordinates.of_perturbation(&proven.perturbation),
-            pieces: proven.pieces,
-            evaluations: self.prover.evaluations() - before,
-        };
-        let recourse = Recourse { action: simple, counterfactual, cost, cost_bound, margin: proven.lower };
-        Ok(Attempt::Proven(Box::new(Proof {
-            outcome: Outcome::Found(recourse),
-            certificate: Some(certificate),
-            ruled_out: Vec::new(),
-            evaluations: 0,
-            proving: 0,
-        })))
-    }
-
-    /// The same action without features that it leaves as they are and that nothing it does
-    /// would change.
-    fn simplified(&self, action: &Action) -> Action {
-        let problem = self.settings.problem;
-        if problem.form() == crate::Form::Absolute {
-            return action.clone();
-        }
-        let moved: Vec<usize> =
-            action.features.iter().zip(&action.change).filter(|(_, c)| **c != 0.0).map(|(&i, _)| i).collect();
-        let held = |i: usize| problem.scm().is_some_and(|scm| moved.iter().any(|&m| scm.is_downstream(i, m)));
-        let kept = action.features.iter().zip(&action.change).filter(|(i, c)| **c != 0.0 || held(**i));
-        let (features, change) = kept.map(|(&i, &c)| (i, c)).unzip();
-        Action { features, change }
     }
 }

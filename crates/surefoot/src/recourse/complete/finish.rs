@@ -1,0 +1,218 @@
+//! Proofs of the cheapest action that seems to hold.
+
+use super::Proof;
+use super::boxes::cost_of;
+use super::solve::{Set, Solver};
+use crate::action::{as_told, feasible_change};
+use crate::bound::Order;
+use crate::certify::{Certificate, LEAST_MARGIN, Proven, Verdict, breaks};
+use crate::margin::counterfactual;
+use crate::{Action, Outcome, Recourse, Result};
+
+/// By how much, as shares, an incumbent is moved outwards before it is proved.
+const PUSHES: [f64; 14] =
+    [0.0035, 0.007, 0.012, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.18, 0.27, 0.4, 0.7, 1.5];
+/// How many times as much as is left of the budget a proof may seem to need.
+const PATIENCE: f64 = 3.0;
+/// Proofs that are tried.
+const ATTEMPTS: usize = 7;
+/// A change that makes up less than this share of the cost is left out if the action survives it.
+const HARDLY: f64 = 0.003;
+
+/// What came of an attempt to prove an action.
+enum Attempt {
+    Proven(Box<Proof>),
+    Broken,
+    Open(Box<Proven>),
+}
+
+impl Solver<'_, '_> {
+    /// Proves the incumbent, moved outwards as little as will do. Without an incumbent afterwards
+    /// it was broken and the search must go on.
+    ///
+    /// How much room the proof will need in the worst case is learned from the last that failed;
+    /// the least push that leaves as much is tried next.
+    pub(super) fn finish(&mut self) -> Result<Option<Proof>> {
+        let Some((set, incumbent, _)) = self.incumbent.clone() else { return Ok(None) };
+        self.prover.set_limit(self.settings.budget.evaluations);
+        self.prover.set_patience(PATIENCE);
+        let mut open = match self.attempt(set, &incumbent, PUSHES[0])? {
+            Attempt::Proven(proof) => return Ok(Some(self.with_reasons(*proof))),
+            Attempt::Broken => {
+                self.incumbent = None;
+                self.prover.set_limit(self.searching());
+                return Ok(None);
+            }
+            Attempt::Open(open) => open,
+        };
+        let mut rooms = [0.0; PUSHES.len()];
+        for (room, push) in rooms.iter_mut().zip(PUSHES) {
+            let change = self.outwards(set, &incumbent, push);
+            *room = self.worst_of(set, &change);
+        }
+        let (mut failed, mut proven) = (0, None);
+        let mut end = PUSHES.len();
+        for _ in 0..ATTEMPTS {
+            let used = self.prover.evaluations();
+            let left = self.settings.budget.evaluations.saturating_sub(used);
+            self.room = open.gap_after(left);
+            let likely = (failed + 1..end).find(|&k| rooms[k] >= 1.1 * self.room);
+            // If none is likely, the one with the most room is the best there is.
+            let most = || (failed + 1..end).max_by(|&a, &b| rooms[a].total_cmp(&rooms[b]));
+            let next = if proven.is_none() { likely.or_else(most) } else { likely };
+            let Some(k) = next.filter(|&k| rooms[k] > 0.0 && left > 0) else { break };
+            let (limit, patience) =
+                if likely.is_some() { (used + left, PATIENCE) } else { (used + left / 2, f64::INFINITY) };
+            self.prover.set_limit(limit);
+            self.prover.set_patience(patience);
+            match self.attempt(set, &incumbent, PUSHES[k])? {
+                Attempt::Proven(proof) => (proven, end) = (Some(proof), k),
+                Attempt::Broken => rooms[k] = f64::NEG_INFINITY,
+                Attempt::Open(other) if likely.is_some() => (open, failed) = (other, k),
+                Attempt::Open(_) => break,
+            }
+        }
+        Ok(proven.map(|proof| self.with_reasons(*proof)))
+    }
+
+    /// The least margin that searches from a few perturbations of the pool find.
+    fn worst_of(&mut self, set: usize, change: &[f64]) -> f64 {
+        let starts: Vec<Vec<f64>> =
+            self.margins(set, change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
+        let found = starts.iter().map(|start| self.attack(set, change, Some(start)).1);
+        let least = found.fold(f64::INFINITY, f64::min);
+        least.min(self.attack(set, change, None).1)
+    }
+
+    /// Proves an action, if it can be with no more work than the budget has; and the evaluations
+    /// it took.
+    pub(super) fn prove(mut self, set: usize, change: &[f64]) -> Result<(Option<Proof>, usize)> {
+        let proof = match self.attempt(set, change, 0.0)? {
+            Attempt::Proven(proof) => Some(*proof),
+            _ => None,
+        };
+        Ok((proof, self.prover.evaluations()))
+    }
+
+    fn with_reasons(&mut self, mut proof: Proof) -> Proof {
+        proof.ruled_out = std::mem::take(&mut self.ruled_out);
+        (proof.evaluations, proof.proving, proof.room) = (self.prover.evaluations(), self.proving, self.room);
+        proof
+    }
+
+    /// An action that is farther out by a share of its cost: all of it, or where that leaves more
+    /// in the worst case, the one change that raises the margin most for its price.
+    fn outwards(&mut self, set: usize, incumbent: &[f64], push: f64) -> Vec<f64> {
+        let features = self.settings.problem.features();
+        let sides: Vec<(f64, f64)> = self.settings.sets[set]
+            .iter()
+            .map(|&i| feasible_change(features, i, self.individual[i]))
+            .collect();
+        let moved = |(&c, &(l, u)): (&f64, &(f64, f64))| {
+            let least = if c == 0.0 { 0.0 } else { 1e-4_f64.copysign(c) };
+            (c * (1.0 + push) + least).clamp(l, u)
+        };
+        let all: Vec<f64> = incumbent.iter().zip(&sides).map(moved).collect();
+        if all.len() < 2 {
+            return all;
+        }
+        let (worst, value) = self.attack(set, &all, None);
+        let Set { composer, weights, .. } = &self.sets[set];
+        let gradient =
+            self.prover.jets.evaluate(&composer.in_change(&worst), incumbent, Order::Gradient).gradient;
+        let cost = cost_of(self.cost(), weights, incumbent);
+        let room =
+            |k: usize| if gradient[k] > 0.0 { sides[k].1 - incumbent[k] } else { incumbent[k] - sides[k].0 };
+        let far = |k: usize| (push * cost + 1e-4) / weights[k];
+        let worth = |k: usize| gradient[k].abs() * far(k).min(room(k));
+        let Some(k) = (0..all.len()).reduce(|a, b| if worth(b) > worth(a) { b } else { a }) else {
+            return all;
+        };
+        let mut one = incumbent.to_vec();
+        one[k] += far(k).min(room(k)).copysign(gradient[k]);
+        one[k] = one[k].clamp(sides[k].0, sides[k].1);
+        if self.attack(set, &one, Some(&worst)).1 > value { one } else { all }
+    }
+
+    /// The same action as words tell it, and without changes that are hardly worth telling, so
+    /// that what is proven is what people are told; unless it does not survive that.
+    fn tidied(&mut self, set: usize, change: &[f64]) -> Vec<f64> {
+        let problem = self.settings.problem;
+        let weights = &self.sets[set].weights;
+        let total = cost_of(self.cost(), weights, change);
+        let told = |k: usize| {
+            let i = self.settings.sets[set][k];
+            let told = as_told(problem.features().feature(i), problem.form(), self.individual[i], change[k]);
+            let (l, u) = feasible_change(problem.features(), i, self.individual[i]);
+            if told >= l && told <= u { told } else { change[k] }
+        };
+        let told: Vec<f64> = (0..change.len()).map(told).collect();
+        let worth = |k: &usize| weights[*k] * change[*k].abs() >= HARDLY * total;
+        let mut few = vec![0.0; change.len()];
+        (0..change.len()).filter(worth).for_each(|k| few[k] = told[k]);
+        if few != told && self.attack(set, &few, None).1 > 0.0 {
+            return few;
+        }
+        if self.attack(set, &told, None).1 > 0.0 { told } else { change.to_vec() }
+    }
+
+    /// Tries to prove an action that is farther out by a share.
+    fn attempt(&mut self, set: usize, incumbent: &[f64], push: f64) -> Result<Attempt> {
+        let problem = self.settings.problem;
+        let required = problem.safety().max(LEAST_MARGIN);
+        let plain = self.outwards(set, incumbent, push);
+        let change = self.tidied(set, &plain);
+        let action = self.action(set, &change);
+        let before = self.prover.evaluations();
+        let starts: Vec<Vec<f64>> =
+            self.margins(set, &change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
+        let proven = self.prover.prove(&self.sets[set].composer, &change, required, &starts, false);
+        self.proving += self.prover.evaluations() - before;
+        if breaks(problem, &self.individual, &action, &proven.perturbation) {
+            let plain = self.action(set, &plain);
+            let both = breaks(problem, &self.individual, &plain, &proven.perturbation);
+            self.add(set, &change, proven.perturbation.clone());
+            return Ok(if both { Attempt::Broken } else { Attempt::Open(Box::new(proven)) });
+        }
+        if proven.lower < required || proven.lower.is_nan() {
+            return Ok(Attempt::Open(Box::new(proven)));
+        }
+        let simple = self.simplified(&action);
+        let zero = vec![0.0; self.individual.len()];
+        let counterfactual = counterfactual(problem, &self.individual, &simple, &zero)?;
+        let cost = problem.cost().of(problem.features(), &simple);
+        let cost_bound = self.bound().min(cost);
+        let certificate = Certificate {
+            action,
+            verdict: Verdict::Holds { margin: proven.lower },
+            basis: proven.coordinates.basis().to_vec(),
+            worst: proven.coordinates.of_perturbation(&proven.perturbation),
+            pieces: proven.pieces,
+            evaluations: self.prover.evaluations() - before,
+        };
+        let recourse = Recourse { action: simple, counterfactual, cost, cost_bound, margin: proven.lower };
+        Ok(Attempt::Proven(Box::new(Proof {
+            outcome: Outcome::Found(recourse),
+            certificate: Some(certificate),
+            ruled_out: Vec::new(),
+            evaluations: 0,
+            proving: 0,
+            room: 0.0,
+        })))
+    }
+
+    /// The same action without features that it leaves as they are and that nothing it does
+    /// would change.
+    fn simplified(&self, action: &Action) -> Action {
+        let problem = self.settings.problem;
+        if problem.form() == crate::Form::Absolute {
+            return action.clone();
+        }
+        let moved: Vec<usize> =
+            action.features.iter().zip(&action.change).filter(|(_, c)| **c != 0.0).map(|(&i, _)| i).collect();
+        let held = |i: usize| problem.scm().is_some_and(|scm| moved.iter().any(|&m| scm.is_downstream(i, m)));
+        let kept = action.features.iter().zip(&action.change).filter(|(i, c)| **c != 0.0 || held(**i));
+        let (features, change) = kept.map(|(&i, &c)| (i, c)).unzip();
+        Action { features, change }
+    }
+}
