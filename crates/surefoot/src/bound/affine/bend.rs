@@ -252,7 +252,7 @@ impl Vectorised for BendUnits<'_> {
                 let error = bend.radius
                     + bend.bend.abs() * width * layer.deviation[b].0[l]
                     + slope * layer.round[b].0[l];
-                if !(error < radius) {
+                if error >= radius || error.is_nan() {
                     errors[l] += if size == 0.0 { 0.0 } else { size * radius };
                     continue;
                 }
