@@ -131,8 +131,7 @@ impl Quadratic<'_> {
                 // Directions are of length one but for rounding.
                 curved = curved.max(multiplier + room + 1e-12 * e);
             }
-            let convex =
-                Quadratic { at: self.at, value, gradient: &gradient, matrix: &matrix };
+            let convex = Quadratic { at: self.at, value, gradient: &gradient, matrix: &matrix };
             let steepest = eigen.eigenvalues.max().max(0.0) + curved;
             let mut y = start.clone();
             for number in 0..PART_STEPS {

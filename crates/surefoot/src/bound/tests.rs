@@ -111,7 +111,11 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
                 let first: f64 = y.iter().zip(&bent.linear).map(|(y, g)| y * g).sum();
                 let second: f64 = (0..16).map(|k| y[k / 4] * bent.matrix[k] * y[k % 4]).sum();
                 let middle = bent.constant + first + 0.5 * second;
-                assert!((value - middle).abs() <= bent.error + 1e-13, "{round}: {value} {middle} {}", bent.error);
+                assert!(
+                    (value - middle).abs() <= bent.error + 1e-13,
+                    "{round}: {value} {middle} {}",
+                    bent.error
+                );
                 assert!(value >= lower, "{round}: {value} {lower}");
             }
         }

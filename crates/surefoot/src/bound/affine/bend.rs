@@ -249,8 +249,9 @@ impl Vectorised for BendUnits<'_> {
                     continue;
                 };
                 // Of its rounding the radius of the line has what the bent one needs as well.
-                let error =
-                    bend.radius + bend.bend.abs() * width * layer.deviation[b].0[l] + slope * layer.round[b].0[l];
+                let error = bend.radius
+                    + bend.bend.abs() * width * layer.deviation[b].0[l]
+                    + slope * layer.round[b].0[l];
                 if !(error < radius) {
                     errors[l] += if size == 0.0 { 0.0 } else { size * radius };
                     continue;
@@ -261,11 +262,11 @@ impl Vectorised for BendUnits<'_> {
                 let bends = share * bend.bend;
                 square[b].0[l] = bends / (slope * slope);
                 linear[b].0[l] = bends * off / slope;
-                constants[l] += share * (bend.offset - layer.offset[b].0[l])
-                    + 0.5 * bends * (off * off - width * width);
+                constants[l] +=
+                    share * (bend.offset - layer.offset[b].0[l]) + 0.5 * bends * (off * off - width * width);
                 let far = off.abs() + reach[l] / slope;
-                sizes[l] +=
-                    size * (bend.offset.abs() + layer.offset[b].0[l].abs()) + bends.abs() * (far * far + width * width);
+                sizes[l] += size * (bend.offset.abs() + layer.offset[b].0[l].abs())
+                    + bends.abs() * (far * far + width * width);
             }
         }
         (constants.iter().sum(), errors.iter().sum(), sizes.iter().sum())
