@@ -1,6 +1,6 @@
 # `make test` runs every check on a machine that has cargo and nothing else.
 
-.PHONY: test fmt lint unit docs demo bench
+.PHONY: test fmt lint unit docs demo bench test-ecosystem
 
 test: fmt lint unit docs demo
 
@@ -21,6 +21,18 @@ docs:
 # The command that the README names, as the tests have built it.
 demo: unit
 	target/debug/surefoot demo
+
+# Together with scikit-learn, PyTorch and onnxruntime from PyPI, in a folder of their own under target/;
+# the first time this downloads some gigabytes.
+ECOSYSTEM = target/ecosystem
+test-ecosystem: $(ECOSYSTEM)/installed
+	cargo build -p surefoot-cli --bins --examples --locked
+	$(ECOSYSTEM)/bin/python -m pytest -q -W ignore tests/ecosystem
+
+$(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt
+	python3 -m venv $(ECOSYSTEM)
+	$(ECOSYSTEM)/bin/pip install --quiet --requirement tests/ecosystem/requirements.txt
+	touch $@
 
 bench:
 	cargo bench --workspace --locked

@@ -1,6 +1,5 @@
 //! `surefoot certify`: whether actions hold, wherever they came from.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -11,10 +10,11 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use surefoot::check::{Checked, SavedProof, check};
-use surefoot::{Action, Budget, Certificate, Features, Outcome, Problem, Verdict, certify, describe_shift};
-use surefoot_cli::table::{Column, Table, Values, Writer, parse_number};
+use surefoot::{Action, Budget, Certificate, Outcome, Problem, Verdict, certify, describe_shift};
+use surefoot_cli::table::{Column, Values, Writer};
 
 use crate::Said;
+use crate::answers::Answers;
 use crate::people::Source;
 use crate::recourse::same_file;
 
@@ -61,7 +61,7 @@ pub fn run(options: &Options) -> Result<Said> {
             bail!("--output {}: that is what is read; give another name", path.display());
         }
     }
-    let mut actions = read_actions(answers, problem.features(), options.id.as_deref())?;
+    let mut promised = Answers::open(answers, problem.features(), options.id.as_deref())?;
     let mut source = Source::open(people, problem.features(), options.id.as_deref())?;
     let columns = [
         ("id", Column::Text),
@@ -79,10 +79,9 @@ pub fn run(options: &Options) -> Result<Said> {
     while let Some(group) = source.next()? {
         let mut asked: Vec<(&String, &[f64], Action)> = Vec::new();
         for (id, individual) in group.ids.iter().zip(group.people.iter()) {
-            match actions.remove(id) {
-                Some(action) => asked.push((id, individual, action)),
-                None => without += 1,
-            }
+            let actions = promised.take(id)?;
+            without += usize::from(actions.is_empty());
+            asked.extend(actions.into_iter().map(|action| (id, individual, action)));
         }
         let certificates = asked
             .par_iter()
@@ -91,7 +90,8 @@ pub fn run(options: &Options) -> Result<Said> {
                 bar.inc(1);
                 certificate
             })
-            .collect::<surefoot::Result<Vec<Certificate>>>()?;
+            .collect::<surefoot::Result<Vec<Certificate>>>()
+            .map_err(|error| group.blame(&problem, error))?;
         let mut rows: [Vec<Option<String>>; 3] = Default::default();
         let mut margins: [Vec<Option<f64>>; 2] = Default::default();
         for ((id, ..), certificate) in asked.iter().zip(&certificates) {
@@ -132,14 +132,7 @@ pub fn run(options: &Options) -> Result<Said> {
         }
     }
     bar.finish_and_clear();
-    if let Some(id) = actions.keys().min() {
-        bail!(
-            "{}: {} actions are of nobody in {}, the first of `{id}`",
-            answers.display(),
-            actions.len(),
-            people.display()
-        );
-    }
+    promised.finish(people)?;
     if let Some(writer) = writer {
         writer.finish()?;
     }
@@ -225,42 +218,3 @@ const PROOFS: usize = 256;
 
 /// How many breaks are told.
 const EXAMPLES: usize = 3;
-
-/// Actions by who takes them; rows without any change are left out.
-fn read_actions(path: &Path, features: &Features, id: Option<&str>) -> Result<HashMap<String, Action>> {
-    let table = Table::open(path)?;
-    let has = |name: &String| table.columns().contains(name);
-    let id = id.map(str::to_owned).or_else(|| Some("id".to_owned()).filter(has));
-    let actionable = features.actionable();
-    let column = |i: usize| format!("action:{}", features.feature(i).name);
-    let told: Vec<usize> = actionable.iter().copied().filter(|&i| has(&column(i))).collect();
-    if told.is_empty() {
-        let names: Vec<String> = actionable.iter().map(|&i| format!("`{}`", column(i))).collect();
-        bail!("{}: has no column of actions; there should be {}", path.display(), names.join(", "));
-    }
-    let texts: Vec<String> = told.iter().map(|&i| column(i)).chain(id.clone()).collect();
-    let mut actions = HashMap::new();
-    for batch in table.select(&[], &texts)? {
-        let batch = batch?;
-        for (row, place) in batch.places.iter().enumerate() {
-            let mut action = Action { features: Vec::new(), change: Vec::new() };
-            for (cells, &i) in batch.texts.iter().zip(&told).filter(|(cells, _)| !cells[row].is_empty()) {
-                let change = parse_number(&cells[row])
-                    .with_context(|| format!("{}, {place}, column `{}`", path.display(), column(i)))?;
-                action.features.push(i);
-                action.change.push(change / features.feature(i).std);
-            }
-            if action.features.is_empty() {
-                continue;
-            }
-            let name = match &id {
-                Some(_) => batch.texts[told.len()][row].clone(),
-                None => (batch.start + row + 1).to_string(),
-            };
-            if actions.insert(name.clone(), action).is_some() {
-                bail!("{}, {place}: `{name}` has two actions; remove one", path.display());
-            }
-        }
-    }
-    Ok(actions)
-}

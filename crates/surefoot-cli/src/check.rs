@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use surefoot::problem::{ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile};
-use surefoot::{Change, Cost, Features, Form, NormKind, ProblemFile};
+use surefoot::{Change, Cost, Features, Form, Network, NormKind, ProblemFile};
 
 use crate::train::Outputs;
 use graph::Graph;
@@ -186,6 +186,7 @@ fn classifier(file: &ProblemFile, features: &Features) -> String {
             linear(coefficients, &features.names(), *intercept)
         }
         ClassifierForm::Network(stated) => format!("network, {}", network(stated, file.folder())),
+        ClassifierForm::Onnx(path) => onnx(path, file, features),
     };
     format!("logit = {logit}{}; favourable from probability {} on", units(entry.inputs), entry.threshold)
 }
@@ -196,12 +197,30 @@ fn network(file: &NetworkFile, folder: &Path) -> String {
     if !file.prefix.is_empty() {
         let _ = write!(text, " {}", file.prefix);
     }
-    if let Ok((network, activation)) = file.read(folder) {
-        let layers: String = network.layers().iter().map(|layer| format!("-{}", layer.bias.len())).collect();
-        let activation = format!("{activation:?}").to_lowercase();
-        let _ = write!(text, " ({}{layers} {activation})", network.inputs());
+    if let Ok((network, _)) = file.read(folder) {
+        let _ = write!(text, " ({})", shape(&network));
     }
     text
+}
+
+/// `4-100-100-1 tanh`.
+fn shape(network: &Network) -> String {
+    let layers: String = network.layers().iter().map(|layer| format!("-{}", layer.bias.len())).collect();
+    format!("{}{layers} {}", network.inputs(), format!("{:?}", network.activation()).to_lowercase())
+}
+
+/// What an ONNX model is: a sum, or where it is found and its layers.
+fn onnx(path: &Path, file: &ProblemFile, features: &Features) -> String {
+    match Network::read_onnx(file.folder().join(path)) {
+        Ok(network) => match network.layers() {
+            [layer] => {
+                let sum = linear(&layer.weight.row(0).to_vec(), &features.names(), layer.bias[0]);
+                format!("{sum}, from {}", path.display())
+            }
+            _ => format!("network, {} ({})", path.display(), shape(&network)),
+        },
+        Err(_) => path.display().to_string(),
+    }
 }
 
 fn units(inputs: Inputs) -> &'static str {

@@ -217,8 +217,13 @@ fn check_outputs(options: &Options, file: &ProblemFile) -> Result<()> {
         .keep("the table of people", &options.table)
         .keep("the problem file", &options.problem)
         .keep("the graph", Path::new(&options.graph));
-    if let Some(ClassifierForm::Network(network)) = file.classifier_entry().map(|entry| &entry.form) {
-        outputs = outputs.keep("the classifier's network", &file.folder().join(&network.path));
+    let model = match file.classifier_entry().map(|entry| &entry.form) {
+        Some(ClassifierForm::Network(network)) => Some(&network.path),
+        Some(ClassifierForm::Onnx(path)) => Some(path),
+        Some(ClassifierForm::Linear { .. }) | None => None,
+    };
+    if let Some(path) = model {
+        outputs = outputs.keep("the classifier's network", &file.folder().join(path));
     }
     let option = if options.output.is_some() { "--output" } else { "the networks' file" };
     outputs.check(option, &options.output())?;

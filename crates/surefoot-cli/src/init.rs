@@ -226,6 +226,13 @@ const FOOT: &str = "
 # network = \"model.safetensors\"
 # activation = \"tanh\"       # or \"relu\", \"sigmoid\"
 # threshold = 0.5
+#
+# or a model of scikit-learn or PyTorch, as ONNX:
+#
+# [classifier]
+# onnx = \"model.onnx\"
+# threshold = 0.5
+# inputs = \"raw\"            # if it takes people's own units, perhaps by a scaler of its own
 ";
 
 #[cfg(test)]

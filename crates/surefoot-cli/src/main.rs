@@ -1,5 +1,7 @@
 //! The command `surefoot`: robust causal recourse, with proof.
 
+mod answers;
+mod attack;
 mod certify;
 mod check;
 mod data;
@@ -37,6 +39,8 @@ enum Command {
     Recourse(recourse::Options),
     /// Prove of actions, wherever they came from, that they hold or that they do not.
     Certify(certify::Options),
+    /// Try to break actions, wherever they came from, by the smallest shift of circumstances.
+    Attack(attack::Options),
     /// Show what certainty costs one person: the cheapest action for each size of the uncertainty,
     /// and the largest for which there is one.
     TradeOff(trade_off::Options),
@@ -70,6 +74,7 @@ fn main() -> ExitCode {
         Command::Check(options) => check::run(&options).map(Said::from),
         Command::Recourse(options) => recourse::run(&options).map(Said::from),
         Command::Certify(options) => certify::run(&options),
+        Command::Attack(options) => attack::run(&options),
         Command::TradeOff(options) => trade_off::run(&options).map(Said::from),
         Command::Train(options) => train::run(&options).map(Said::from),
         Command::Fit(options) => fit::run(&options).map(Said::from),

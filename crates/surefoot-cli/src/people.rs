@@ -1,15 +1,29 @@
 //! People from tables, batch by batch, and from one line of JSON.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
-use surefoot::{Features, People};
-use surefoot_cli::table::{Reader, Table};
+use anyhow::{Context, Error, Result, bail};
+use surefoot::{Features, People, Problem};
+use surefoot_cli::table::{Place, Reader, Table};
 
 /// Some people of a table, with what identifies them.
 pub struct Group {
     pub ids: Vec<String>,
     pub people: People,
+    path: PathBuf,
+    places: Vec<Place>,
+}
+
+impl Group {
+    /// An error of one of them, with the place of the first whom the causal model cannot produce.
+    pub fn blame(&self, problem: &Problem, error: surefoot::Error) -> anyhow::Error {
+        let scm = problem.scm();
+        let faults = self.people.iter().map(|individual| scm.and_then(|scm| scm.abduct(individual).err()));
+        match faults.zip(&self.places).find_map(|(fault, place)| Some((fault?, place))) {
+            Some((fault, place)) => Error::new(fault).context(format!("{}, {place}", self.path.display())),
+            None => error.into(),
+        }
+    }
 }
 
 /// Reads people batch by batch.
@@ -53,7 +67,7 @@ impl<'a> Source<'a> {
         } else {
             (0..rows.len()).map(|i| (batch.start + i + 1).to_string()).collect()
         };
-        Ok(Some(Group { ids, people }))
+        Ok(Some(Group { ids, people, path: self.path.into(), places: batch.places }))
     }
 }
 

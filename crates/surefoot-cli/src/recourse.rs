@@ -173,7 +173,8 @@ pub fn run(options: &Options) -> Result<String> {
                 bar.inc(1);
                 answer
             })
-            .collect::<surefoot::Result<Vec<(Outcome, Option<SavedProof>)>>>()?;
+            .collect::<surefoot::Result<Vec<(Outcome, Option<SavedProof>)>>>()
+            .map_err(|error| group.blame(&problem, error))?;
         let (outcomes, saved): (Vec<Outcome>, Vec<Option<SavedProof>>) = answers.into_iter().unzip();
         if let Some(proofs) = &mut proofs {
             for (id, proof) in group.ids.iter().zip(saved.iter()) {

@@ -166,3 +166,76 @@ fn proofs_are_saved_and_checked_again() {
         assert!(said.contains("cut.jsonl, line"), "{said}");
     }
 }
+
+#[test]
+fn attacks_find_what_breaks_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for name in ["independent", "linear", "network"] {
+        let (problem, people) = (words(&example(name, "problem.toml")), words(&example(name, "people.csv")));
+        answer(at, name, "answers.csv");
+        for output in ["breaks.csv", "breaks.parquet", "breaks.arrow"] {
+            let said = done(at, &["attack", &problem, &people, "answers.csv", "--output", output]);
+            assert!(said.contains("0 were broken") && said.contains("withstood every attack"), "{said}");
+        }
+        // What is reported breaks, is no smaller than what was guarded against, and is in own units.
+        let stated = Problem::read(example(name, "problem.toml")).unwrap();
+        let features = stated.features();
+        let shifts: Vec<String> = features.iter().map(|f| format!("shift:{}", f.name)).collect();
+        let wanted: Vec<String> =
+            shifts.iter().cloned().chain(["smallest_break".into(), "margin".into()]).collect();
+        let found =
+            Table::open(at.join("breaks.csv")).unwrap().select(&wanted, &["broken".into(), "id".into()]);
+        let found = found.unwrap().read_all().unwrap();
+        assert!(found.texts[0].iter().all(|word| word == "false"));
+        for row in found.numbers.rows() {
+            let width = features.len();
+            let shift: Vec<f64> = (0..width).map(|i| row[i] / features.feature(i).std).collect();
+            assert!((stated.norm().value(&shift) - row[width]).abs() < 1e-9);
+            assert!(row[width] > stated.epsilon() && row[width + 1] < 0.0);
+        }
+    }
+    let (problem, people) =
+        (words(&example("network", "problem.toml")), words(&example("network", "people.csv")));
+    // In another order than the people, who come out in theirs.
+    std::fs::write(at.join("promised.csv"), "id,action:income\nben,0.01\nana,0.70\n").unwrap();
+    let output = surefoot(at, &["attack", &problem, &people, "promised.csv", "--output", "breaks.csv"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(said.contains("2 actions: 2 were broken") && said.contains("That of ana breaks with"), "{said}");
+    let breaks = std::fs::read_to_string(at.join("breaks.csv")).unwrap();
+    let lines: Vec<&str> = breaks.lines().collect();
+    assert!(lines[1].starts_with("ana,true,0.0") && lines[2].starts_with("ben,true,0,"), "{breaks}");
+}
+
+#[test]
+fn several_actions_of_one_person() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let feature = |name: &str| format!("[[feature]]\nname = \"{name}\"\nchange = \"increase\"\n");
+    let features = feature("income") + &feature("savings");
+    let classifier = "[classifier]\ncoefficients = [0.8, 0.6]\nintercept = -1\n";
+    std::fs::write(at.join("problem.toml"), format!("epsilon = 0.1\n{features}{classifier}")).unwrap();
+    let people: String = (0..6000).map(|i| format!("p{i},0,0\n")).collect();
+    std::fs::write(at.join("people.csv"), format!("id,income,savings\n{people}")).unwrap();
+    // More than are read at a time: the options of one person stand in two batches. The second of
+    // theirs is too little, and so is the first of somebody else.
+    assert_eq!(surefoot_cli::table::BATCH_ROWS, 2 * 4096);
+    let options = |i: usize| match i {
+        0 => "p0,1,2,\n".to_owned(),
+        4096 => "p4096,1,2,\np4096,2,,1\n".to_owned(),
+        5000 => "p5000,1,1,\np5000,2,,3\n".to_owned(),
+        _ => format!("p{i},1,2,\np{i},2,,3\n"),
+    };
+    let options: String = (0..6000).map(options).collect();
+    std::fs::write(at.join("options.csv"), format!("id,option,action:income,action:savings\n{options}"))
+        .unwrap();
+    for command in ["certify", "attack"] {
+        let run = surefoot(at, &[command, "problem.toml", "people.csv", "options.csv"]);
+        let said = text(&run.stdout);
+        assert_eq!(run.status.code(), Some(1), "{said}{}", text(&run.stderr));
+        assert!(said.contains("11999 actions") && said.contains("0 people have no action"), "{said}");
+        assert_eq!(said.matches("That of ").count(), 2, "{said}");
+        assert!(said.contains("That of p4096 breaks") && said.contains("That of p5000 breaks"), "{said}");
+    }
+}

@@ -5,6 +5,8 @@
 //! of the threshold, so that favourable means a score of at least 0. Inputs are
 //! standardised.
 
+use std::path::Path;
+
 use crate::graph::{Builder, Form};
 use crate::network::{Lanes, Network, SingleWorkspace, Workspace, logit, sigmoid};
 use crate::{Error, Features, Result};
@@ -76,6 +78,12 @@ impl Classifier {
             return Self::linear(layer.weight.row(0).to_vec(), layer.bias[0], threshold);
         }
         Self::new(Model::Network(network), threshold)
+    }
+
+    /// A classifier from an ONNX file, as skl2onnx and PyTorch write them; see
+    /// [`Network::read_onnx`]. Its inputs are taken to be standardised.
+    pub fn from_onnx(path: impl AsRef<Path>, threshold: f64) -> Result<Self> {
+        Self::network(Network::read_onnx(path)?, threshold)
     }
 
     fn new(model: Model, threshold: f64) -> Result<Self> {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 pub use crate::expression::{FormulaProblem, Obstacle};
+pub use crate::onnx::{Misuse, OnnxProblem};
 use crate::problem::Mistakes;
 use crate::{Kind, Noise};
 
@@ -161,6 +162,9 @@ pub enum Error {
     /// A model file that cannot be used.
     #[error("{path}: {problem}", path = path.display())]
     File { path: PathBuf, problem: FileProblem },
+    /// An ONNX model that cannot be used.
+    #[error("the ONNX model {0}")]
+    Onnx(OnnxProblem),
     /// A problem file with mistakes.
     #[error("{0}")]
     ProblemFile(Mistakes),
@@ -333,6 +337,9 @@ pub enum FileProblem {
     /// A tensor is no matrix.
     #[error("`{0}` has the wrong number of dimensions; weights have two, biases one")]
     Shape(String),
+    /// It is no ONNX model that is understood.
+    #[error("{0}")]
+    Onnx(OnnxProblem),
     /// A tensor is of whole numbers or the like.
     #[error("holds numbers of type {0}; save weights as F64 or F32")]
     Numbers(String),

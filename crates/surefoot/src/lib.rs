@@ -52,6 +52,7 @@ pub mod people;
 pub mod network;
 mod expression;
 mod graph;
+mod onnx;
 pub mod scm;
 pub mod classifier;
 pub mod action;

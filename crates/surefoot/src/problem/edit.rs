@@ -63,6 +63,7 @@ impl Edit {
                 linear(&mut fields, coefficients, *intercept)
             }
             ClassifierForm::Network(file) => network(&mut fields, file),
+            ClassifierForm::Onnx(path) => fields.push(("onnx", value(path.to_string_lossy().as_ref()))),
         }
         fields.push(("threshold", value(entry.threshold)));
         inputs(&mut fields, entry.inputs);

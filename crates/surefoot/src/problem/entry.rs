@@ -57,6 +57,8 @@ pub enum ClassifierForm {
     Linear { coefficients: Vec<f64>, intercept: f64 },
     /// A network in a safetensors file.
     Network(NetworkFile),
+    /// A logistic regression or a network in an ONNX file, relative to the problem file.
+    Onnx(PathBuf),
 }
 
 /// Where a network is found.
@@ -155,14 +157,16 @@ impl ClassifierEntry {
             (ClassifierForm::Linear { coefficients, intercept }, Inputs::Raw) => {
                 Classifier::linear_in_own_units(features, coefficients, *intercept, self.threshold)
             }
-            (ClassifierForm::Network(file), inputs) => {
-                let (mut network, activation) = file.read(folder)?;
-                if inputs == Inputs::Raw && network.inputs() == features.len() {
-                    let scales: Vec<_> = features.iter().map(units::Scale::of).collect();
-                    network = units::network_with_raw_inputs(&network, activation, &scales)?;
-                }
-                Classifier::network(network, self.threshold)
-            }
+            (ClassifierForm::Network(file), _) => self.network(file.read(folder)?.0, features),
+            (ClassifierForm::Onnx(path), _) => self.network(Network::read_onnx(folder.join(path))?, features),
         }
+    }
+
+    fn network(&self, mut network: Network, features: &Features) -> Result<Classifier> {
+        if self.inputs == Inputs::Raw && network.inputs() == features.len() {
+            let scales: Vec<_> = features.iter().map(units::Scale::of).collect();
+            network = units::network_with_raw_inputs(&network, network.activation(), &scales)?;
+        }
+        Classifier::network(network, self.threshold)
     }
 }

@@ -188,11 +188,15 @@ pub(super) fn read_classifier(
     folder: &Path,
     mistakes: &mut Vec<Mistake>,
 ) -> (Option<ClassifierEntry>, Option<Classifier>) {
-    let known = ["network", "activation", "coefficients", "intercept", "threshold", "inputs"];
+    let known = ["onnx", "network", "activation", "coefficients", "intercept", "threshold", "inputs"];
     let mut fields = Fields::new(node, Some("classifier".into()), &known);
     let threshold = fields.number("threshold").unwrap_or(0.5);
     let inputs = fields.choice("inputs", &INPUTS).unwrap_or_default();
-    let form = match the_one_of(&mut fields, &["network", "coefficients"]) {
+    let form = match the_one_of(&mut fields, &["onnx", "network", "coefficients"]) {
+        Some("onnx") => {
+            refuse(&mut fields, "onnx", &["activation", "intercept"]);
+            fields.text("onnx").map(|path| ClassifierForm::Onnx(path.into()))
+        }
         Some("network") => {
             refuse(&mut fields, "network", &["intercept"]);
             read_network(&mut fields).map(ClassifierForm::Network)
@@ -247,7 +251,7 @@ fn the_one_of(fields: &mut Fields<'_>, kinds: &[&'static str]) -> Option<&'stati
             let remedy = if kinds.contains(&"formula") {
                 "give it, or `parents` with `coefficients` or with `network`"
             } else {
-                "give it, or `network`"
+                "give it, or `network` or `onnx`"
             };
             let field = if kinds.contains(&"formula") { "formula" } else { "coefficients" };
             fields.report_here(Fault::MissingField { field, remedy });

@@ -1,0 +1,109 @@
+//! Actions from a table, looked up by who takes them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use surefoot::{Action, Features};
+use surefoot_cli::table::{Reader, Table, parse_number};
+
+/// A table of actions: a column that identifies people and, for each feature that may change, a
+/// column `action:<feature>` with its change in own units; empty: not acted upon.
+///
+/// Somebody may have several actions where there is a column `option`.
+///
+/// It is read only as far as the people who are looked up ask for. Where both tables are in the
+/// same order, as `surefoot recourse` leaves them, memory does not grow with them.
+pub struct Answers<'a> {
+    path: PathBuf,
+    features: &'a Features,
+    reader: Reader,
+    /// The features with a column of actions.
+    told: Vec<usize>,
+    has_ids: bool,
+    has_options: bool,
+    /// What was read and not yet looked up; nothing for people without an action.
+    waiting: HashMap<String, Vec<Action>>,
+    /// Whose row was read last: more of theirs may follow.
+    last: String,
+}
+
+impl<'a> Answers<'a> {
+    /// Opens a table; people are known by the column `id`, or another that is named, or by their row.
+    pub fn open(path: &Path, features: &'a Features, id: Option<&str>) -> Result<Self> {
+        let table = Table::open(path)?;
+        let has = |name: &String| table.columns().contains(name);
+        let id = id.map(str::to_owned).or_else(|| Some("id".to_owned()).filter(has));
+        let actionable = features.actionable();
+        let told: Vec<usize> = actionable.iter().copied().filter(|&i| has(&column(features, i))).collect();
+        if told.is_empty() {
+            let names: Vec<String> =
+                actionable.iter().map(|&i| format!("`{}`", column(features, i))).collect();
+            bail!("{}: has no column of actions; there should be {}", path.display(), names.join(", "));
+        }
+        let (has_ids, has_options) = (id.is_some(), has(&"option".to_owned()));
+        let texts: Vec<String> = told.iter().map(|&i| column(features, i)).chain(id).collect();
+        let reader = table.select(&[], &texts)?;
+        let (path, waiting, last) = (path.into(), HashMap::new(), String::new());
+        Ok(Self { path, features, reader, told, has_ids, has_options, waiting, last })
+    }
+
+    /// The actions of somebody; none if the table has none.
+    pub fn take(&mut self, id: &str) -> Result<Vec<Action>> {
+        loop {
+            let is_whole = !self.has_options || self.last != id;
+            if is_whole && let Some(actions) = self.waiting.remove(id) {
+                return Ok(actions);
+            }
+            if !self.read()? {
+                return Ok(self.waiting.remove(id).unwrap_or_default());
+            }
+        }
+    }
+
+    /// Refuses actions that nobody has looked up.
+    pub fn finish(mut self, people: &Path) -> Result<()> {
+        while self.read()? {}
+        self.waiting.retain(|_, actions| !actions.is_empty());
+        let Some(first) = self.waiting.keys().min() else { return Ok(()) };
+        bail!(
+            "{}: {} actions are of nobody in {}, or of somebody for a second time; the first of `{first}`",
+            self.path.display(),
+            self.waiting.len(),
+            people.display()
+        );
+    }
+
+    /// Reads some more; whether there was any.
+    fn read(&mut self) -> Result<bool> {
+        let Some(batch) = self.reader.next() else { return Ok(false) };
+        let mut batch = batch?;
+        let mut ids = if self.has_ids { batch.texts.pop() } else { None };
+        for (row, place) in batch.places.iter().enumerate() {
+            let mut action = Action { features: Vec::new(), change: Vec::new() };
+            let cells = batch.texts.iter().zip(&self.told).filter(|(cells, _)| !cells[row].is_empty());
+            for (cells, &i) in cells {
+                let place =
+                    || format!("{}, {place}, column `{}`", self.path.display(), column(self.features, i));
+                let change = parse_number(&cells[row]).with_context(place)?;
+                action.features.push(i);
+                action.change.push(change / self.features.feature(i).std);
+            }
+            let name = match &mut ids {
+                Some(ids) => std::mem::take(&mut ids[row]),
+                None => (batch.start + row + 1).to_string(),
+            };
+            let actions = self.waiting.entry(name.clone()).or_default();
+            actions.extend(Some(action).filter(|action| !action.features.is_empty()));
+            if actions.len() > 1 && !self.has_options {
+                bail!("{}, {place}: `{name}` has two actions; remove one", self.path.display());
+            }
+            self.last = name;
+        }
+        Ok(true)
+    }
+}
+
+fn column(features: &Features, i: usize) -> String {
+    format!("action:{}", features.feature(i).name)
+}

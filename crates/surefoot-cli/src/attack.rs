@@ -1,0 +1,156 @@
+//! `surefoot attack`: tries to break promised actions.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use surefoot::attack::DeepFool;
+use surefoot::{Action, Attack, Break, Exact, Features, People, Problem, describe_shift, smallest_break};
+use surefoot_cli::table::{Column, Values, Writer};
+
+use crate::Said;
+use crate::answers::Answers;
+use crate::people::Source;
+use crate::recourse::same_file;
+
+/// What `surefoot attack` can be asked.
+#[derive(Args)]
+pub struct Options {
+    /// The problem file.
+    problem: PathBuf,
+    /// A table of people: CSV, Parquet or Arrow.
+    people: PathBuf,
+    /// A table of actions: a column `id` and, for each feature that may change, a column
+    /// `action:<feature>` with its change in own units (empty: not acted upon), as `surefoot
+    /// recourse` writes it.
+    answers: PathBuf,
+    /// Where to write what was found: CSV, Parquet or Arrow.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The column that identifies people in both tables; `id` if there is one, otherwise the number
+    /// of the row.
+    #[arg(long, value_name = "COLUMN")]
+    id: Option<String>,
+}
+
+/// How many breaks are told.
+const EXAMPLES: usize = 3;
+
+/// Says how many actions break within the uncertainty that the problem guards against.
+pub fn run(options: &Options) -> Result<Said> {
+    let problem = Problem::read(&options.problem)?;
+    for path in [&options.problem, &options.people, &options.answers] {
+        if options.output.as_ref().is_some_and(|output| same_file(output, path)) {
+            bail!("--output {}: that is what is read; give another name", path.display());
+        }
+    }
+    let mut answers = Answers::open(&options.answers, problem.features(), options.id.as_deref())?;
+    let mut source = Source::open(&options.people, problem.features(), options.id.as_deref())?;
+    let create = |path: &PathBuf| Writer::create(path, &columns(problem.features()));
+    let mut writer = options.output.as_ref().map(create).transpose()?;
+    let is_linear = Exact::new(&problem).is_ok();
+    let (mut attacked, mut broken, mut without, mut least) = (0, 0, 0, f64::INFINITY);
+    let mut examples = String::new();
+    let bar = ProgressBar::no_length();
+    bar.set_style(ProgressStyle::with_template("{spinner} {pos} actions, {per_sec}")?);
+    while let Some(group) = source.next()? {
+        let (mut ids, mut positions, mut actions) = (Vec::new(), Vec::new(), Vec::new());
+        for (position, id) in group.ids.iter().enumerate() {
+            let promised = answers.take(id)?;
+            without += usize::from(promised.is_empty());
+            for action in promised {
+                ids.push(id.clone());
+                positions.push(position);
+                actions.push(action);
+            }
+        }
+        if positions.is_empty() {
+            continue;
+        }
+        let breaks = breaks(&problem, &group.people.select(&positions)?, &actions, is_linear)
+            .map_err(|error| group.blame(&problem, error))?;
+        bar.inc(breaks.len() as u64);
+        attacked += breaks.len();
+        for (id, found) in ids.iter().zip(&breaks) {
+            let Some(found) = found else { continue };
+            least = least.min(found.size);
+            if is_broken(&problem, found) {
+                broken += 1;
+                if broken <= EXAMPLES {
+                    let shift = describe_shift(&problem, &found.perturbation)?;
+                    writeln!(examples, "That of {id} breaks with {shift} (size {:.3e}).", found.size)?;
+                }
+            }
+        }
+        if let Some(writer) = &mut writer {
+            writer.write(&values(&problem, ids, &breaks)?)?;
+        }
+    }
+    bar.finish_and_clear();
+    answers.finish(&options.people)?;
+    if let Some(writer) = writer {
+        writer.finish()?;
+    }
+    let epsilon = problem.epsilon();
+    let mut text = format!(
+        "{attacked} actions: {broken} were broken by shifts of up to {epsilon}, {} withstood every attack. {without} \
+         people have no action.\n",
+        attacked - broken
+    );
+    if least.is_finite() {
+        writeln!(text, "The smallest shift that breaks one of them has the size {least:.6}.")?;
+    }
+    text += &examples;
+    if let Some(path) = &options.output {
+        writeln!(text, "Written to {}.", path.display())?;
+    }
+    Ok(Said { text, holds: broken == 0 })
+}
+
+/// The smallest break of each action. DeepFool alone is exact where everything is linear.
+fn breaks(
+    problem: &Problem,
+    people: &People,
+    actions: &[Action],
+    is_linear: bool,
+) -> surefoot::Result<Vec<Option<Break>>> {
+    if is_linear {
+        return DeepFool::default().attack(problem, people, actions);
+    }
+    smallest_break(problem, people, actions)
+}
+
+fn is_broken(problem: &Problem, found: &Break) -> bool {
+    found.size <= problem.epsilon()
+}
+
+fn columns(features: &Features) -> Vec<(String, Column)> {
+    let mut columns = vec![("id".to_owned(), Column::Text), ("broken".to_owned(), Column::Truth)];
+    columns.extend(["smallest_break", "margin"].map(|name| (name.to_owned(), Column::Number)));
+    columns.extend(features.iter().map(|feature| (format!("shift:{}", feature.name), Column::Number)));
+    columns.push(("breaks_with".into(), Column::Text));
+    columns
+}
+
+fn values(problem: &Problem, ids: Vec<String>, breaks: &[Option<Break>]) -> Result<Vec<Values>> {
+    let numbers = |of: &dyn Fn(&Break) -> f64| {
+        Values::Numbers(breaks.iter().map(|found| found.as_ref().map(of)).collect())
+    };
+    let broken = |found: &Option<Break>| Some(found.as_ref().is_some_and(|found| is_broken(problem, found)));
+    let mut values = vec![
+        Values::Texts(ids.into_iter().map(Some).collect()),
+        Values::Truths(breaks.iter().map(broken).collect()),
+        numbers(&|found| found.size),
+        numbers(&|found| found.margin),
+    ];
+    for (i, feature) in problem.features().iter().enumerate() {
+        values.push(numbers(&|found| found.perturbation[i] * feature.std));
+    }
+    let words = breaks
+        .iter()
+        .map(|found| found.as_ref().map(|found| describe_shift(problem, &found.perturbation)).transpose());
+    values.push(Values::Texts(words.collect::<surefoot::Result<_>>()?));
+    Ok(values)
+}
