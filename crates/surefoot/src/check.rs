@@ -9,8 +9,8 @@
 //!
 //! 1. it is feasible, costs what is stated, and the individual is turned down now;
 //! 2. the pieces of the certificate cover the ball of perturbations;
-//! 3. on every piece the margin is at least what is stated: by an affine bound, else by a
-//!    curvature bound, else on both halves of the piece.
+//! 3. on every piece the margin is at least what is stated: by an affine bound, else by one that
+//!    takes along what bends, else by a curvature bound, else on both halves of the piece.
 //!
 //! For a bound on the cost of any action that holds, or that there is none: for every
 //! intervention set
@@ -26,6 +26,7 @@
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "what is not a number must fail every test")]
 
 mod affine;
+mod bent;
 mod cheaper;
 mod cones;
 mod cover;

@@ -37,10 +37,11 @@ pub(super) struct Plane {
 pub(super) struct Affine {
     /// Of every node.
     pub ranges: Vec<Range>,
-    lines: Vec<Option<Line>>,
-    planes: Vec<Option<Plane>>,
-    /// How much each node adds to the error of the result.
+    pub lines: Vec<Option<Line>>,
+    pub planes: Vec<Option<Plane>>,
+    /// How much each node adds to the error of the result, and its coefficient in it.
     errors: Vec<f64>,
+    pub coefficients: Vec<f64>,
 }
 
 impl Affine {
@@ -51,6 +52,7 @@ impl Affine {
             lines: vec![None; count],
             planes: vec![None; count],
             errors: vec![0.0; count],
+            coefficients: vec![0.0; count],
         };
         for (k, node) in tape.nodes.iter().enumerate() {
             let mut range = affine.interval(tape, zone, k, node);
@@ -174,6 +176,9 @@ impl Affine {
                     }
                 }
             }
+        }
+        if is_result {
+            self.coefficients.copy_from_slice(&coefficients);
         }
         let inputs = tape.inputs.min(target + 1);
         let mut linear = coefficients[..inputs].to_vec();

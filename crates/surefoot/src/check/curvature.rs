@@ -41,7 +41,7 @@ use super::zone::Zone;
 use crate::NormKind;
 
 /// A quadratic below a function: everything about it but the multipliers.
-struct Quadratic<'z> {
+pub(super) struct Quadratic<'z> {
     zone: &'z Zone,
     at: Vec<f64>,
     value: f64,
@@ -63,21 +63,8 @@ pub(super) fn least(tape: &Tape<'_>, zone: &Zone, affine: &Affine, at: &[f64], w
         let far = (zone.upper[i] - at[i]).max(at[i] - zone.lower[i]);
         value -= (gradient[i].upper - gradient[i].lower) * far;
     }
-    let sides = (0..tape.inputs).map(|i| zone.lower[i].powi(2).max(zone.upper[i].powi(2))).sum::<f64>();
-    let longest = match &zone.ball {
-        Some(ball) if ball.kind == NormKind::L2 && ball.weights.iter().all(|w| *w == 1.0) => {
-            sides.min(ball.radius * ball.radius)
-        }
-        _ => sides,
-    };
-    let quadratic = Quadratic {
-        zone,
-        at: at.to_vec(),
-        value,
-        gradient: gradient[..tape.inputs].iter().map(|range| range.middle()).collect(),
-        matrix,
-        longest: longest * (1.0 + 1e-14),
-    };
+    let gradient = gradient[..tape.inputs].iter().map(|range| range.middle()).collect();
+    let quadratic = Quadratic::new(zone, at.to_vec(), value, gradient, matrix);
     let bound = quadratic.over_zone(wanted);
     bound.is_finite().then_some(bound)
 }
@@ -210,9 +197,21 @@ fn hessian(tape: &Tape<'_>, ranges: &[Range]) -> Option<Vec<f64>> {
     matrix.iter().all(|x| x.is_finite()).then_some(matrix)
 }
 
-impl Quadratic<'_> {
+impl<'z> Quadratic<'z> {
+    /// `value + gradient.d + d^T matrix d / 2` with `d = y - at`.
+    pub fn new(zone: &'z Zone, at: Vec<f64>, value: f64, gradient: Vec<f64>, matrix: Vec<f64>) -> Self {
+        let sides = (0..at.len()).map(|i| zone.lower[i].powi(2).max(zone.upper[i].powi(2))).sum::<f64>();
+        let longest = match &zone.ball {
+            Some(ball) if ball.kind == NormKind::L2 && ball.weights.iter().all(|w| *w == 1.0) => {
+                sides.min(ball.radius * ball.radius)
+            }
+            _ => sides,
+        };
+        Self { zone, at, value, gradient, matrix, longest: longest * (1.0 + 1e-14) }
+    }
+
     /// The best bound that a search among multipliers finds.
-    fn over_zone(&self, wanted: f64) -> f64 {
+    pub fn over_zone(&self, wanted: f64) -> f64 {
         let n = self.at.len();
         let none = vec![0.0; n];
         let length = self.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();

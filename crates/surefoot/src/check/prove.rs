@@ -1,10 +1,10 @@
 //! That the result of a tape is nowhere below a number, over a zone.
 
 use super::affine::Affine;
-use super::curvature;
 use super::tape::Tape;
 use super::zone::Zone;
 use super::{Fault, Stop};
+use super::{bent, curvature};
 
 /// Axes across which cutting is tried before one is chosen.
 const AXES: usize = 3;
@@ -39,7 +39,8 @@ pub(super) struct Claim<'a> {
     pub unverified: &'a dyn Fn(f64) -> Fault,
 }
 
-/// Proves a claim: the affine bound, else the curvature bound, else the same for both halves.
+/// Proves a claim: the affine bound, else a bent one, else the curvature bound, else the same for
+/// both halves.
 ///
 /// The zone is cut across that of a few sides whose halves are bounded best: those that are to
 /// blame for most of the error, and the first, along which certificates put the worst
@@ -61,6 +62,13 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
         }
         let is_finite = zone.lower.iter().chain(&zone.upper).all(|end| end.is_finite());
         if is_finite && zone.shares.is_none() {
+            work.done += 1;
+            work.left = work.left.saturating_sub(1);
+            if let Some(bent) = bent::least(tape, &zone, &affine, claim.wanted) {
+                bound = bound.max(bent);
+            }
+        }
+        if is_finite && zone.shares.is_none() && bound < claim.wanted {
             let at = claim.lowest.filter(|at| zone.holds(at)).unwrap_or(&low);
             work.done += 1;
             work.left = work.left.saturating_sub(1);

@@ -5,9 +5,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::affine::Affine;
-use super::curvature;
 use super::tape::Tape;
 use super::zone::{Ball, Zone};
+use super::{bent, curvature};
 use crate::bound::{Composer, Coordinates};
 use crate::margin::margin;
 use crate::{
@@ -75,7 +75,7 @@ fn sample(random: &mut ChaCha8Rng, zone: &Zone) -> Vec<f64> {
 #[test]
 fn no_perturbation_is_beyond_a_bound() {
     let random = &mut ChaCha8Rng::seed_from_u64(5);
-    let (mut known, mut curved) = (0, 0);
+    let (mut known, mut curved, mut better) = (0, 0, 0);
     for round in 0..600 {
         let problem = problem(random, round);
         let noise: Vec<f64> = (0..4).map(|_| random.random_range(-1.0..1.0)).collect();
@@ -98,6 +98,8 @@ fn no_perturbation_is_beyond_a_bound() {
             let lower = curvature::least(&tape, &zone, &affine, &at, f64::INFINITY);
             known += usize::from(range.lower.is_finite());
             curved += usize::from(lower.is_some());
+            let bent = bent::least(&tape, &zone, &affine, f64::INFINITY);
+            better += usize::from(bent.is_some_and(|bent| bent > range.lower));
             for _ in 0..60 {
                 let y = sample(random, &zone);
                 let Ok(value) = margin(&problem, &x, &action, &coordinates.perturbation(&y)) else {
@@ -107,10 +109,11 @@ fn no_perturbation_is_beyond_a_bound() {
                 let inside = value >= range.lower - slack && value <= range.upper + slack;
                 assert!(inside, "{round}: {value} {range:?}");
                 assert!(lower.is_none_or(|lower| value >= lower - slack), "{round}: {value} {lower:?}");
+                assert!(bent.is_none_or(|bent| value >= bent - slack), "{round}: {value} {bent:?}");
             }
         }
     }
-    assert!(known > 900 && curved > 300, "{known} {curved}");
+    assert!(known > 900 && curved > 300 && better > 200, "{known} {curved} {better}");
 }
 
 #[test]
