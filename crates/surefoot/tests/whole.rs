@@ -260,7 +260,9 @@ fn brute_force(is_linear: bool, rounds: usize, seed: u64) {
             Outcome::Found(answer) => {
                 found += 1;
                 let action = &answer.action;
-                assert!(answer.cost_bound >= 0.98 * answer.cost, "{round}: {answer:?}");
+                // Of networks, what is within the gap cannot always be proved.
+                let within = if is_linear { 0.98 } else { 0.9 };
+                assert!(answer.cost_bound >= within * answer.cost, "{round}: {answer:?}");
                 let verdict = certify(&problem, x, action, Budget::default()).unwrap().verdict;
                 assert!(matches!(verdict, Verdict::Holds { .. }), "{round}: {verdict:?}");
                 assert!(meets(&problem, round, x, action, 1e-4), "{round}");
