@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use surefoot::problem::{ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile};
-use surefoot::{Change, Cost, Features, Form, Network, NormKind, ProblemFile};
+use surefoot::{Change, Cost, Features, Forbidden, Form, Network, NormKind, ProblemFile};
 
 use crate::train::Outputs;
 use graph::Graph;
@@ -111,6 +111,13 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
         Form::Absolute => "absolute (\"reach\")",
     };
     writeln!(text, "Actions: {form}, {} cost", if cost == Cost::L1 { "l1" } else { "l2" })?;
+    let (constraints, forbidden) = file.rules();
+    for constraint in constraints {
+        writeln!(text, "Constraint: {}, for everybody who acts", constraint.text())?;
+    }
+    for transition in forbidden {
+        writeln!(text, "Forbidden: {}", forbids(transition, features))?;
+    }
     let mut missing = Vec::new();
     if features.actionable().is_empty() {
         missing.push(
@@ -124,6 +131,24 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
         writeln!(text, "{}{words}", if number == 0 { "\nStill to do: " } else { "             " })?;
     }
     Ok(text)
+}
+
+/// `job from clerk to cook or king`.
+fn forbids(transition: &Forbidden, features: &Features) -> String {
+    let list = |items: Vec<String>| if items.is_empty() { "any".into() } else { items.join(" or ") };
+    let (of, from, to) = match transition {
+        Forbidden::Categories { from, to } => {
+            let name = |&i: &usize| features.feature(i).name.clone();
+            let named = from.iter().chain(to).next();
+            let group = named.and_then(|&i| features.feature(i).group.clone()).unwrap_or_default();
+            (group, list(from.iter().map(name).collect()), list(to.iter().map(name).collect()))
+        }
+        Forbidden::Values { feature, from, to } => {
+            let told = |values: &[f64]| list(values.iter().map(|&value| number(value)).collect());
+            (features.feature(*feature).name.clone(), told(from), told(to))
+        }
+    };
+    format!("{of} from {from} to {to}")
 }
 
 fn feature_table(file: &ProblemFile, features: &Features) -> Table {
@@ -149,7 +174,7 @@ fn feature_table(file: &ProblemFile, features: &Features) -> Table {
         let shift = epsilon * feature.std / norm.weights().map_or(1.0, |weights| weights[i]);
         table.add_row([
             feature.name.clone(),
-            feature.kind.to_string(),
+            feature.group.as_ref().map_or(feature.kind.to_string(), |group| format!("of {group}")),
             number(feature.mean),
             number(feature.std),
             limits,

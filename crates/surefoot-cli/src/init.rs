@@ -9,6 +9,7 @@ use surefoot::problem::Edit;
 use surefoot::{Feature, Kind};
 use surefoot_cli::table::{CellProblem, Table, TableError, parse_number};
 
+use crate::people::SEPARATORS;
 use crate::train::editable;
 
 /// What `surefoot init` can be asked.
@@ -105,6 +106,51 @@ impl Seen {
     }
 }
 
+/// Columns that by their names may be the categories of one thing.
+struct Categories(Vec<(String, Vec<usize>)>);
+
+impl Categories {
+    /// Those that share everything up to the last `_`, `=`, `:`, `-`, `.` or space.
+    fn of(columns: &[String], target: &str) -> Self {
+        let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+        for (i, name) in columns.iter().enumerate().filter(|(_, name)| *name != target) {
+            let Some(end) = name.rfind(SEPARATORS) else { continue };
+            match groups.iter_mut().find(|(prefix, _)| *prefix == name[..end]) {
+                Some((_, members)) => members.push(i),
+                None => groups.push((name[..end].to_owned(), vec![i])),
+            }
+        }
+        groups.retain(|(prefix, members)| members.len() > 1 && !prefix.trim().is_empty());
+        Self(groups)
+    }
+
+    /// Drops those of which not exactly one is 1 in every row.
+    fn add(&mut self, texts: &[Vec<String>]) {
+        let rows = texts.first().map_or(0, Vec::len);
+        let one_hot = |members: &[usize], row: usize| {
+            let mut values = members.iter().map(|&i| parse_number(&texts[i][row]).unwrap_or(f64::NAN));
+            values.clone().all(|value| value == 0.0 || value == 1.0)
+                && values.by_ref().filter(|value| *value == 1.0).count() == 1
+        };
+        self.0.retain(|(_, members)| (0..rows).all(|row| one_hot(members, row)));
+    }
+
+    /// What to do about those that are left.
+    fn notes(&self, columns: &[String], features: &[Feature]) -> Vec<String> {
+        let is_feature = |i: &usize| features.iter().any(|feature| feature.name == columns[*i]);
+        let groups = self.0.iter().filter(|(_, members)| members.iter().all(is_feature));
+        let note = |(prefix, members): &(String, Vec<usize>)| {
+            let names: Vec<String> = members.iter().map(|&i| format!("`{}`", columns[i])).collect();
+            let names = names.join(", ");
+            format!(
+                "Everybody has exactly one of {names}: if they are categories, give each group = {prefix:?}."
+            )
+            .replace('\n', " ")
+        };
+        groups.map(note).collect()
+    }
+}
+
 /// A problem file that has not been written yet.
 pub struct Draft {
     /// To be saved.
@@ -133,9 +179,11 @@ pub fn draft(path: &Path, target: &str, output: &Path) -> Result<Draft> {
     let mut rows = 0;
     // A wrong target is told as any column that is not there.
     let known: Vec<String> = columns.iter().cloned().chain([target.to_owned()]).collect();
+    let mut categories = Categories::of(&columns, target);
     for batch in table.select(&[], &known)? {
         let batch = batch?;
         rows += batch.places.len();
+        categories.add(&batch.texts);
         for (seen, cells) in seen.iter_mut().zip(&batch.texts) {
             cells.iter().for_each(|cell| seen.add(cell));
         }
@@ -159,7 +207,8 @@ pub fn draft(path: &Path, target: &str, output: &Path) -> Result<Draft> {
     if features.is_empty() {
         bail!("{}: no column can be a feature: {}", path.display(), left_out.join(", "));
     }
-    let notes = notes(&left_out, &incomplete);
+    let mut notes = notes(&left_out, &incomplete);
+    notes.extend(categories.notes(&columns, &features));
     let mut edit = Edit::parse(&head(path, target, rows, output, &notes), output)?;
     edit.add_features(&features);
     edit.append(FOOT)?;
@@ -192,7 +241,8 @@ fn head(path: &Path, target: &str, rows: usize, output: &Path, notes: &[String])
     text += "\
 #
 # 1. Say of each feature what an action may do to it: change = \"increase\", \"decrease\" or
-#    \"any\". Actions change real features only: make an integer one real to act upon it.
+#    \"any\". Integer and binary ones change by whole numbers; columns of which everybody has
+#    exactly one need a group, so that an action leads from one of them to another.
 # 2. Look at the limits, the range seen in the table: widen them where people may go further.
 # 3. Give the classifier: see the end of this file.
 # 4. Say how features cause each other, if they do, with an [[equation]] for each that

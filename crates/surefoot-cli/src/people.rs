@@ -3,8 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, bail};
+use surefoot::feature;
 use surefoot::{Features, People, Problem};
 use surefoot_cli::table::{Place, Reader, Table};
+
+/// What stands between the names of a group and of a category in that of a column.
+pub const SEPARATORS: [char; 6] = ['_', '=', ':', '-', '.', ' '];
 
 /// Some people of a table, with what identifies them.
 pub struct Group {
@@ -79,12 +83,36 @@ pub fn from_json(text: &str, features: &Features) -> Result<People> {
         bail!("--person: no JSON object; write it like '{}'", example(features));
     };
     let mut record: Vec<(&str, f64)> = Vec::with_capacity(fields.len());
+    let groups = features.groups();
     for (name, value) in fields {
+        if let (Some(group), Some(category)) = (groups.iter().find(|g| g.name == *name), value.as_str()) {
+            record.extend(columns(features, group, category)?);
+            continue;
+        }
         let number = value.as_f64().or_else(|| value.as_bool().map(|truth| f64::from(u8::from(truth))));
         let Some(number) = number else { bail!("--person: `{name}` is {value}; give a number") };
         record.push((name, number));
     }
     People::from_records(features, &[&record]).context("--person")
+}
+
+/// The columns of a group for somebody of a category, which is named by its column, or without what
+/// the column shares with the group: `clerk` for `job_clerk`.
+fn columns<'f>(
+    features: &'f Features,
+    group: &feature::Group,
+    category: &str,
+) -> Result<Vec<(&'f str, f64)>> {
+    let name = |i: usize| features.feature(i).name.as_str();
+    let is_meant = |i: usize| {
+        let short = name(i).strip_prefix(&group.name).map(|rest| rest.trim_start_matches(SEPARATORS));
+        name(i) == category || short == Some(category)
+    };
+    if !group.columns.iter().any(|&i| is_meant(i)) {
+        let known: Vec<String> = group.columns.iter().map(|&i| format!("`{}`", name(i))).collect();
+        bail!("--person: `{}` is \"{category}\"; there are {}", group.name, known.join(", "));
+    }
+    Ok(group.columns.iter().map(|&i| (name(i), if is_meant(i) { 1.0 } else { 0.0 })).collect())
 }
 
 fn example(features: &Features) -> String {

@@ -1,5 +1,6 @@
 //! `surefoot recourse`: what everybody in a table can do.
 
+use std::cell::RefCell;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use surefoot::check::SavedProof;
-use surefoot::{Budget, Complete, Exact, Outcome, People, Problem, describe};
+use surefoot::{Budget, Complete, Exact, Outcome, People, Problem, describe, describe_options};
 use surefoot_cli::table::{Column, Values, Writer};
 use tempfile::NamedTempFile;
 
@@ -31,10 +32,13 @@ pub struct Options {
     /// The column that identifies people; `id` if there is one, otherwise the number of the row.
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
-    /// Also write the proof of every answer into this file, one line of JSON each, for `surefoot
+    /// Also write the proof of every answer, of several options the first, into this file, one line of JSON each, for `surefoot
     /// certify --check`.
     #[arg(long, value_name = "FILE", conflicts_with = "person")]
     proofs: Option<PathBuf>,
+    /// Up to so many actions for each person that change different things, the cheapest first.
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=100))]
+    options: u16,
     /// Networks: how much dearer, as a share, an action should be at most than the proven bound; more
     /// where nothing so cheap can be proved.
     #[arg(long, default_value_t = 0.01)]
@@ -55,9 +59,7 @@ impl<'p> Method<'p> {
     pub fn new(problem: &'p Problem, gap: f64, evaluations: usize) -> surefoot::Result<Self> {
         match Exact::new(problem) {
             Ok(exact) => Ok(Method::Exact(exact)),
-            Err(surefoot::Error::ClassifierNotLinear | surefoot::Error::EquationNotLinear { .. }) => {
-                Self::complete(problem, gap, evaluations)
-            }
+            Err(error) if error.is_beyond_exact() => Self::complete(problem, gap, evaluations),
             Err(error) => Err(error),
         }
     }
@@ -82,6 +84,28 @@ impl<'p> Method<'p> {
                 Ok((proof.outcome, Some(saved)))
             }
         }
+    }
+
+    /// Up to so many answers, the cheapest first, and the proof of the first if it is to be kept.
+    fn answers(
+        &self,
+        problem: &Problem,
+        individual: &[f64],
+        options: &Options,
+    ) -> surefoot::Result<(Vec<Outcome>, Option<SavedProof>)> {
+        let (first, proof) = match options.proofs {
+            Some(_) => self.prove(problem, individual)?,
+            None => (self.solve(individual)?, None),
+        };
+        if options.options == 1 {
+            return Ok((vec![first], proof));
+        }
+        let first = RefCell::new(Some(first));
+        let answer = |problem: &Problem, individual: &[f64]| match first.take() {
+            Some(first) => Ok(first),
+            None => Method::new(problem, options.gap, options.evaluations)?.solve(individual),
+        };
+        Ok((surefoot::recourse::options(problem, individual, options.options.into(), answer)?, proof))
     }
 
     pub fn solve(&self, individual: &[f64]) -> surefoot::Result<Outcome> {
@@ -145,8 +169,8 @@ pub fn run(options: &Options) -> Result<String> {
     };
     if let Some(text) = &options.person {
         let person = people::from_json(text, problem.features())?;
-        let outcome = method.solve(person.individual(0))?;
-        return Ok(format!("{}\n", describe(&problem, person.individual(0), &outcome)?));
+        let (outcomes, _) = method.answers(&problem, person.individual(0), options)?;
+        return Ok(format!("{}\n", describe_options(&problem, person.individual(0), &outcomes)?));
     }
     let (Some(table), Some(output)) = (&options.people, &options.output) else {
         bail!("give a table of people and --output, or --person");
@@ -155,34 +179,30 @@ pub fn run(options: &Options) -> Result<String> {
         bail!("--output {}: that is what is read; give another name", output.display());
     }
     let mut source = Source::open(table, problem.features(), options.id.as_deref())?;
-    let mut writer = Writer::create(output, &columns(&problem))?;
+    let mut writer = Writer::create(output, &columns(&problem, options.options > 1))?;
     let mut proofs = options.proofs.as_deref().map(Proofs::create).transpose()?;
     let mut counts = Counts::default();
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} people, {per_sec}")?);
     while let Some(group) = source.next()? {
         let individuals: Vec<&[f64]> = group.people.iter().collect();
-        let keep = proofs.is_some();
         let answers = individuals
             .into_par_iter()
             .map(|individual| {
-                let answer = match keep {
-                    true => method.prove(&problem, individual),
-                    false => method.solve(individual).map(|outcome| (outcome, None)),
-                };
+                let answer = method.answers(&problem, individual, options);
                 bar.inc(1);
                 answer
             })
-            .collect::<surefoot::Result<Vec<(Outcome, Option<SavedProof>)>>>()
+            .collect::<surefoot::Result<Vec<(Vec<Outcome>, Option<SavedProof>)>>>()
             .map_err(|error| group.blame(&problem, error))?;
-        let (outcomes, saved): (Vec<Outcome>, Vec<Option<SavedProof>>) = answers.into_iter().unzip();
+        let (outcomes, saved): (Vec<Vec<Outcome>>, Vec<Option<SavedProof>>) = answers.into_iter().unzip();
         if let Some(proofs) = &mut proofs {
             for (id, proof) in group.ids.iter().zip(saved.iter()) {
                 proof.iter().try_for_each(|proof| proofs.write(id, proof))?;
             }
         }
-        outcomes.iter().for_each(|outcome| counts.add(outcome));
-        writer.write(&values(&problem, &group.ids, &group.people, &outcomes)?)?;
+        outcomes.iter().for_each(|options| options.iter().take(1).for_each(|first| counts.add(first)));
+        writer.write(&values(&problem, &group.ids, &group.people, &outcomes, options.options > 1)?)?;
     }
     bar.finish_and_clear();
     if let Some(proofs) = proofs {
@@ -220,9 +240,10 @@ impl std::fmt::Display for Counts {
 }
 
 /// The columns of a table of answers.
-fn columns(problem: &Problem) -> Vec<(String, Column)> {
-    let mut columns: Vec<(String, Column)> =
-        vec![("id".into(), Column::Text), ("status".into(), Column::Text)];
+fn columns(problem: &Problem, has_options: bool) -> Vec<(String, Column)> {
+    let mut columns: Vec<(String, Column)> = vec![("id".into(), Column::Text)];
+    columns.extend(has_options.then(|| ("option".into(), Column::Number)));
+    columns.push(("status".into(), Column::Text));
     columns.extend(["cost", "cost_bound", "margin"].map(|name| (name.to_owned(), Column::Number)));
     columns.push(("certified".into(), Column::Truth));
     columns.push(("intervention".into(), Column::Text));
@@ -235,13 +256,33 @@ fn columns(problem: &Problem) -> Vec<(String, Column)> {
     columns
 }
 
-fn values(problem: &Problem, ids: &[String], people: &People, outcomes: &[Outcome]) -> Result<Vec<Values>> {
+fn values(
+    problem: &Problem,
+    ids: &[String],
+    people: &People,
+    answers: &[Vec<Outcome>],
+    has_options: bool,
+) -> Result<Vec<Values>> {
     let features = problem.features();
-    let numbers = |of: &dyn Fn(&Outcome) -> Option<f64>| Values::Numbers(outcomes.iter().map(of).collect());
-    let texts = |of: &dyn Fn(&Outcome) -> Option<String>| Values::Texts(outcomes.iter().map(of).collect());
+    let mut rows = Vec::new();
+    for (person, options) in answers.iter().enumerate() {
+        rows.extend((0..options.len()).map(|option| (person, option)));
+    }
+    let outcomes: Vec<&Outcome> = rows.iter().map(|&(person, option)| &answers[person][option]).collect();
+    let numbers =
+        |of: &dyn Fn(&Outcome) -> Option<f64>| Values::Numbers(outcomes.iter().map(|&o| of(o)).collect());
+    let texts =
+        |of: &dyn Fn(&Outcome) -> Option<String>| Values::Texts(outcomes.iter().map(|&o| of(o)).collect());
     let found = |outcome: &Outcome| outcome.recourse().is_some();
-    let mut values = vec![
-        Values::Texts(ids.iter().cloned().map(Some).collect()),
+    let mut values = vec![Values::Texts(rows.iter().map(|&(person, _)| Some(ids[person].clone())).collect())];
+    if has_options {
+        // Counted from 1; somebody without an action has no option.
+        let number = |(&(_, option), outcome): (&(usize, usize), &&Outcome)| {
+            outcome.recourse().map(|_| (option + 1) as f64)
+        };
+        values.push(Values::Numbers(rows.iter().zip(&outcomes).map(number).collect()));
+    }
+    values.extend([
         texts(&|outcome| Some(status(outcome).into())),
         numbers(&|outcome| outcome.recourse().map(|recourse| recourse.cost)),
         numbers(&|outcome| match outcome {
@@ -255,20 +296,24 @@ fn values(problem: &Problem, ids: &[String], people: &People, outcomes: &[Outcom
             let names = |i: &usize| features.feature(*i).name.clone();
             outcome.recourse().map(|r| r.action.features.iter().map(names).collect::<Vec<_>>().join(";"))
         }),
-    ];
+    ]);
     for i in features.actionable() {
         // In own units, as a change.
         values.push(numbers(&|outcome| {
             let action = &outcome.recourse()?.action;
             let at = action.features.iter().position(|&feature| feature == i)?;
-            Some(action.change[at] * features.feature(i).std)
+            Some(features.feature(i).tidied(action.change[at] * features.feature(i).std))
         }));
     }
     for (i, feature) in features.iter().enumerate() {
-        values.push(numbers(&|outcome| Some(feature.own_units(outcome.recourse()?.counterfactual[i]))));
+        values.push(numbers(&|outcome| {
+            Some(feature.tidied(feature.own_units(outcome.recourse()?.counterfactual[i])))
+        }));
     }
-    let reasons = people.iter().zip(outcomes).map(|(individual, outcome)| match outcome {
-        Outcome::Impossible(_) | Outcome::Undecided(_) => describe(problem, individual, outcome).map(Some),
+    let reasons = rows.iter().zip(&outcomes).map(|(&(person, _), outcome)| match outcome {
+        Outcome::Impossible(_) | Outcome::Undecided(_) => {
+            describe(problem, people.individual(person), outcome).map(Some)
+        }
         _ => Ok(None),
     });
     values.push(Values::Texts(reasons.collect::<surefoot::Result<_>>().context("an answer in words")?));

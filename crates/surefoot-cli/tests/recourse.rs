@@ -28,7 +28,7 @@ fn answer(folder: &Path, name: &str, output: &str) -> String {
 fn answers_stand_in_own_units_and_hold() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    for name in ["independent", "linear", "network"] {
+    for name in ["independent", "linear", "network", "whole"] {
         let said = answer(at, name, "answers.csv");
         assert!(said.contains("are treated favourably already") && said.contains("Written to"), "{said}");
         let problem = Problem::read(example(name, "problem.toml")).unwrap();

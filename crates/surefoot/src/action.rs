@@ -1,8 +1,9 @@
 //! What people can do: intervention sets, actions, the feasible box and costs.
 
-use crate::{Change, Error, Feature, Features, Result};
+use crate::{Change, Error, Feature, Features, Kind, Result};
 
-/// The most actionable features for which every intervention set is tried.
+/// The most actionable features, a group counting as one, for which every intervention set is
+/// tried.
 pub const MOST_ACTIONABLE: usize = 12;
 
 /// Whether an action is a change or a level.
@@ -76,7 +77,7 @@ impl Cost {
 
 /// The intervention sets to try: with a causal model every non-empty subset of the
 /// actionable features, smaller ones first; without one, all of them together, since cutting
-/// the equation of a feature that has none changes nothing.
+/// the equation of a feature that has none changes nothing. Columns of a one-hot group go together.
 pub fn intervention_sets(features: &Features, causal: bool) -> Result<Vec<Vec<usize>>> {
     let actionable = features.actionable();
     if actionable.is_empty() {
@@ -85,24 +86,36 @@ pub fn intervention_sets(features: &Features, causal: bool) -> Result<Vec<Vec<us
     if !causal {
         return Ok(vec![actionable]);
     }
-    let count = actionable.len();
+    let units = features.actionable_units();
+    let count = units.len();
     if count > MOST_ACTIONABLE {
         return Err(Error::TooManyActionable { count, most: MOST_ACTIONABLE });
     }
     let members = |mask: u32| (0..count).filter(move |&k| mask >> k & 1 == 1);
     let mut masks: Vec<u32> = (1..1 << count).collect();
     masks.sort_by(|&a, &b| a.count_ones().cmp(&b.count_ones()).then_with(|| members(a).cmp(members(b))));
-    Ok(masks.into_iter().map(|mask| members(mask).map(|k| actionable[k]).collect()).collect())
+    let set = |mask: u32| {
+        let mut set: Vec<usize> = members(mask).flat_map(|k| units[k].clone()).collect();
+        set.sort_unstable();
+        set
+    };
+    Ok(masks.into_iter().map(set).collect())
 }
 
 /// How far an action may change one feature of an individual, `(lowest, highest)`.
 ///
-/// No change is always allowed, also for someone whom rounding has put outside the limits.
+/// No change is always allowed, also for someone whom rounding has put outside the limits. Where
+/// whole numbers belong both ends are whole numbers of own units, as is every change that may be
+/// made in between.
 ///
 /// # Panics
 /// If there is no feature at this position.
 pub fn feasible_change(features: &Features, index: usize, value: f64) -> (f64, f64) {
     let feature = features.feature(index);
+    if feature.kind != Kind::Real {
+        let (down, up) = feature.feasible_steps(value);
+        return (down / feature.std, up / feature.std);
+    }
     let (lower, upper) = feature.standardised_limits();
     let (down, up) = ((lower - value).min(0.0), (upper - value).max(0.0));
     match feature.change {
@@ -119,8 +132,9 @@ const DIGITS: u32 = 4;
 /// The change, in standardised units, that words make of a change: the same rounded outwards.
 /// An action whose changes are such is told exactly.
 pub(crate) fn as_told(feature: &Feature, form: Form, value: f64, change: f64) -> f64 {
-    if change == 0.0 {
-        return 0.0;
+    // Whole numbers are told as they are.
+    if change == 0.0 || feature.kind != Kind::Real {
+        return change;
     }
     let (from, by) = (feature.own_units(value), feature.std * change);
     let told = match form {

@@ -7,7 +7,9 @@
 //!
 //! For an action that is said to hold:
 //!
-//! 1. it is feasible, costs what is stated, and the individual is turned down now;
+//! 1. it is feasible (with whole values where they belong, no forbidden transition, and everybody
+//!    who takes it meets the constraints), costs what is stated, and the individual is turned down
+//!    now;
 //! 2. the pieces of the certificate cover the ball of perturbations;
 //! 3. on every piece the margin is at least what is stated: by an affine bound, else by one that
 //!    takes along what bends, else by a curvature bound, else on both halves of the piece.
@@ -17,7 +19,8 @@
 //!
 //! 4. all feasible actions that cost less are covered by boxes and cones;
 //! 5. each of these has a perturbation, no larger than the uncertainty, for which an upper bound
-//!    of the margin is negative on all of it.
+//!    of the margin is negative on all of it, or a constraint for which an upper bound of its
+//!    value, plus a share of such a margin, is.
 //!
 //! What fails is either *wrong*, with a reason that anybody can verify (an action that survives, a
 //! perturbation that breaks, a part that is not covered), or it *could not be verified*: the
@@ -39,6 +42,7 @@ mod tape;
 #[cfg(test)]
 mod tests;
 mod unit;
+mod whole;
 mod zone;
 
 use thiserror::Error;
@@ -100,6 +104,15 @@ pub enum Fault {
     /// An action that is not allowed.
     #[error("feature `{feature}`: the change of {change} is not allowed; [{lower}, {upper}] is")]
     Infeasible { feature: String, change: f64, lower: f64, upper: f64 },
+    /// An action that changes a whole value by a fraction, or in a forbidden way.
+    #[error("feature `{feature}`: the change of {change} in its own units is not whole, or is forbidden")]
+    NotWhole { feature: String, change: f64 },
+    /// An action that leads to no category, or to a forbidden one.
+    #[error("group `{group}`: the action does not lead from one category to another that is allowed")]
+    NotACategory { group: String },
+    /// An action with which a constraint is not met.
+    #[error("constraint {number}, `{rule}`, is not met: {value} is negative")]
+    Constraint { number: usize, rule: String, value: f64 },
     /// A cost that does not belong to the action.
     #[error("the action costs {cost}, and not {stated}")]
     Cost { cost: f64, stated: f64 },
@@ -138,6 +151,18 @@ pub enum Fault {
     /// An action that is not broken.
     #[error("what is ruled out, {part}: the change {change:?} survives with a margin of {margin}")]
     Survives { part: usize, change: Vec<f64>, margin: f64 },
+
+    /// An action that meets the constraint which is said to rule it out.
+    #[error(
+        "what is ruled out, {part}: the change {change:?} is left with {value} of constraint {constraint}, with its share of the margin"
+    )]
+    Meets { part: usize, change: Vec<f64>, constraint: usize, value: f64 },
+    /// A share that proves nothing.
+    #[error("what is ruled out, {part}: the share is {share}; it must not be negative")]
+    Share { part: usize, share: f64 },
+    /// A constraint that is not there.
+    #[error("what is ruled out, {part}: there is no constraint {constraint}")]
+    NoSuchConstraint { part: usize, constraint: usize },
 
     /// A bound that does not reach far enough.
     #[error("piece {piece}: the margin was found to be at least {bound}, and {stated} is stated")]
@@ -234,6 +259,12 @@ fn verify(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
             let unperturbed = vec![0.0; saved.individual.len()];
             let reached =
                 crate::margin::counterfactual(problem, &saved.individual, &found.action, &unperturbed)?;
+            for (number, rule) in problem.constraints().iter().enumerate() {
+                if !(rule.value(&reached) >= 0.0) {
+                    let (rule, value) = (rule.text().to_owned(), rule.value(&reached));
+                    return wrong(Fault::Constraint { number, rule, value });
+                }
+            }
             for (&expected, &found) in reached.iter().zip(&found.counterfactual) {
                 if !((expected - found).abs() <= 1e-9 * expected.abs().max(1.0)) {
                     return wrong(Fault::Counterfactual { expected, found });

@@ -1,6 +1,7 @@
 //! Answers in plain words and people's own units.
 
 use crate::action::rounded;
+use crate::feature::Group;
 use crate::{Action, Error, Feature, Form, Kind, NormKind, Outcome, Problem, Recourse, Result, Scm};
 
 /// Tells one individual the answer.
@@ -52,6 +53,25 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
     })
 }
 
+/// Tells one individual several answers, as [`options`](crate::recourse::options) gives them: a
+/// numbered list, and what holds for all of them.
+///
+/// # Errors
+/// As [`describe`].
+pub fn describe_options(problem: &Problem, individual: &[f64], outcomes: &[Outcome]) -> Result<String> {
+    if let [only] = outcomes {
+        return describe(problem, individual, only);
+    }
+    let mut text = String::from("Each of these alone is enough, the cheapest first:\n");
+    for (number, recourse) in outcomes.iter().filter_map(Outcome::recourse).enumerate() {
+        let action = describe_action(problem, individual, &recourse.action)?;
+        text += &format!("{}. {action} Effort {:.3}.\n", number + 1, recourse.cost);
+    }
+    let reach = reach(problem);
+    let reach = reach.strip_prefix("This").map_or(reach.clone(), |rest| format!("Each{rest}"));
+    Ok(format!("{text}{reach} That is proven."))
+}
+
 /// Tells an action, wherever it comes from: "Raise income by 733.1 (from 2417 to 3150.1)."
 ///
 /// # Errors
@@ -65,8 +85,12 @@ pub fn describe_action(problem: &Problem, individual: &[f64], action: &Action) -
         .features
         .iter()
         .zip(&action.change)
-        .filter(|(i, change)| **change != 0.0 || is_held(problem, **i, action));
-    let steps: Vec<String> = told.map(|(&i, &change)| step(problem, i, individual[i], change)).collect();
+        .filter(|(i, change)| **change != 0.0 || is_held(problem, **i, action))
+        .filter(|(i, _)| problem.features().feature(**i).group.is_none());
+    let mut steps: Vec<String> = told.map(|(&i, &change)| step(problem, i, individual[i], change)).collect();
+    steps.extend(
+        problem.features().groups().iter().filter_map(|group| moved(problem, individual, action, group)),
+    );
     let mut sentence = join(&steps, "and");
     if let Some(first) = sentence.get_mut(..1) {
         first.make_ascii_uppercase();
@@ -81,6 +105,24 @@ fn is_held(problem: &Problem, feature: usize, action: &Action) -> bool {
     let changed: Vec<usize> = changed.map(|(&i, _)| i).collect();
     let follows = |scm: &Scm| changed.iter().any(|&cause| scm.is_downstream(feature, cause));
     problem.form() == Form::Absolute || problem.scm().is_some_and(follows)
+}
+
+/// What becomes of the category of a group: "change job from clerk to cook".
+fn moved(problem: &Problem, individual: &[f64], action: &Action, group: &Group) -> Option<String> {
+    let change = |i: &usize| {
+        let place = action.features.iter().position(|named| named == i);
+        place.map(|place| action.change[place])
+    };
+    let name = |i: &usize| problem.features().feature(*i).name.as_str();
+    let own = |i: &&usize| problem.features().feature(**i).own_units(individual[**i]).round() == 1.0;
+    let from = group.columns.iter().find(own).map_or("none", name);
+    match group.columns.iter().find(|i| change(i).is_some_and(|change| change > 0.0)) {
+        Some(to) => Some(format!("change {} from {from} to {}", group.name, name(to))),
+        None if problem.form() == Form::Absolute && group.columns.iter().any(|i| change(i).is_some()) => {
+            Some(format!("keep {} at {from}", group.name))
+        }
+        None => None,
+    }
 }
 
 /// Tells a perturbation in own units, the largest shift first: "savings 0.32 lower and age
@@ -118,6 +160,16 @@ fn step(problem: &Problem, i: usize, value: f64, change: f64) -> String {
     }
     let verb = if change > 0.0 { "raise" } else { "lower" };
     let by = feature.std * change;
+    if feature.kind != Kind::Real {
+        // Whole numbers need no rounding but that of units.
+        let (from, by) = (from.round(), by.round());
+        let (name, to) = (&feature.name, from + by);
+        return match (feature.kind, problem.form()) {
+            (Kind::Binary, _) => format!("change {name} from {from} to {to}"),
+            (_, Form::Relative) => format!("{verb} {name} by {} (from {from} to {to})", by.abs()),
+            (_, Form::Absolute) => format!("{verb} {name} to {to} (from {from})"),
+        };
+    }
     match problem.form() {
         Form::Relative => {
             let (by, decimals) = rounded(by, by, |by| feature.allows_strictly(from + by));

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+pub use crate::constraint::RuleProblem;
 pub use crate::expression::{FormulaProblem, Obstacle};
 pub use crate::onnx::{Misuse, OnnxProblem};
 use crate::problem::Mistakes;
@@ -42,11 +43,56 @@ pub enum Error {
         "feature `{feature}`: the limits [{lower}, {upper}] contain no number; give the lower one first (infinite: none)"
     )]
     FeatureLimits { feature: String, lower: f64, upper: f64 },
-    /// An action on something that is not continuous.
+    /// A column of a group that is not 0 or 1.
     #[error(
-        "feature `{feature}` is {kind} and actionable, but actions are continuous; make it real, or fixed"
+        "feature `{feature}`: a column of the group `{group}` is 0 or 1, not {kind}; make its kind \"binary\", or leave out the group"
     )]
-    ActionableKind { feature: String, kind: Kind },
+    GroupKind { feature: String, group: String, kind: Kind },
+    /// A group of one.
+    #[error(
+        "group `{group}` has one column only; give one for each of its categories, or leave out the group"
+    )]
+    GroupSize { group: String },
+    /// Nobody's category, or two of them.
+    #[error(
+        "person {person}, group `{group}`: {ones} of its columns are 1; exactly one must be (add the column of a category that was left out)"
+    )]
+    GroupSum { person: usize, group: String, ones: usize },
+    /// A category that something else would change by half.
+    #[error(
+        "feature `{feature}` is a category, and an action on `{cause}` would change it by fractions; leave out its equation, fix `{cause}`, or make its kind \"real\""
+    )]
+    CategoryFollows { feature: String, cause: String },
+    /// A constraint that cannot be read or is not linear.
+    #[error("constraint, column {column}: {problem}\n{}", pointed(rule, *column))]
+    Rule { rule: String, column: usize, problem: RuleProblem },
+    /// A constraint with a number that is none.
+    #[error("a constraint has {value} among its numbers; all must be finite")]
+    ConstraintNumber { value: f64 },
+    /// Transitions of something that has none.
+    #[error(
+        "feature `{feature}` is real: transitions are forbidden between whole numbers and between categories; write a constraint instead"
+    )]
+    ForbiddenReal { feature: String },
+    /// A value that a feature cannot have.
+    #[error("forbidden transition of `{feature}`: {value} is none of its values; give whole numbers")]
+    ForbiddenValue { feature: String, value: f64 },
+    /// A category that is none of the group's.
+    #[error("group `{group}` has no column `{column}`; there are {}", quoted(known))]
+    NotInGroup { group: String, column: String, known: Vec<String> },
+    /// A group that is not there.
+    #[error("there is no group `{group}`; there are {}", quoted(known))]
+    UnknownGroup { group: String, known: Vec<String> },
+    /// A transition from everywhere to everywhere.
+    #[error(
+        "a forbidden transition names neither where from nor where to; make it `change = \"fixed\"` instead"
+    )]
+    ForbiddenEverything,
+    /// A method that does not know whole values or constraints.
+    #[error(
+        "this method does not know all of the problem: {what}; the default method does (`recourse`, `Complete`)"
+    )]
+    NotContinuous { what: String },
     /// A name that is not among the features.
     #[error("`{feature}` is no feature; there are {}", quoted(known))]
     UnknownFeature { feature: String, known: Vec<String> },
@@ -279,6 +325,14 @@ pub enum Error {
         if *is_constant { "has the same value in every row" } else { "follows from the causes named before it" }
     )]
     CollinearCause { feature: String, cause: String, is_constant: bool },
+}
+
+impl Error {
+    /// Whether a problem is in order, but beyond [`Exact`](crate::Exact):
+    /// [`Complete`](crate::Complete) answers it.
+    pub fn is_beyond_exact(&self) -> bool {
+        matches!(self, Error::ClassifierNotLinear | Error::EquationNotLinear { .. })
+    }
 }
 
 /// What is wrong with a saved proof.

@@ -77,6 +77,8 @@ pub struct Feature {
     pub change: Change,
     /// How much changing it by one standardised unit costs.
     pub weight: f64,
+    /// The group of one-hot columns that it belongs to; none: it stands alone.
+    pub group: Option<String>,
 }
 
 impl Feature {
@@ -91,6 +93,7 @@ impl Feature {
             upper: f64::INFINITY,
             change: Change::Fixed,
             weight: 1.0,
+            group: None,
         }
     }
 
@@ -124,6 +127,15 @@ impl Feature {
         self
     }
 
+    /// Makes it a column of a one-hot group: 1 for those in its category, 0 for all others.
+    ///
+    /// What an action may do to a column says who may move: `Increase`, people may enter its
+    /// category but not leave it; `Decrease`, leave but not enter; `Fixed`, neither.
+    pub fn group(mut self, group: impl Into<String>) -> Self {
+        (self.kind, self.group) = (Kind::Binary, Some(group.into()));
+        self
+    }
+
     /// Whether an action may change it at all.
     pub fn is_actionable(&self) -> bool {
         self.change != Change::Fixed
@@ -142,6 +154,33 @@ impl Feature {
     /// The limits in standardised units.
     pub fn standardised_limits(&self) -> (f64, f64) {
         (self.standardise(self.lower), self.standardise(self.upper))
+    }
+
+    /// The whole numbers of own units by which an action may change a value that is a whole number
+    /// itself, `(lowest, highest)`; see [`feasible_change`](crate::action::feasible_change).
+    pub(crate) fn feasible_steps(&self, value: f64) -> (f64, f64) {
+        let from = self.own_units(value).round();
+        let room = |limit: f64| if limit.is_finite() { 1e-9 * limit.abs().max(1.0) } else { 0.0 };
+        let (mut lower, mut upper) =
+            ((self.lower - room(self.lower)).ceil(), (self.upper + room(self.upper)).floor());
+        if self.kind == Kind::Binary {
+            (lower, upper) = (lower.max(0.0), upper.min(1.0));
+        }
+        let (down, up) = ((lower - from).min(0.0), (upper - from).max(0.0));
+        match self.change {
+            Change::Fixed => (0.0, 0.0),
+            Change::Any => (down, up),
+            Change::Increase => (0.0, up),
+            Change::Decrease => (down, 0.0),
+        }
+    }
+
+    /// A value in own units without the rounding of units: where whole numbers belong, what is
+    /// next to one is one.
+    pub fn tidied(&self, value: f64) -> f64 {
+        let whole = value.round();
+        let is_whole = self.kind != Kind::Real && (value - whole).abs() <= 1e-9 * whole.abs().max(1.0);
+        if is_whole { whole + 0.0 } else { value }
     }
 
     /// Whether a value in own units is within the limits, give or take rounding.
@@ -176,11 +215,20 @@ impl Feature {
             let (lower, upper) = (self.lower, self.upper);
             mistakes.push(Error::FeatureLimits { feature: feature(), lower, upper });
         }
-        if self.is_actionable() && self.kind != Kind::Real {
-            mistakes.push(Error::ActionableKind { feature: feature(), kind: self.kind });
+        if let Some(group) = self.group.as_ref().filter(|_| self.kind != Kind::Binary) {
+            mistakes.push(Error::GroupKind { feature: feature(), group: group.clone(), kind: self.kind });
         }
         mistakes
     }
+}
+
+/// Columns of which every person has exactly one: a category.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// The positions of its columns; never fewer than two.
+    pub columns: Vec<usize>,
 }
 
 /// The features of a problem, in the order of every vector the engine handles.
@@ -201,7 +249,11 @@ impl Features {
                 return Err(Error::DuplicateFeature { feature: feature.name.clone() });
             }
         }
-        Ok(Self(features))
+        let features = Self(features);
+        match features.groups().into_iter().find(|group| group.columns.len() < 2) {
+            Some(Group { name, .. }) => Err(Error::GroupSize { group: name }),
+            None => Ok(features),
+        }
     }
 
     /// How many features there are; never zero.
@@ -239,6 +291,41 @@ impl Features {
     /// Positions of the features that an action may change.
     pub fn actionable(&self) -> Vec<usize> {
         (0..self.len()).filter(|&i| self.0[i].is_actionable()).collect()
+    }
+
+    /// The one-hot groups, in the order of their first columns.
+    pub fn groups(&self) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for (i, feature) in self.0.iter().enumerate() {
+            let Some(name) = &feature.group else { continue };
+            match groups.iter_mut().find(|group| group.name == *name) {
+                Some(group) => group.columns.push(i),
+                None => groups.push(Group { name: name.clone(), columns: vec![i] }),
+            }
+        }
+        groups
+    }
+
+    /// What an action may act upon: features one by one, columns of a group that may change
+    /// together.
+    pub fn actionable_units(&self) -> Vec<Vec<usize>> {
+        let mut units: Vec<Vec<usize>> = Vec::new();
+        for i in self.actionable() {
+            let group = &self.0[i].group;
+            let same = |unit: &&mut Vec<usize>| group.is_some() && self.0[unit[0]].group == *group;
+            match units.iter_mut().find(same) {
+                Some(unit) => unit.push(i),
+                None => units.push(vec![i]),
+            }
+        }
+        units
+    }
+
+    /// The same features, some of which no action may change.
+    pub(crate) fn without(&self, fixed: &[usize]) -> Self {
+        let mut features = self.clone();
+        fixed.iter().for_each(|&i| features.0[i].change = Change::Fixed);
+        features
     }
 
     /// A value of the feature at `index` from own to standardised units.
@@ -293,8 +380,33 @@ mod tests {
         for (lower, upper) in [(1.0, 0.0), (f64::NAN, 1.0), (0.0, f64::NAN), (f64::INFINITY, f64::INFINITY)] {
             assert!(matches!(refused(x().limits(lower, upper)), Error::FeatureLimits { .. }));
         }
-        let whole = x().kind(Kind::Integer).change(Change::Any);
-        assert!(matches!(refused(whole), Error::ActionableKind { .. }));
+        assert!(matches!(refused(x().group("job")), Error::GroupSize { group } if group == "job"));
+        let half = x().group("job").kind(Kind::Real);
+        assert!(matches!(refused(half), Error::GroupKind { feature, .. } if feature == "x"));
+    }
+
+    #[test]
+    fn columns_of_a_group_are_acted_upon_together() {
+        let features = Features::new(vec![
+            Feature::new("clerk").group("job").change(Change::Any),
+            Feature::new("age").change(Change::Increase),
+            Feature::new("king").group("job"),
+            Feature::new("cook").group("job").change(Change::Increase),
+        ])
+        .unwrap();
+        assert_eq!(features.groups(), [Group { name: "job".into(), columns: vec![0, 2, 3] }]);
+        assert_eq!(features.actionable_units(), [vec![0, 3], vec![1]]);
+    }
+
+    #[test]
+    fn whole_steps_stay_within_limits() {
+        let age = Feature::new("age").kind(Kind::Integer).scaling(40.3, 9.7).limits(17.5, 70.0);
+        let at = |change: Change| age.clone().change(change).feasible_steps(age.standardise(31.0));
+        assert_eq!(at(Change::Any), (-13.0, 39.0));
+        assert_eq!((at(Change::Increase), at(Change::Decrease)), ((0.0, 39.0), (-13.0, 0.0)));
+        let member = Feature::new("member").kind(Kind::Binary).change(Change::Any);
+        assert_eq!((member.feasible_steps(0.0), member.feasible_steps(1.0)), ((0.0, 1.0), (-1.0, 0.0)));
+        assert_eq!((age.tidied(31.0 + 1e-12), age.tidied(31.2)), (31.0, 31.2));
     }
 
     #[test]

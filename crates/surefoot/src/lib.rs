@@ -56,7 +56,9 @@ mod onnx;
 pub mod scm;
 pub mod classifier;
 pub mod action;
+pub mod constraint;
 pub mod problem;
+mod whole;
 pub mod margin;
 pub mod bound;
 pub mod certify;
@@ -73,7 +75,8 @@ pub use attack::{Attack, Break, smallest_break};
 pub use certify::{Budget, Certificate, Verdict, certify};
 pub use check::{Checked, SavedProof, check};
 pub use classifier::Classifier;
-pub use describe::{describe, describe_action, describe_shift};
+pub use constraint::{Constraint, Forbidden};
+pub use describe::{describe, describe_action, describe_options, describe_shift};
 pub use error::{Error, Result};
 pub use feature::{Change, Feature, Features, Kind};
 pub use metrics::Metrics;
@@ -81,7 +84,7 @@ pub use network::{Activation, Layer, Network};
 pub use norm::{Norm, NormKind};
 pub use people::People;
 pub use problem::{Problem, ProblemFile};
-pub use recourse::{Complete, Descent, Exact, Outcome, Recourse, recourse};
+pub use recourse::{Complete, Descent, Exact, Outcome, Recourse, recourse, recourse_options};
 pub use scm::{Equation, Intervention, Noise, Scm};
 
 /// The README's code, run as a test.

@@ -146,6 +146,13 @@ fn check(features: &Features, person: usize, row: &[f64]) -> Result<()> {
             return Err(Error::WrongKind { person, feature: name(), value, kind: feature.kind });
         }
     }
+    // One of each group is 1 and the others are 0, as their kind says already.
+    for group in features.groups() {
+        let ones = group.columns.iter().filter(|&&i| row[i].round() == 1.0).count();
+        if ones != 1 {
+            return Err(Error::GroupSum { person, group: group.name, ones });
+        }
+    }
     Ok(())
 }
 
@@ -197,6 +204,17 @@ mod tests {
         assert!(matches!(People::from_standardised(&features(), short.view()), Err(Error::RowLength { .. })));
         let long = array![[0.0, 0.0, f64::NAN]];
         assert!(matches!(People::from_standardised(&features(), long.view()), Err(Error::RowLength { .. })));
+    }
+
+    #[test]
+    fn everybody_is_in_one_category_of_a_group() {
+        let columns = ["clerk", "cook"].map(|name| Feature::new(name).group("job"));
+        let features = Features::new(columns.to_vec()).unwrap();
+        assert!(People::from_own_units(&features, &[[1.0, 0.0], [0.0, 1.0]]).is_ok());
+        for (row, ones) in [([0.0, 0.0], 0), ([1.0, 1.0], 2)] {
+            let error = People::from_own_units(&features, &[[1.0, 0.0], row]).unwrap_err();
+            assert_eq!(error, Error::GroupSum { person: 2, group: "job".into(), ones });
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod entry;
 mod fields;
 mod file;
 mod mistake;
+mod rules;
 mod sections;
 mod tree;
 mod units;
@@ -16,7 +17,9 @@ pub use entry::{ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, In
 pub use file::ProblemFile;
 pub use mistake::{Fault, Mistake, Mistakes};
 
-use crate::{Classifier, Cost, Error, Features, Form, Norm, Result, Scm};
+use crate::{
+    Classifier, Constraint, Cost, Error, Feature, Features, Forbidden, Form, Kind, Norm, Result, Scm,
+};
 
 /// The margin, in units of the logit, that every answer keeps from the decision boundary
 /// beyond what the uncertainty demands, so that a different order of summation elsewhere
@@ -47,6 +50,8 @@ pub struct Problem {
     cost: Cost,
     form: Form,
     safety: f64,
+    constraints: Vec<Constraint>,
+    forbidden: Vec<Forbidden>,
 }
 
 impl Problem {
@@ -64,6 +69,8 @@ impl Problem {
             cost: Cost::default(),
             form: Form::default(),
             safety: DEFAULT_SAFETY,
+            constraints: Vec::new(),
+            forbidden: Vec::new(),
         })
     }
 
@@ -73,11 +80,13 @@ impl Problem {
         ProblemFile::read(path)?.problem()
     }
 
-    /// Sets how features cause each other; the model must be built on the same features.
+    /// Sets how features cause each other; the model must be built on the same features, and no
+    /// action may change a binary feature or a category by way of its equation.
     pub fn with_causal_model(mut self, scm: Scm) -> Result<Self> {
         if *scm.features() != self.features {
             return Err(Error::OtherFeatures);
         }
+        require_whole_categories(&self.features, &scm)?;
         self.scm = Some(scm);
         Ok(self)
     }
@@ -114,6 +123,49 @@ impl Problem {
         }
         self.safety = safety;
         Ok(self)
+    }
+
+    /// Sets what people must meet who act, as they end up without any perturbation; all of it.
+    pub fn with_constraints(mut self, constraints: Vec<Constraint>) -> Result<Self> {
+        if constraints.iter().any(|constraint| constraint.width() != self.features.len()) {
+            return Err(Error::OtherFeatures);
+        }
+        self.constraints = constraints;
+        Ok(self)
+    }
+
+    /// Sets the transitions that no action may make.
+    pub fn with_forbidden(mut self, forbidden: Vec<Forbidden>) -> Result<Self> {
+        if forbidden.iter().any(|forbidden| forbidden.highest_position() >= self.features.len()) {
+            return Err(Error::OtherFeatures);
+        }
+        self.forbidden = forbidden;
+        Ok(self)
+    }
+
+    /// The same in which no action may touch some of the features.
+    pub(crate) fn without(&self, fixed: &[usize]) -> Self {
+        Self { features: self.features.without(fixed), ..self.clone() }
+    }
+
+    /// The first feature that actions change by whole numbers, if there is one.
+    pub(crate) fn whole_feature(&self) -> Option<&Feature> {
+        self.features.iter().find(|feature| feature.is_actionable() && feature.kind != Kind::Real)
+    }
+
+    /// Whether an individual, in standardised units, meets every constraint.
+    pub(crate) fn is_met(&self, individual: &[f64]) -> bool {
+        self.constraints.iter().all(|constraint| constraint.value(individual) >= 0.0)
+    }
+
+    /// Refuses what a method cannot answer that knows real changes in a box only.
+    pub(crate) fn require_continuous(&self) -> Result<()> {
+        let what = match (self.whole_feature(), self.constraints.first()) {
+            (Some(feature), _) => format!("`{}` is {}", feature.name, feature.kind),
+            (None, Some(constraint)) => format!("there is a constraint, `{}`", constraint.text()),
+            (None, None) => return Ok(()),
+        };
+        Err(Error::NotContinuous { what })
     }
 
     /// The same with a stricter classifier: scores are lower by about this much.
@@ -160,4 +212,27 @@ impl Problem {
     pub fn safety(&self) -> f64 {
         self.safety
     }
+
+    /// What people must meet who act, as they end up.
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.constraints
+    }
+
+    /// The transitions that no action may make.
+    pub fn forbidden(&self) -> &[Forbidden] {
+        &self.forbidden
+    }
+}
+
+/// Refuses a causal model by which an action on one feature would change a binary one, or a
+/// category, by fractions.
+fn require_whole_categories(features: &Features, scm: &Scm) -> Result<()> {
+    for cause in features.actionable() {
+        let follows = |i: &usize| features.feature(*i).kind == Kind::Binary && scm.is_downstream(*i, cause);
+        if let Some(i) = (0..features.len()).find(follows) {
+            let name = |i: usize| features.feature(i).name.clone();
+            return Err(Error::CategoryFollows { feature: name(i), cause: name(cause) });
+        }
+    }
+    Ok(())
 }

@@ -3,6 +3,7 @@
 mod complete;
 mod descent;
 mod exact;
+mod options;
 mod trade_off;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use rayon::prelude::*;
 pub use complete::{Complete, Proof, RuledOut};
 pub use descent::{Attempt, Candidate, Descent, Inner, Optimiser, karimi, wachter};
 pub use exact::{Exact, WorstCase};
+pub use options::{options, recourse_options};
 pub use trade_off::{Reach, reach, trade_off};
 
 use crate::{Action, Error, People, Problem, Result};
@@ -56,6 +58,9 @@ pub struct Shortfall {
 
 impl fmt::Display for Shortfall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.missing == f64::INFINITY {
+            return f.write_str("nothing that may change meets every constraint");
+        }
         write!(
             f,
             "in its worst case the best feasible action stays {:.3e} below the decision boundary",
@@ -117,8 +122,8 @@ impl Outcome {
 
 /// Answers everyone, in order, on all cores.
 ///
-/// Linear problems are solved exactly ([`Exact`]), others by [`Complete`] with its default gap
-/// and budget.
+/// Linear problems are solved exactly ([`Exact`]), others by [`Complete`] with its default gap and
+/// budget.
 pub fn recourse(problem: &Problem, people: &People) -> Result<Vec<Outcome>> {
     if people.features() != problem.features() {
         return Err(Error::OtherFeatures);
@@ -128,10 +133,19 @@ pub fn recourse(problem: &Problem, people: &People) -> Result<Vec<Outcome>> {
         Ok(exact) => {
             individuals.into_par_iter().with_min_len(64).map(|individual| exact.solve(individual)).collect()
         }
-        Err(Error::ClassifierNotLinear | Error::EquationNotLinear { .. }) => {
+        Err(error) if error.is_beyond_exact() => {
             let complete = Complete::new(problem)?;
             individuals.into_par_iter().map(|individual| complete.solve(individual)).collect()
         }
+        Err(error) => Err(error),
+    }
+}
+
+/// The answer of an individual by the method that [`recourse`] would choose.
+fn answer(problem: &Problem, individual: &[f64]) -> Result<Outcome> {
+    match Exact::new(problem) {
+        Ok(exact) => exact.solve(individual),
+        Err(error) if error.is_beyond_exact() => Complete::new(problem)?.solve(individual),
         Err(error) => Err(error),
     }
 }

@@ -31,8 +31,9 @@ impl Existence {
     }
 }
 
-/// The problem, if its actions are relative.
+/// The problem, if its actions are relative and of any size.
 fn relative<'p>(exact: &Exact<'p>) -> Result<&'p Problem> {
+    exact.problem().require_continuous()?;
     match exact.problem().form() {
         Form::Relative => Ok(exact.problem()),
         Form::Absolute => Err(Error::AbsoluteActions),
@@ -88,6 +89,7 @@ pub struct ExtraCost {
 /// or not up to the decision boundary.
 pub fn extra_cost(exact: &Exact<'_>, individual: &[f64], action: &Action) -> Result<Option<ExtraCost>> {
     let problem = exact.problem();
+    problem.require_continuous()?;
     let zero = vec![0.0; individual.len()];
     let after = margin(problem, individual, action, &zero)?;
     let gained = after - problem.classifier().score(individual);

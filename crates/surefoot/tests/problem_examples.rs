@@ -63,6 +63,23 @@ fn formulas_and_networks_are_answered() {
     }
 }
 
+#[test]
+fn whole_numbers_and_categories_are_answered() {
+    let (problem, people) = example("whole");
+    let answers = recourse(&problem, &people).unwrap();
+    assert!(matches!(
+        answers[..],
+        [Outcome::Found(_), Outcome::Found(_), Outcome::AlreadyFavourable, Outcome::Found(_)]
+    ));
+    for answer in answers.iter().filter_map(Outcome::recourse) {
+        let own = problem.features().own_units(&answer.counterfactual);
+        assert!(own[2] >= 3.0 * own[3] - 500.0 - 1e-4, "{own:?}");
+        for i in [0, 1, 4, 5, 6] {
+            assert_eq!(problem.features().feature(i).tidied(own[i]).fract(), 0.0, "{own:?}");
+        }
+    }
+}
+
 fn from_toml(item: &toml_edit::Item) -> Value {
     use toml_edit::{Item, Value as Toml};
     let value = |value: &Toml| from_toml(&Item::Value(value.clone()));
@@ -99,7 +116,7 @@ fn accepted(validator: &jsonschema::Validator, file: &Value, example: &str) -> (
 fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
     let schema = std::fs::read_to_string(root().join("docs/problem.schema.json")).unwrap();
     let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
-    for name in ["independent", "linear", "network"] {
+    for name in ["independent", "linear", "network", "whole"] {
         let whole = document(name);
         assert_eq!(accepted(&validator, &whole, name), (true, true), "{name}");
         // One change at a time, each of which is a mistake.
@@ -123,6 +140,23 @@ fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
             let file = changed(&whole, place, value);
             assert_eq!(accepted(&validator, &file, name), (false, false), "{name}: {place}");
         }
+    }
+    let whole = document("whole");
+    for (place, value) in [
+        ("/feature/4/kind", json!("real")),
+        ("/feature/4/group", json!(3)),
+        ("/constraint/0/rule", json!("income")),
+        ("/constraint/0", json!({})),
+        ("/constraint/0/text", json!("income >= 3")),
+        ("/forbid/0/feature", json!("education")),
+        ("/forbid/0/from", json!(1)),
+        ("/forbid/1/to", json!("contract_none")),
+        ("/forbid/1/to", json!(2.5)),
+        ("/forbid/1", json!({"feature": "education"})),
+        ("/forbid/1", json!({"from": 1})),
+    ] {
+        let file = changed(&whole, place, value);
+        assert_eq!(accepted(&validator, &file, "whole"), (false, false), "{place}");
     }
     let linear = document("linear");
     for (place, value) in [

@@ -9,7 +9,9 @@ use proptest::prelude::*;
 use surefoot::problem::{
     ClassifierEntry, ClassifierForm, Edit, EquationEntry, EquationForm, Inputs, NetworkFile, ProblemFile,
 };
-use surefoot::{Activation, Change, Cost, Error, Feature, Form, Kind, Layer, Network, NormKind, Problem};
+use surefoot::{
+    Activation, Change, Cost, Error, Feature, Forbidden, Form, Kind, Layer, Network, NormKind, Problem,
+};
 
 const WHOLE: &str = r#"
 epsilon = 0.1
@@ -66,6 +68,91 @@ fn mistakes(text: &str) -> Vec<String> {
         Err(Error::ProblemFile(all)) => all.mistakes.iter().map(ToString::to_string).collect(),
         other => panic!("{other:?}"),
     }
+}
+
+const GROUPS: &str = r#"
+epsilon = 0.1
+
+[[feature]]
+name = "children"
+kind = "integer"
+change = "increase"
+
+[[feature]]
+name = "job_clerk"
+group = "job"
+change = "any"
+
+[[feature]]
+name = "job_cook"
+group = "job"
+std = 0.5
+
+[[feature]]
+name = "late-fees"
+
+[[constraint]]
+rule = "`late-fees` <= 10 * children"
+
+[[forbid]]
+group = "job"
+from = "job_clerk"
+to = ["job_cook"]
+
+[[forbid]]
+feature = "children"
+to = [3, 4]
+
+[classifier]
+coefficients = [0.1, 0.8, 0.6, 0.0]
+intercept = -0.5
+"#;
+
+#[test]
+fn groups_constraints_and_transitions_arrive() {
+    let problem = parse(GROUPS).problem().unwrap();
+    let features = problem.features();
+    assert_eq!(features.groups()[0].columns, [1, 2]);
+    assert_eq!(*features.feature(2), Feature::new("job_cook").group("job").scaling(0.0, 0.5));
+    assert_eq!(problem.constraints()[0].text(), "`late-fees` <= 10 * children");
+    let values = Forbidden::Values { feature: 0, from: vec![], to: vec![3.0, 4.0] };
+    assert_eq!(problem.forbidden(), [Forbidden::Categories { from: vec![1], to: vec![2] }, values]);
+}
+
+#[test]
+fn mistakes_in_groups_constraints_and_transitions_are_told() {
+    let with = |from: &str, to: &str| {
+        assert!(GROUPS.contains(from), "{from}");
+        mistakes(&GROUPS.replacen(from, to, 1))
+    };
+    for (from, to, told) in [
+        ("group = \"job\"\nstd", "kind = \"binary\"\nstd", "group `job` has one column only"),
+        ("group = \"job\"\nstd", "group = \"job\"\nkind = \"integer\"\nstd", "is 0 or 1, not integer"),
+        ("<= 10 * children", "<= 10 * children ^ 2", "must be linear"),
+        ("<= 10 * children", "< children", "compare once"),
+        ("<= 10 * children", "<= kids", "`kids` is no feature"),
+        ("rule =", "rules =", "`rule`"),
+        ("from = \"job_clerk\"", "from = \"clerk\"", "group `job` has no column `clerk`"),
+        ("group = \"job\"\nfrom", "group = \"jobs\"\nfrom", "there is no group `jobs`"),
+        ("group = \"job\"\nfrom", "from", "`group` is missing"),
+        ("group = \"job\"\nfrom", "group = \"job\"\nfeature = \"children\"\nfrom", "cannot stand together"),
+        ("to = [3, 4]", "to = [3.5]", "3.5 is none of its values"),
+        ("to = [3, 4]", "", "neither where from nor where to"),
+        ("feature = \"children\"", "feature = \"late-fees\"", "`late-fees` is real"),
+        ("to = [3, 4]", "to = \"three\"", "a number or a list of numbers"),
+    ] {
+        let all = with(from, to);
+        assert!(
+            all.iter().any(|mistake| mistake.contains(told) && mistake.starts_with("line ")),
+            "{told}: {all:?}"
+        );
+        // One thing may be missed twice.
+        assert!(all.len() <= 2, "{all:?}");
+    }
+    // An equation by which an action would lead to half a category.
+    let half =
+        GROUPS.to_owned() + "\n[[equation]]\nfeature = \"job_cook\"\nformula = \"0.1 * children + u\"\n";
+    assert!(mistakes(&half)[0].contains("`job_cook` is a category"), "{:?}", mistakes(&half));
 }
 
 #[test]

@@ -102,6 +102,10 @@ impl Checked {
             let own = row.to_vec();
             match People::from_own_units(features, &[&own]) {
                 Ok(people) => self.person(people.individual(0), place, scm, classifier),
+                Err(Error::GroupSum { group, ones, .. }) => {
+                    let what = format!("group `{group}`: exactly one of its columns must be 1");
+                    self.add(what, Some(format!("{place}: {ones} are")));
+                }
                 Err(_) => {
                     features.iter().zip(&own).for_each(|(feature, &value)| self.value(feature, value, place))
                 }
@@ -116,7 +120,8 @@ impl Checked {
         } else if !feature.allows(value) {
             format!("outside [{}, {}]; correct the values or widen the limits", feature.lower, feature.upper)
         } else {
-            let Ok(alone) = Features::new(vec![feature.clone()]) else { return };
+            let alone = Feature { group: None, ..feature.clone() };
+            let Ok(alone) = Features::new(vec![alone]) else { return };
             match People::from_own_units(&alone, &[[value]]) {
                 Ok(_) => return,
                 Err(Error::WrongKind { kind, .. }) => format!("not {kind}; correct the values or the kind"),

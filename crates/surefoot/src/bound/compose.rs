@@ -2,7 +2,7 @@
 
 use crate::graph::{Builder, Form, Graph};
 use crate::scm::Downstream;
-use crate::{Error, Form as ActionForm, NormKind, Problem, Result};
+use crate::{Constraint, Error, Form as ActionForm, NormKind, Problem, Result};
 
 /// Composes the margin of an individual who acts on a set of features.
 #[derive(Clone, Debug)]
@@ -141,11 +141,46 @@ impl<'p> Composer<'p> {
         self.compose(graph, &perturbation, &change)
     }
 
+    /// The value of a constraint in the change, without any perturbation.
+    pub fn of_constraint(&self, constraint: &Constraint) -> Graph<'p> {
+        let mut graph = Builder::new(self.features.len());
+        let change: Vec<Form> = (0..self.features.len()).map(|k| graph.input(k)).collect();
+        let output = self.constrained(&mut graph, constraint, &change);
+        graph.finish(output)
+    }
+
+    /// The value of a constraint in the change, without any perturbation, plus a share of the margin
+    /// under one.
+    pub fn with_constraint(&self, constraint: &Constraint, share: f64, perturbation: &[f64]) -> Graph<'p> {
+        let mut graph = Builder::new(self.features.len());
+        let change: Vec<Form> = (0..self.features.len()).map(|k| graph.input(k)).collect();
+        let value = self.constrained(&mut graph, constraint, &change);
+        let perturbation: Vec<Form> = perturbation.iter().map(|&d| Form::constant(d)).collect();
+        let acted = self.acted(&mut graph, &perturbation, &change);
+        let margin = self.problem.classifier().compose(&mut graph, &acted);
+        graph.finish(value.plus(share, &margin))
+    }
+
+    fn constrained(&self, graph: &mut Builder<'p>, constraint: &Constraint, change: &[Form]) -> Form {
+        let unperturbed = vec![Form::constant(0.0); self.individual.len()];
+        let acted = self.acted(graph, &unperturbed, change);
+        let (constant, coefficients) = constraint.terms();
+        let sum = |sum: Form, (form, &c): (&Form, &f64)| if c == 0.0 { sum } else { sum.plus(c, form) };
+        acted.iter().zip(coefficients).fold(Form::constant(constant), sum)
+    }
+
     fn compose(&self, mut graph: Builder<'p>, perturbation: &[Form], change: &[Form]) -> Graph<'p> {
+        let acted = self.acted(&mut graph, perturbation, change);
+        let output = self.problem.classifier().compose(&mut graph, &acted);
+        graph.finish(output)
+    }
+
+    /// The individual after perturbation and action.
+    fn acted(&self, graph: &mut Builder<'p>, perturbation: &[Form], change: &[Form]) -> Vec<Form> {
         let x = &self.individual;
         let problem = self.problem;
         let perturbed: Vec<Form> = match problem.scm() {
-            Some(scm) => scm.compose_perturbed(&mut graph, x, &self.noise, perturbation),
+            Some(scm) => scm.compose_perturbed(graph, x, &self.noise, perturbation),
             None => perturbation.iter().zip(x).map(|(d, &x)| d.clone().shifted(x)).collect(),
         };
         let mut acted = perturbed.clone();
@@ -156,9 +191,8 @@ impl<'p> Composer<'p> {
             };
         }
         if let (Some(scm), Some(downstream)) = (problem.scm(), &self.downstream) {
-            scm.compose_acted(&mut graph, downstream, x, &self.noise, perturbation, &perturbed, &mut acted);
+            scm.compose_acted(graph, downstream, x, &self.noise, perturbation, &perturbed, &mut acted);
         }
-        let output = problem.classifier().compose(&mut graph, &acted);
-        graph.finish(output)
+        acted
     }
 }

@@ -7,13 +7,14 @@ use super::cover::{Covered, Sides, covered};
 use super::prove::{Claim, Work, agrees, at_least};
 use super::saved::SavedProof;
 use super::tape::Tape;
+use super::whole::Cells;
 use super::zone::{Ball, Zone};
 use super::{Fault, Stop};
 use crate::action::{MOST_ACTIONABLE, feasible_change};
 use crate::bound::Composer;
-use crate::margin::margin;
+use crate::margin::{counterfactual, margin};
 use crate::recourse::RuledOut;
-use crate::{Action, Cost, Error, Form, NormKind, Problem};
+use crate::{Action, Constraint, Cost, Error, Form, NormKind, Problem};
 
 /// What was verified of what is ruled out.
 #[derive(Default)]
@@ -59,18 +60,20 @@ pub(super) fn nothing_cheaper(
 /// Without a causal model, all actionable features together: naming one more and leaving it as it
 /// is costs nothing, and changes nothing (relative) or shields it from perturbation (absolute).
 /// With one, every set; but a relative action on a set is the same as one on a larger set that
-/// leaves the others as they are, where none of those is downstream of the set. A set together
+/// leaves the others as they are, where none of those is downstream of the set. Columns of a group
+/// go together. A set together
 /// with all actionable features that are not downstream of it stands for it.
 fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Error> {
     let actionable = problem.features().actionable();
+    let units = problem.features().actionable_units();
     let Some(scm) = problem.scm() else { return Ok(vec![actionable]) };
-    if actionable.len() > MOST_ACTIONABLE {
-        return Err(Error::TooManyActionable { count: actionable.len(), most: MOST_ACTIONABLE });
+    if units.len() > MOST_ACTIONABLE {
+        return Err(Error::TooManyActionable { count: units.len(), most: MOST_ACTIONABLE });
     }
     let mut sets: Vec<Vec<usize>> = Vec::new();
-    for mask in 1u64..1 << actionable.len() {
-        let named = |k: usize| mask >> k & 1 == 1;
-        let set: Vec<usize> = (0..actionable.len()).filter(|&k| named(k)).map(|k| actionable[k]).collect();
+    for mask in 1u64..1 << units.len() {
+        let named = |k: &usize| mask >> k & 1 == 1;
+        let set: Vec<usize> = (0..units.len()).filter(named).flat_map(|k| units[k].clone()).collect();
         let stands = |&&i: &&usize| {
             set.contains(&i)
                 || problem.form() == Form::Relative && !set.iter().any(|&j| scm.is_downstream(i, j))
@@ -91,19 +94,25 @@ fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) 
         .collect();
     let far = Far::complete(&saved.ruled_out, &numbers);
     let near: Vec<usize> = numbers.into_iter().filter(|&k| saved.ruled_out[k].rays.is_empty()).collect();
-    let boxes: Vec<Sides> =
-        near.iter().map(|&k| (saved.ruled_out[k].lower.clone(), saved.ruled_out[k].upper.clone())).collect();
+    let cells = Cells::new(problem, &saved.individual, features);
+    let cells_of =
+        |&k: &usize| cells.cells(&(saved.ruled_out[k].lower.clone(), saved.ruled_out[k].upper.clone()));
+    // A box without whole values rules out nothing.
+    let near: Vec<usize> = near.into_iter().filter(|k| cells_of(k).is_some()).collect();
+    let boxes: Vec<Sides> = near.iter().filter_map(cells_of).collect();
     let whole: Sides =
         features.iter().map(|&i| feasible_change(problem.features(), i, saved.individual[i])).unzip();
+    let Some(whole) = cells.cells(&whole) else { return Ok(Vec::new()) };
     let mut far_used = vec![false; far.len()];
-    let matters = |(lower, upper): &Sides| {
-        let cheapest = lower.iter().zip(upper).map(|(&l, &u)| 0.0f64.max(l).min(u)).collect();
-        let cheapest = Action { features: features.to_vec(), change: cheapest };
+    let matters = |part: &Sides| {
+        let (Some((lower, upper)), Some(cheapest)) = (cells.values(part), cells.cheapest(part)) else {
+            return false;
+        };
         // Rounding may put it a hair below what it costs.
         if problem.cost().of(problem.features(), &cheapest) * (1.0 + 1e-14) >= bound {
             return false;
         }
-        match far.iter().position(|far| far.holds(lower, upper)) {
+        match far.iter().position(|far| far.holds(&lower, &upper)) {
             Some(k) => {
                 far_used[k] = true;
                 false
@@ -118,7 +127,8 @@ fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) 
                 far.iter().zip(far_used).filter(|(_, used)| *used).flat_map(|(far, _)| far.parts.clone());
             Ok(near.chain(far).collect())
         }
-        Covered::Not((lower, upper)) => {
+        Covered::Not(part) => {
+            let (lower, upper) = cells.values(&part).unwrap_or(part);
             let features = features.iter().map(|&i| problem.features().feature(i).name.clone()).collect();
             Err(Stop::Wrong(Fault::ActionsNotCovered { features, lower, upper }))
         }
@@ -145,21 +155,65 @@ impl RuledOutPart<'_, '_> {
         margin(self.problem, &self.saved.individual, &action, &part.perturbation).ok()
     }
 
+    /// What a constraint has of an action, unperturbed.
+    fn constrained(&self, rule: &Constraint, change: Vec<f64>) -> Option<f64> {
+        let action = Action { features: self.part().features.clone(), change };
+        let unperturbed = vec![0.0; self.saved.individual.len()];
+        let reached = counterfactual(self.problem, &self.saved.individual, &action, &unperturbed).ok()?;
+        Some(rule.value(&reached))
+    }
+
     fn survives(&self, change: Vec<f64>) -> Option<Fault> {
         let margin = self.margin(change.clone())?;
         (margin >= 0.0).then_some(Fault::Survives { part: self.number, change, margin })
     }
 
-    /// Verifies that the perturbation breaks every action: minus the margin is at least
-    /// something positive.
+    /// Verifies that the perturbation breaks every action, or that none meets the constraint that
+    /// survives it: minus the margin, or minus the value of the constraint and a share of the margin,
+    /// is at least something positive.
     fn verify(&self, work: &mut Work) -> Result<(), Stop> {
         let part = self.part();
         if !part.rays.is_empty() {
             return self.verify_cone(work);
         }
-        let mut graph = self.composer.in_change(&part.perturbation);
+        let rule = match part.constraint {
+            None => None,
+            Some(constraint) => match self.problem.constraints().get(constraint) {
+                Some(rule) => Some((constraint, rule)),
+                None => {
+                    let part = self.number;
+                    return Err(Stop::Wrong(Fault::NoSuchConstraint { part, constraint }));
+                }
+            },
+        };
+        // A share that is not negative: who survives and meets the constraint makes both terms at
+        // least zero.
+        if !(part.share >= 0.0) {
+            return Err(Stop::Wrong(Fault::Share { part: self.number, share: part.share }));
+        }
+        let mut graph = match rule {
+            Some((_, rule)) if part.share > 0.0 => {
+                self.composer.with_constraint(rule, part.share, &part.perturbation)
+            }
+            Some((_, rule)) => self.composer.of_constraint(rule),
+            None => self.composer.in_change(&part.perturbation),
+        };
         graph.output = graph.output.scaled(-1.0);
         let tape = Tape::new(&graph);
+        let value = |change: &[f64]| match rule {
+            Some((_, rule)) if part.share > 0.0 => {
+                Some(self.constrained(rule, change.to_vec())? + part.share * self.margin(change.to_vec())?)
+            }
+            Some((_, rule)) => self.constrained(rule, change.to_vec()),
+            None => self.margin(change.to_vec()),
+        };
+        let refuted = |change: &[f64]| match rule {
+            None => self.survives(change.to_vec()),
+            Some((constraint, _)) => {
+                let (value, change, part) = (value(change)?, change.to_vec(), self.number);
+                (value >= 0.0).then_some(Fault::Meets { part, change, constraint, value })
+            }
+        };
         let weights: Vec<f64> =
             part.features.iter().map(|&i| self.problem.features().feature(i).weight).collect();
         // Only what costs at most so much is ruled out: a ball of the cost.
@@ -169,11 +223,11 @@ impl RuledOutPart<'_, '_> {
             radius: part.cost * (1.0 + 1e-12),
         });
         let Some(zone) = Zone::new(part.lower.clone(), part.upper.clone(), ball) else { return Ok(()) };
-        agrees(&tape, &zone, 3, |change| self.margin(change.to_vec()).map(|margin| -margin))?;
+        agrees(&tape, &zone, 3, |change| value(change).map(|value| -value))?;
         let claim = Claim {
             wanted: f64::MIN_POSITIVE,
             lowest: None,
-            refuted: &|change| self.survives(change.to_vec()),
+            refuted: &refuted,
             unverified: &|bound| Fault::RuledOut { part: self.number, bound: -bound },
         };
         at_least(&tape, zone, &claim, work)?;

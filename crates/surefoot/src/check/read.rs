@@ -240,6 +240,16 @@ impl<'v> At<'v> {
         })
     }
 
+    /// The number of a constraint; none where there is nothing.
+    fn constraint(&self) -> Result<Option<usize>> {
+        if self.object()?.get("constraint").is_none_or(Value::is_null) {
+            return Ok(None);
+        }
+        let number = self.field("constraint")?;
+        let value = number.value.as_u64().and_then(|number| usize::try_from(number).ok());
+        value.map(Some).ok_or_else(|| number.expected("the number of a constraint"))
+    }
+
     fn ruled_out(&self, width: usize) -> Result<RuledOut> {
         let features = self.field("features")?.features(width)?;
         let count = features.len();
@@ -251,6 +261,11 @@ impl<'v> At<'v> {
             perturbation: self.field("perturbation")?.finite_numbers(Some(width))?,
             rays: self.field("rays")?.listed(None, |ray| ray.finite_numbers(Some(count)))?,
             distance: (distance[0], distance[1]),
+            constraint: self.constraint()?,
+            share: match self.object()?.get("share") {
+                Some(_) => self.field("share")?.finite()?,
+                None => 0.0,
+            },
             features,
         })
     }

@@ -23,7 +23,8 @@
 //!   },
 //!   "ruled_out": [
 //!     {"features": [1], "lower": [0.0], "upper": [0.69], "cost": "inf",
-//!      "perturbation": [0.0, -0.1], "rays": [], "distance": [0.0, 0.0]}
+//!      "perturbation": [0.0, -0.1], "rays": [], "distance": [0.0, 0.0],
+//!      "constraint": null, "share": 0.0}                  or the number of one that nobody meets
 //!   ]
 //! }
 //! ```
@@ -226,5 +227,7 @@ fn ruled_out(part: &RuledOut) -> Value {
         "perturbation": numbers(&part.perturbation),
         "rays": part.rays.iter().map(|ray| numbers(ray)).collect::<Vec<Value>>(),
         "distance": [number(part.distance.0), number(part.distance.1)],
+        "constraint": part.constraint,
+        "share": number(part.share),
     })
 }

@@ -284,7 +284,9 @@ fn equation(entry: &EquationEntry) -> Entries {
 
 fn feature(feature: &Feature) -> Entries {
     let mut fields: Entries = vec![("name", value(&feature.name))];
-    if feature.kind != Kind::Real {
+    if let Some(group) = &feature.group {
+        fields.push(("group", value(group)));
+    } else if feature.kind != Kind::Real {
         fields.push(("kind", value(feature.kind.to_string())));
     }
     fields.push(("mean", value(number(feature.mean))));

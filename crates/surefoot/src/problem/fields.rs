@@ -130,6 +130,30 @@ impl<'a> Fields<'a> {
         })
     }
 
+    /// A number or a list of them; where there is nothing, none. Nothing if it is neither.
+    pub fn one_or_more_numbers(&mut self, name: &str) -> Option<Vec<f64>> {
+        match self.find(name).map(|node| &node.value) {
+            None => Some(Vec::new()),
+            Some(Value::Number(number)) => Some(vec![*number]),
+            Some(_) => self.list(name, "a number or a list of numbers", |value| match value {
+                Value::Number(number) => Some(*number),
+                _ => None,
+            }),
+        }
+    }
+
+    /// A text or a list of them; where there is nothing, none. Nothing if it is neither.
+    pub fn one_or_more_texts(&mut self, name: &str) -> Option<Vec<String>> {
+        match self.find(name).map(|node| &node.value) {
+            None => Some(Vec::new()),
+            Some(Value::Text(text)) => Some(vec![text.clone()]),
+            Some(_) => self.list(name, "a text or a list of texts", |value| match value {
+                Value::Text(text) => Some(text.clone()),
+                _ => None,
+            }),
+        }
+    }
+
     /// Lower and upper; `null` for none.
     pub fn limits(&mut self, name: &str) -> Option<(f64, f64)> {
         const EXPECTED: &str = "[lower, upper] (infinite: none)";

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use super::entry::{ClassifierEntry, EquationEntry};
 use super::fields::Fields;
 use super::mistake::{Fault, Mistake, Mistakes};
+use super::rules::{read_constraints, read_forbidden};
 use super::sections::{read_classifier, read_equations, read_features};
 use super::tree::Node;
 use super::{DEFAULT_SAFETY, Problem};
 use crate::error::FileProblem;
-use crate::{Classifier, Cost, Error, Features, Form, Norm, NormKind, Result, Scm};
+use crate::{Classifier, Constraint, Cost, Error, Features, Forbidden, Form, Norm, NormKind, Result, Scm};
 
 /// A problem file as far as it goes: a draft may lack its classifier or its equations.
 ///
@@ -42,6 +43,8 @@ pub struct ProblemFile {
     features: Option<Features>,
     equations: Vec<EquationEntry>,
     scm: Option<Scm>,
+    constraints: Vec<Constraint>,
+    forbidden: Vec<Forbidden>,
     entry: Option<ClassifierEntry>,
     classifier: Option<Classifier>,
     mistakes: Sections,
@@ -62,6 +65,8 @@ struct Sections {
     /// Settings and features.
     basis: Vec<Mistake>,
     equations: Vec<Mistake>,
+    /// Constraints and forbidden transitions.
+    rules: Vec<Mistake>,
     classifier: Vec<Mistake>,
 }
 
@@ -80,7 +85,18 @@ impl ProblemFile {
         let tree = tree.map_err(|mistake| {
             Error::ProblemFile(Mistakes { path: path.into(), mistakes: vec![*mistake] })
         })?;
-        let known = ["epsilon", "norm", "cost", "form", "safety", "feature", "equation", "classifier"];
+        let known = [
+            "epsilon",
+            "norm",
+            "cost",
+            "form",
+            "safety",
+            "feature",
+            "equation",
+            "constraint",
+            "forbid",
+            "classifier",
+        ];
         let mut top = Fields::new(&tree, None, &known);
         let mut mistakes = Sections::default();
 
@@ -88,13 +104,31 @@ impl ProblemFile {
         let settings = read_settings(&mut top, norm_weights);
         let folder = path.parent().unwrap_or(Path::new(""));
         let (equations, scm) = read_equations(&mut top, features.as_ref(), folder, &mut mistakes.equations);
+        if let (Some(features), Some(scm)) = (&features, &scm)
+            && let Err(error) = super::require_whole_categories(features, scm)
+        {
+            mistakes.equations.push(Mistake { line: None, entry: None, fault: error.into() });
+        }
+        let constraints = read_constraints(&mut top, features.as_ref(), &mut mistakes.rules);
+        let forbidden = read_forbidden(&mut top, features.as_ref(), &mut mistakes.rules);
         let (entry, classifier) = match top.find("classifier") {
             Some(node) => read_classifier(node, features.as_ref(), folder, &mut mistakes.classifier),
             None => (None, None),
         };
         mistakes.basis.extend(top.finish());
         let path = path.into();
-        Ok(Self { path, settings, features, equations, scm, entry, classifier, mistakes })
+        Ok(Self {
+            path,
+            settings,
+            features,
+            equations,
+            scm,
+            constraints,
+            forbidden,
+            entry,
+            classifier,
+            mistakes,
+        })
     }
 
     /// The file.
@@ -109,8 +143,8 @@ impl ProblemFile {
 
     /// Every mistake of the file, in the order of its lines.
     pub fn mistakes(&self) -> Vec<Mistake> {
-        let Sections { basis, equations, classifier } = &self.mistakes;
-        sorted([basis, equations, classifier])
+        let Sections { basis, equations, rules, classifier } = &self.mistakes;
+        sorted([basis, equations, rules, classifier])
     }
 
     fn require(&self, sections: &[&Vec<Mistake>]) -> Result<()> {
@@ -139,6 +173,11 @@ impl ProblemFile {
         Ok(self.classifier.as_ref())
     }
 
+    /// The constraints and the forbidden transitions that can be understood.
+    pub fn rules(&self) -> (&[Constraint], &[Forbidden]) {
+        (&self.constraints, &self.forbidden)
+    }
+
     /// The equations as the file states them, as far as they can be understood.
     pub fn equation_entries(&self) -> &[EquationEntry] {
         &self.equations
@@ -161,14 +200,14 @@ impl ProblemFile {
 
     /// The whole problem; an error that lists every mistake, a missing classifier among them.
     pub fn problem(&self) -> Result<Problem> {
-        let Sections { basis, equations, classifier } = &self.mistakes;
+        let Sections { basis, equations, rules, classifier } = &self.mistakes;
         let mut classifier = classifier.clone();
         if self.entry.is_none() && classifier.is_empty() {
             const REMEDY: &str = "give one, or train one with `surefoot train`";
             let fault = Fault::MissingField { field: "classifier", remedy: REMEDY };
             classifier.push(Mistake { line: None, entry: None, fault });
         }
-        self.require(&[basis, equations, &classifier])?;
+        self.require(&[basis, equations, rules, &classifier])?;
         let (Some(features), Some(classifier)) = (&self.features, &self.classifier) else {
             return Err(Error::NoFeatures);
         };
@@ -177,7 +216,9 @@ impl ProblemFile {
             .with_uncertainty(norm, epsilon)?
             .with_safety(safety)?
             .with_cost(cost)
-            .with_form(form);
+            .with_form(form)
+            .with_constraints(self.constraints.clone())?
+            .with_forbidden(self.forbidden.clone())?;
         match &self.scm {
             Some(scm) => problem.with_causal_model(scm.clone()),
             None => Ok(problem),

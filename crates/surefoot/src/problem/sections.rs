@@ -13,7 +13,7 @@ use crate::{Change, Classifier, Error, Feature, Features, Kind, Scm};
 const INPUTS: [(&str, Inputs); 2] = [("standardised", Inputs::Standardised), ("raw", Inputs::Raw)];
 
 /// The entries of a list of tables such as `[[feature]]`; another kind of thing is a mistake.
-fn tables<'a>(top: &mut Fields<'a>, name: &'static str, expected: &'static str) -> &'a [Node] {
+pub(super) fn tables<'a>(top: &mut Fields<'a>, name: &'static str, expected: &'static str) -> &'a [Node] {
     match top.find(name) {
         None => &[],
         Some(Node { value: Value::List(nodes), .. }) => nodes,
@@ -36,8 +36,10 @@ pub(super) fn read_features(
     }
     let mut features: Vec<Feature> = Vec::with_capacity(nodes.len());
     let mut weights = Vec::with_capacity(nodes.len());
+    // Every group with where it is first named, and by how many.
+    let mut groups: Vec<(String, Option<usize>, usize)> = Vec::new();
     for (position, node) in nodes.iter().enumerate() {
-        let known = ["name", "kind", "mean", "std", "limits", "change", "weight", "norm_weight"];
+        let known = ["name", "kind", "mean", "std", "limits", "change", "weight", "norm_weight", "group"];
         let mut fields = Fields::new(node, Some(format!("feature {}", position + 1)), &known);
         fields.require("name", "give every feature one");
         let name = fields.text("name");
@@ -45,6 +47,12 @@ pub(super) fn read_features(
             fields.rename(format!("feature `{name}`"));
         }
         let feature = read_feature(&mut fields, name.clone().unwrap_or_default());
+        if let Some(group) = &feature.group {
+            match groups.iter_mut().find(|(name, ..)| name == group) {
+                Some((_, _, columns)) => *columns += 1,
+                None => groups.push((group.clone(), node.line, 1)),
+            }
+        }
         let weight = fields.number("norm_weight");
         if let Some(weight) = weight.filter(|weight| !(weight.is_finite() && *weight > 0.0)) {
             fields.report_at("norm_weight", Error::NormWeight { position, weight });
@@ -57,7 +65,7 @@ pub(super) fn read_features(
                 Error::FeatureStd { .. } => "std",
                 Error::FeatureWeight { .. } => "weight",
                 Error::FeatureLimits { .. } => "limits",
-                Error::ActionableKind { .. } => "change",
+                Error::GroupKind { .. } => "kind",
                 _ => "name",
             };
             fields.report_at(field, mistake);
@@ -65,9 +73,15 @@ pub(super) fn read_features(
         if features.iter().any(|earlier| Some(&earlier.name) == name.as_ref()) {
             fields.report_at("name", Error::DuplicateFeature { feature: feature.name });
         } else if let Some(name) = name.filter(|name| !name.trim().is_empty()) {
-            features.push(if fields.is_clean() { feature } else { Feature::new(name) });
+            let group = feature.group.clone();
+            let named = || group.map_or(Feature::new(&name), |group| Feature::new(&name).group(group));
+            features.push(if fields.is_clean() { feature } else { named() });
         }
         mistakes.extend(fields.finish());
+    }
+    for (group, line, _) in groups.into_iter().filter(|(_, _, columns)| *columns < 2) {
+        features.iter_mut().filter(|f| f.group.as_ref() == Some(&group)).for_each(|f| f.group = None);
+        mistakes.push(Mistake { line, entry: None, fault: Error::GroupSize { group }.into() });
     }
     let given = weights.iter().any(Option::is_some);
     let weights = given.then(|| weights.into_iter().map(|weight| weight.unwrap_or(1.0)).collect());
@@ -82,12 +96,16 @@ fn read_feature(fields: &mut Fields<'_>, name: String) -> Feature {
         ("increase", Change::Increase),
         ("decrease", Change::Decrease),
     ];
-    let kind = fields.choice("kind", &kinds).unwrap_or_default();
+    let group = fields.text("group");
+    // The columns of a group are 0 or 1 without saying.
+    let kind = fields.choice("kind", &kinds);
+    let kind = kind.unwrap_or(if group.is_some() { Kind::Binary } else { Kind::Real });
     let (mean, std) = (fields.number("mean").unwrap_or(0.0), fields.number("std").unwrap_or(1.0));
     let (lower, upper) = fields.limits("limits").unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     let change = fields.choice("change", &changes).unwrap_or_default();
     let weight = fields.number("weight").unwrap_or(1.0);
-    Feature::new(name).kind(kind).scaling(mean, std).limits(lower, upper).change(change).weight(weight)
+    let feature = Feature::new(name).kind(kind).scaling(mean, std).limits(lower, upper);
+    Feature { group, ..feature.change(change).weight(weight) }
 }
 
 /// The equations that can be understood, and their model if all can.

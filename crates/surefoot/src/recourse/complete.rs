@@ -19,6 +19,13 @@
 //! Where the cheapest action that seems to hold cannot be proved, however far it is moved out, the
 //! cheapest one for a stricter classifier is proved instead; its gap is then larger.
 //!
+//! Integer and binary features and one-hot groups take whole values only: a box is cut between two
+//! of them and shrunk to them, what is looked at in it is one of its whole-valued actions, and one
+//! without any is empty. A box is also ruled out by a constraint that nobody meets who takes one
+//! of its actions, unperturbed, or that nobody meets whose action survives some perturbation: where
+//! a sum of both, with a share that is not negative, is negative. An action that does not meet all
+//! constraints is no incumbent.
+//!
 //! Sets that a larger one stands for are left out: where a feature is not downstream of an
 //! intervention, a relative action that leaves it as it is might as well not name it.
 
@@ -26,6 +33,7 @@ mod boxes;
 mod far;
 mod finish;
 mod solve;
+mod whole;
 
 use crate::action::{MOST_ACTIONABLE, intervention_sets};
 use crate::certify::{Budget, Certificate};
@@ -69,6 +77,11 @@ pub struct RuledOut {
     pub rays: Vec<Vec<f64>>,
     /// See `rays`.
     pub distance: (f64, f64),
+    /// A constraint that none of them meets which survives the perturbation: its value plus `share`
+    /// times the margin is negative.
+    pub constraint: Option<usize>,
+    /// See `constraint`; zero where none of them meets it at all.
+    pub share: f64,
 }
 
 /// An answer with what it takes to check it.
@@ -94,8 +107,8 @@ impl<'p> Complete<'p> {
     pub fn new(problem: &'p Problem) -> Result<Self> {
         let causal = problem.scm().is_some();
         let mut sets = intervention_sets(problem.features(), causal)?;
-        if !causal && problem.features().actionable().len() > MOST_ACTIONABLE {
-            let count = problem.features().actionable().len();
+        let count = problem.features().actionable_units().len();
+        if !causal && count > MOST_ACTIONABLE {
             return Err(Error::TooManyActionable { count, most: MOST_ACTIONABLE });
         }
         if let (Some(scm), Form::Relative) = (problem.scm(), problem.form()) {

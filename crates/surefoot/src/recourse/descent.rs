@@ -161,6 +161,7 @@ impl Descent {
     /// Tries every intervention set for everybody who is turned down, on all cores.
     pub fn solve(&self, problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
         self.check()?;
+        problem.require_continuous()?;
         if people.features() != problem.features() {
             return Err(Error::OtherFeatures);
         }

@@ -14,14 +14,17 @@
 //!
 //! What remains, `min cost(theta)` such that `g.theta >= need` over a box, has a closed form:
 //! for l1 cost a fractional knapsack, filled in the order of `|g_i| / w_i`; for l2 cost
-//! `theta_i = min(cap_i, lambda |g_i| / w_i^2)`. Every intervention set is tried.
+//! `theta_i = min(cap_i, lambda |g_i| / w_i^2)`. Every intervention set is tried. Where actions take
+//! whole values it bounds the cost from below, and parts whose solution is not whole are cut.
+
+mod whole;
 
 use ndarray::Array2;
 
 use super::{Outcome, Reason, Recourse, Shortfall, Undecided};
 use crate::action::{feasible_change, intervention_sets};
 use crate::margin::counterfactual;
-use crate::{Action, Cost, Error, Feature, Form, Problem, Result};
+use crate::{Action, Complete, Cost, Error, Feature, Form, Problem, Result};
 
 /// The exact solver, prepared once for a problem and used for any number of individuals.
 #[derive(Clone, Debug)]
@@ -33,6 +36,8 @@ pub struct Exact<'p> {
     /// The sizes of all terms by which each feature reaches the score.
     reach: Vec<f64>,
     sets: Vec<Set>,
+    /// Whether actions take whole values.
+    is_whole: bool,
 }
 
 /// The worst that a perturbation can do to an action.
@@ -86,7 +91,9 @@ impl<'p> Exact<'p> {
             Some(scm) => scm.coefficients()?,
             None => Array2::zeros((weights.len(), weights.len())),
         };
-        let mut exact = Self { problem, weights, coefficients, reach: Vec::new(), sets: Vec::new() };
+        let is_whole = problem.whole_feature().is_some();
+        let mut exact =
+            Self { problem, weights, coefficients, reach: Vec::new(), sets: Vec::new(), is_whole };
         exact.reach = exact.sizes(&[]);
         let sets = intervention_sets(problem.features(), problem.scm().is_some())?;
         exact.sets = sets.into_iter().map(|features| exact.prepare(features)).collect::<Result<_>>()?;
@@ -157,7 +164,8 @@ impl<'p> Exact<'p> {
     /// the set with the fewest features.
     ///
     /// Guarantees that every feasible action cheaper than `cost_bound` is broken by some
-    /// perturbation, and that the action found holds for all of them.
+    /// perturbation, and that the action found holds for all of them. Where the cheapest action does
+    /// not meet the constraints of the problem, [`Complete`] answers, with its default gap.
     ///
     /// The individual is taken to be within the limits, as [`People`](crate::People) has
     /// checked.
@@ -169,6 +177,21 @@ impl<'p> Exact<'p> {
         if score >= 0.0 {
             return Ok(Outcome::AlreadyFavourable);
         }
+        let outcome = match self.is_whole {
+            true => self.solve_whole(individual, score)?,
+            false => self.solve_real(individual, score)?,
+        };
+        let is_open = match &outcome {
+            Outcome::Found(found) => !self.problem.is_met(&found.counterfactual),
+            Outcome::Undecided(_) => !self.problem.constraints().is_empty(),
+            Outcome::AlreadyFavourable | Outcome::Impossible(_) => false,
+        };
+        // What is cheapest without constraints is so with them, if it meets them.
+        if is_open { Complete::new(self.problem)?.solve(individual) } else { Ok(outcome) }
+    }
+
+    /// Over actions of any size, whatever the constraints.
+    fn solve_real(&self, individual: &[f64], score: f64) -> Result<Outcome> {
         let (mut cheapest, mut bound) = (None::<(f64, &Set)>, f64::INFINITY);
         let mut change = Vec::new();
         for set in &self.sets {

@@ -2,7 +2,6 @@
 
 use rayon::prelude::*;
 
-use super::{Complete, Exact};
 use crate::{Error, Norm, Outcome, Problem, Result};
 
 /// Where people who have any recourse at all are looked for, in standard deviations.
@@ -78,12 +77,5 @@ pub fn reach(problem: &Problem, individual: &[f64], tolerance: f64) -> Result<Re
 
 fn answer(problem: &Problem, individual: &[f64], epsilon: f64) -> Result<Outcome> {
     let norm: Norm = problem.norm().clone();
-    let problem = problem.clone().with_uncertainty(norm, epsilon)?;
-    match Exact::new(&problem) {
-        Ok(exact) => exact.solve(individual),
-        Err(Error::ClassifierNotLinear | Error::EquationNotLinear { .. }) => {
-            Complete::new(&problem)?.solve(individual)
-        }
-        Err(error) => Err(error),
-    }
+    super::answer(&problem.clone().with_uncertainty(norm, epsilon)?, individual)
 }

@@ -40,6 +40,7 @@ impl Solver<'_, '_> {
             Attempt::Proven(proof) => return Ok(Some(self.with_reasons(*proof))),
             Attempt::Broken => {
                 self.incumbent = None;
+                self.queue.extend(self.held.drain(..));
                 self.prover.set_limit(self.searching());
                 return Ok(None);
             }
@@ -100,9 +101,15 @@ impl Solver<'_, '_> {
         proof
     }
 
-    /// An action that is farther out by a share of its cost: all of it, or where that leaves more
-    /// in the worst case, the one change that raises the margin most for its price.
+    /// An action that is farther out by a share of its cost, as far as it is allowed.
     fn outwards(&mut self, set: usize, incumbent: &[f64], push: f64) -> Vec<f64> {
+        let moved = self.outwards_freely(set, incumbent, push);
+        self.allowed(set, incumbent, moved)
+    }
+
+    /// All of it, or where that leaves more in the worst case, the one change that raises the margin
+    /// most for its price.
+    fn outwards_freely(&mut self, set: usize, incumbent: &[f64], push: f64) -> Vec<f64> {
         let features = self.settings.problem.features();
         let sides: Vec<(f64, f64)> = self.settings.sets[set]
             .iter()
@@ -117,17 +124,23 @@ impl Solver<'_, '_> {
             return all;
         }
         let (worst, value) = self.attack(set, &all, None);
-        let Set { composer, weights, .. } = &self.sets[set];
+        let Set { composer, weights, whole, .. } = &self.sets[set];
         let gradient =
             self.prover.jets.evaluate(&composer.in_change(&worst), incumbent, Order::Gradient).gradient;
         let cost = cost_of(self.cost(), weights, incumbent);
         let room =
             |k: usize| if gradient[k] > 0.0 { sides[k].1 - incumbent[k] } else { incumbent[k] - sides[k].0 };
         let far = |k: usize| (push * cost + 1e-4) / weights[k];
-        let worth = |k: usize| gradient[k].abs() * far(k).min(room(k));
+        let worth = |k: usize| match whole.step(k) {
+            step if far(k) < step => -1.0,
+            _ => gradient[k].abs() * far(k).min(room(k)),
+        };
         let Some(k) = (0..all.len()).reduce(|a, b| if worth(b) > worth(a) { b } else { a }) else {
             return all;
         };
+        if worth(k) < 0.0 {
+            return all;
+        }
         let mut one = incumbent.to_vec();
         one[k] += far(k).min(room(k)).copysign(gradient[k]);
         one[k] = one[k].clamp(sides[k].0, sides[k].1);
@@ -147,13 +160,15 @@ impl Solver<'_, '_> {
             if told >= l && told <= u { told } else { change[k] }
         };
         let told: Vec<f64> = (0..change.len()).map(told).collect();
-        let worth = |k: &usize| weights[*k] * change[*k].abs() >= HARDLY * total;
+        let whole = &self.sets[set].whole;
+        let worth = |k: &usize| whole.is_whole(*k) || weights[*k] * change[*k].abs() >= HARDLY * total;
         let mut few = vec![0.0; change.len()];
         (0..change.len()).filter(worth).for_each(|k| few[k] = told[k]);
-        if few != told && self.attack(set, &few, None).1 > 0.0 {
+        if few != told && self.meets(set, &few) && self.attack(set, &few, None).1 > 0.0 {
             return few;
         }
-        if self.attack(set, &told, None).1 > 0.0 { told } else { change.to_vec() }
+        let is_good = self.meets(set, &told) && self.attack(set, &told, None).1 > 0.0;
+        if is_good { told } else { change.to_vec() }
     }
 
     /// Tries to prove an action that is farther out by a share.

@@ -10,6 +10,7 @@ use crate::certify::{Certificate, LEAST_MARGIN, Prover, Search, breaks};
 use crate::graph::Graph;
 use crate::margin::margin;
 use crate::recourse::{Reason, Shortfall, Undecided};
+use crate::whole::Whole;
 use crate::{Action, Cost, Outcome, Result};
 
 /// Sides shorter than this are not cut any more.
@@ -22,7 +23,10 @@ pub(super) struct Set<'p> {
     pub composer: Composer<'p>,
     pub weights: Vec<f64>,
     /// For each perturbation of the pool the margin in the change.
-    graphs: Vec<Graph<'p>>,
+    pub graphs: Vec<Graph<'p>>,
+    pub whole: Whole,
+    /// For each constraint its value in the change.
+    pub constraints: Vec<Graph<'p>>,
 }
 
 pub(super) struct Solver<'p, 's> {
@@ -35,6 +39,8 @@ pub(super) struct Solver<'p, 's> {
     pub(super) queue: BinaryHeap<Cuboid>,
     /// Boxes too small to be cut.
     pub(super) stuck: f64,
+    /// Single whole-valued actions that were not ruled out.
+    pub(super) held: Vec<Cuboid>,
     pub(super) number: usize,
     /// An action that survives attacks, and its cost.
     pub(super) incumbent: Option<(usize, Vec<f64>, f64)>,
@@ -53,7 +59,9 @@ impl<'p, 's> Solver<'p, 's> {
         for features in &settings.sets {
             let composer = Composer::new(problem, individual, features)?;
             let weights = features.iter().map(|&i| problem.features().feature(i).weight).collect();
-            sets.push(Set { composer, weights, graphs: Vec::new() });
+            let whole = Whole::new(problem, individual, features);
+            let constraints = problem.constraints().iter().map(|rule| composer.of_constraint(rule)).collect();
+            sets.push(Set { composer, weights, graphs: Vec::new(), whole, constraints });
         }
         Ok(Self {
             settings,
@@ -64,6 +72,7 @@ impl<'p, 's> Solver<'p, 's> {
             prover: Prover::new(problem, settings.budget.evaluations),
             queue: BinaryHeap::new(),
             stuck: f64::INFINITY,
+            held: Vec::new(),
             number: 0,
             incumbent: None,
             best: None,
@@ -161,7 +170,8 @@ impl<'p, 's> Solver<'p, 's> {
 
     /// Nothing that holds costs less than this; infinite: nothing holds.
     pub(super) fn bound(&self) -> f64 {
-        self.queue.peek().map_or(f64::INFINITY, |cuboid| cuboid.cost).min(self.stuck)
+        let open = self.queue.peek().into_iter().chain(&self.held);
+        open.map(|cuboid| cuboid.cost).fold(self.stuck, f64::min)
     }
 
     pub(super) fn action(&self, set: usize, change: &[f64]) -> Action {
@@ -209,15 +219,17 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     pub(super) fn push(&mut self, set: usize, lower: Vec<f64>, upper: Vec<f64>, cost: f64) {
+        let Set { whole, weights, .. } = &self.sets[set];
+        // What has no whole-valued action in it is empty.
+        let Some((lower, upper)) = whole.tightened((lower, upper)) else { return };
+        let cheapest = whole.cheapest(&lower, &upper, self.cost(), weights);
+        let cost = cost.max(cost_of(self.cost(), weights, &cheapest) * (1.0 - 1e-12));
         self.number += 1;
-        let mut cuboid = Cuboid { set, lower, upper, cost, far: false, number: self.number };
-        cuboid.cost =
-            cost.max(cost_of(self.cost(), &self.sets[set].weights, &cuboid.cheapest()) * (1.0 - 1e-12));
-        self.queue.push(cuboid);
+        self.queue.push(Cuboid { set, lower, upper, cost, far: false, number: self.number });
     }
 
     /// What costs more than this is of no interest.
-    fn limit(&self) -> f64 {
+    pub(super) fn limit(&self) -> f64 {
         self.incumbent.as_ref().map_or(f64::INFINITY, |(_, _, cost)| cost * (1.0 - 0.5 * self.settings.gap))
     }
 
@@ -227,7 +239,10 @@ impl<'p, 's> Solver<'p, 's> {
             return self.look_far(cuboid);
         }
         let set = cuboid.set;
-        let middle = cuboid.middle();
+        if self.rule_out_by_constraint(&cuboid) {
+            return;
+        }
+        let middle = self.sets[set].whole.near(&cuboid.lower, &cuboid.upper, &cuboid.middle());
         let mut order = self.margins(set, &middle);
         order.truncate(2);
         for (value, k) in &order {
@@ -238,14 +253,19 @@ impl<'p, 's> Solver<'p, 's> {
         let start = order.first().map(|(_, k)| self.pool[*k].clone());
         let (perturbation, value) = self.attack(set, &middle, start.as_deref());
         if value < 0.0 {
-            self.note(set, &middle, value);
+            if self.meets(set, &middle) {
+                self.note(set, &middle, value);
+            }
             if let Some(k) = self.add(set, &middle, perturbation)
                 && self.rule_out(&cuboid, k)
             {
                 return;
             }
-        } else {
+        } else if self.meets(set, &middle) {
             self.improve(&cuboid, &middle);
+        }
+        if self.rule_out_together(&cuboid, &middle) {
+            return;
         }
         self.cut(cuboid);
     }
@@ -269,7 +289,7 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     /// Composes what is missing of the pool for a set.
-    fn compose(&mut self, set: usize) {
+    pub(super) fn compose(&mut self, set: usize) {
         let Set { composer, graphs, .. } = &mut self.sets[set];
         for perturbation in &self.pool[graphs.len()..] {
             graphs.push(composer.in_change(perturbation));
@@ -281,9 +301,13 @@ impl<'p, 's> Solver<'p, 's> {
     fn rule_out(&mut self, cuboid: &Cuboid, k: usize) -> bool {
         self.compose(cuboid.set);
         let limit = self.limit();
-        let Set { composer, weights, graphs } = &self.sets[cuboid.set];
+        let Set { composer, weights, graphs, whole, .. } = &self.sets[cuboid.set];
         let (cost, weights) = (composer.problem().cost(), weights.clone());
-        let (lower, upper) = cuboid.shrunk(cost, &weights, limit);
+        let Some((lower, upper)) = whole.tightened(cuboid.shrunk(cost, &weights, limit)) else {
+            // All its whole-valued actions are dearer.
+            self.push(cuboid.set, cuboid.lower.clone(), cuboid.upper.clone(), limit);
+            return true;
+        };
         let region = Region::cuboid(lower.clone(), upper.clone());
         let plane = self.prover.affine.bound(&graphs[k], &region);
         let highest = highest(&plane, &region, cost, &weights, limit);
@@ -293,7 +317,17 @@ impl<'p, 's> Solver<'p, 's> {
         let features = composer.features().to_vec();
         let perturbation = self.pool[k].clone();
         let (rays, distance) = (Vec::new(), (0.0, 0.0));
-        self.ruled_out.push(RuledOut { features, lower, upper, cost: limit, perturbation, rays, distance });
+        self.ruled_out.push(RuledOut {
+            features,
+            lower,
+            upper,
+            cost: limit,
+            perturbation,
+            rays,
+            distance,
+            constraint: None,
+            share: 0.0,
+        });
         if limit < f64::INFINITY {
             // Dearer actions of the box are still open.
             self.push(cuboid.set, cuboid.lower.clone(), cuboid.upper.clone(), limit);
@@ -333,9 +367,17 @@ impl<'p, 's> Solver<'p, 's> {
     /// may be the new incumbent.
     fn improve(&mut self, cuboid: &Cuboid, survivor: &[f64]) {
         let set = cuboid.set;
-        let cheapest = cuboid.cheapest();
+        let Set { whole, weights, .. } = &self.sets[set];
+        let cheapest = whole.cheapest(&cuboid.lower, &cuboid.upper, self.cost(), weights);
+        let whole = whole.clone();
         let at = |share: f64| -> Vec<f64> {
-            cheapest.iter().zip(survivor).map(|(c, s)| c + share * (s - c)).collect()
+            // Between two categories there is none.
+            let between = |k: usize| match whole.is_category(k) {
+                true => survivor[k],
+                false => cheapest[k] + share * (survivor[k] - cheapest[k]),
+            };
+            let between: Vec<f64> = (0..survivor.len()).map(between).collect();
+            whole.near(&cuboid.lower, &cuboid.upper, &between)
         };
         let (mut low, mut high) = (0.0, 1.0);
         if self.survives(set, &cheapest) {
@@ -345,7 +387,7 @@ impl<'p, 's> Solver<'p, 's> {
             let middle = 0.5 * (low + high);
             if self.survives(set, &at(middle)) { high = middle } else { low = middle }
         }
-        let change = at(high);
+        let change = if high == 0.0 { cheapest } else { at(high) };
         let cost = cost_of(self.cost(), &self.sets[set].weights, &change);
         if self.incumbent.as_ref().is_none_or(|(_, _, least)| cost < *least) {
             self.incumbent = Some((set, change, cost));
@@ -353,6 +395,9 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     fn survives(&mut self, set: usize, change: &[f64]) -> bool {
+        if !self.meets(set, change) {
+            return false;
+        }
         let order = self.margins(set, change);
         if order.first().is_some_and(|(value, _)| *value < 0.0) {
             return false;
@@ -367,17 +412,25 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     fn cut(&mut self, cuboid: Cuboid) {
-        let weights = &self.sets[cuboid.set].weights;
-        let width = |k: usize| weights[k] * cuboid.length(k);
+        let Set { weights, whole, .. } = &self.sets[cuboid.set];
+        let width = |k: usize| match weights[k] * cuboid.length(k) {
+            // However small the steps, there is something between them.
+            width if width > 0.0 && whole.is_whole(k) => width.max(2.0 * SHORTEST),
+            width => width,
+        };
         let longest = (0..weights.len()).reduce(|a, b| if width(b) > width(a) { b } else { a });
         let Some(k) = longest.filter(|&k| width(k) > SHORTEST) else {
-            self.stuck = self.stuck.min(cuboid.cost);
+            match cuboid.lower == cuboid.upper {
+                true => self.held.push(cuboid),
+                false => self.stuck = self.stuck.min(cuboid.cost),
+            }
             return;
         };
         let at = cuboid.cut(k);
+        let (end, start) = whole.halves(&cuboid.lower, &cuboid.upper, k, at).unwrap_or((at, at));
         let Cuboid { set, lower, upper, cost, .. } = cuboid;
         let (mut below, mut above) = (upper.clone(), lower.clone());
-        (below[k], above[k]) = (at, at);
+        (below[k], above[k]) = (end, start);
         self.push(set, lower, below, cost);
         self.push(set, above, upper, cost);
     }

@@ -1,0 +1,187 @@
+//! Whole values, as the checker sees them: every whole-valued action stands in the middle of a cell
+//! that reaches half a step to either side, so that boxes of actions cover whole-valued ones if and
+//! only if they cover cells.
+
+use super::cover::Sides;
+use super::{Fault, Stop};
+use crate::{Action, Kind, Problem};
+
+/// The whole-valued actions of an individual on some features.
+pub(super) struct Cells<'a> {
+    problem: &'a Problem,
+    individual: &'a [f64],
+    features: &'a [usize],
+    groups: Vec<Group>,
+}
+
+/// The columns of a group among the features, and by how many own units each move changes them.
+struct Group {
+    places: Vec<usize>,
+    moves: Vec<Vec<f64>>,
+}
+
+impl<'a> Cells<'a> {
+    pub fn new(problem: &'a Problem, individual: &'a [f64], features: &'a [usize]) -> Self {
+        let mut cells = Self { problem, individual, features, groups: Vec::new() };
+        for group in problem.features().groups() {
+            let places: Vec<usize> =
+                (0..features.len()).filter(|&k| group.columns.contains(&features[k])).collect();
+            // All ways to leave one column for another, and to stay.
+            let mut moves = vec![vec![0.0; places.len()]];
+            for leaving in 0..places.len() {
+                for entering in 0..places.len() {
+                    let mut steps = vec![0.0; places.len()];
+                    (steps[leaving], steps[entering]) = (-1.0, 1.0);
+                    if leaving != entering {
+                        moves.push(steps);
+                    }
+                }
+            }
+            let columns: Vec<usize> = places.iter().map(|&k| features[k]).collect();
+            moves.retain(|steps| allowed_move(problem, individual, &columns, steps));
+            cells.groups.push(Group { places, moves });
+        }
+        cells.groups.retain(|group| !group.places.is_empty());
+        cells
+    }
+
+    /// The standard deviation of a feature that takes whole values.
+    fn unit(&self, k: usize) -> Option<f64> {
+        let feature = self.problem.features().feature(self.features[k]);
+        (feature.kind != Kind::Real).then_some(feature.std)
+    }
+
+    /// The first and the last whole number of own units between two changes.
+    fn within(&self, k: usize, (lower, upper): &Sides) -> Option<(f64, f64, f64)> {
+        let std = self.unit(k)?;
+        let (mut first, mut last) = ((lower[k] * std).round(), (upper[k] * std).round());
+        // By comparison with the changes themselves, whatever the rounding of the product.
+        if first / std < lower[k] {
+            first += 1.0;
+        }
+        if last / std > upper[k] {
+            last -= 1.0;
+        }
+        Some((first, last, std))
+    }
+
+    /// The cells of all whole values in a box; nothing if there are none.
+    pub fn cells(&self, sides: &Sides) -> Option<Sides> {
+        self.ends(sides, 0.5)
+    }
+
+    /// The least box around the whole values of a part; nothing if there are none.
+    pub fn values(&self, part: &Sides) -> Option<Sides> {
+        self.ends(part, 0.0)
+    }
+
+    fn ends(&self, sides: &Sides, beyond: f64) -> Option<Sides> {
+        let mut ends = sides.clone();
+        for k in 0..self.features.len() {
+            let Some((first, last, std)) = self.within(k, sides) else { continue };
+            if !(first <= last) {
+                return None;
+            }
+            (ends.0[k], ends.1[k]) = ((first - beyond) / std, (last + beyond) / std);
+        }
+        Some(ends)
+    }
+
+    /// The cheapest whole-valued action of a part; nothing if there is none.
+    pub fn cheapest(&self, part: &Sides) -> Option<Action> {
+        let (lower, upper) = self.values(part)?;
+        let mut change: Vec<f64> = lower.iter().zip(&upper).map(|(&l, &u)| 0.0f64.max(l).min(u)).collect();
+        for k in 0..self.features.len() {
+            let i = self.features[k];
+            let Some((first, last, std)) = self.within(k, part) else { continue };
+            if self.problem.features().feature(i).group.is_some() {
+                continue;
+            }
+            // The nearest to zero, unless it is forbidden.
+            let mut steps = 0.0f64.max(first).min(last);
+            while !allowed_steps(self.problem, self.individual, i, steps) {
+                let stays = self.problem.forbidden().iter().any(|rule| {
+                    let own = self.problem.features().feature(i).own_units(self.individual[i]).round();
+                    rule.forbids_leaving(i, own)
+                });
+                let next = if first > 0.0 { steps + 1.0 } else { steps - 1.0 };
+                if stays || next < first || next > last {
+                    return None;
+                }
+                steps = next;
+            }
+            change[k] = steps / std;
+        }
+        let features = self.features.to_vec();
+        for Group { places, moves } in &self.groups {
+            let changes = moves.iter().map(|steps| {
+                let change = |(steps, &k): (&f64, &usize)| self.unit(k).map_or(0.0, |std| steps / std);
+                steps.iter().zip(places).map(change).collect::<Vec<f64>>()
+            });
+            let inside = changes
+                .filter(|change| change.iter().zip(places).all(|(c, &k)| *c >= part.0[k] && *c <= part.1[k]));
+            let columns: Vec<usize> = places.iter().map(|&k| features[k]).collect();
+            let price = |change: &Vec<f64>| {
+                let alone = Action { features: columns.clone(), change: change.clone() };
+                self.problem.cost().of(self.problem.features(), &alone)
+            };
+            let cheapest = inside.min_by(|a, b| price(a).total_cmp(&price(b)))?;
+            places.iter().zip(cheapest).for_each(|(&k, c)| change[k] = c);
+        }
+        Some(Action { features, change })
+    }
+}
+
+/// Whether a feature may change by so many own units, as far as transitions go.
+fn allowed_steps(problem: &Problem, individual: &[f64], i: usize, steps: f64) -> bool {
+    let own = problem.features().feature(i).own_units(individual[i]).round();
+    !problem.forbidden().iter().any(|rule| rule.forbids_step(i, own, own + steps))
+}
+
+/// Whether columns of a group may change by so many own units: not at all, or from the
+/// individual's own column to another.
+fn allowed_move(problem: &Problem, individual: &[f64], columns: &[usize], steps: &[f64]) -> bool {
+    let own = |i: usize| problem.features().feature(i).own_units(individual[i]).round();
+    let left: Vec<usize> = (0..columns.len()).filter(|&k| steps[k] == -1.0).map(|k| columns[k]).collect();
+    let entered: Vec<usize> = (0..columns.len()).filter(|&k| steps[k] == 1.0).map(|k| columns[k]).collect();
+    match (&left[..], &entered[..]) {
+        ([], []) => steps.iter().all(|steps| *steps == 0.0),
+        (&[from], &[to]) => {
+            let others = steps.iter().filter(|steps| **steps != 0.0).count() == 2;
+            let can = |i: usize, steps: f64| {
+                let (lowest, highest) = problem.features().feature(i).feasible_steps(individual[i]);
+                steps >= lowest && steps <= highest && allowed_steps(problem, individual, i, steps)
+            };
+            let is_forbidden = problem.forbidden().iter().any(|rule| rule.forbids_move(from, to));
+            others && own(from) == 1.0 && own(to) == 0.0 && can(from, -1.0) && can(to, 1.0) && !is_forbidden
+        }
+        _ => false,
+    }
+}
+
+/// That an action takes whole values where they belong, and no forbidden transition.
+pub(super) fn is_whole(problem: &Problem, individual: &[f64], action: &Action) -> Result<(), Stop> {
+    let features = problem.features();
+    let steps = |i: usize| {
+        let place = action.features.iter().position(|&named| named == i);
+        place.map_or(0.0, |k| action.change[k] * features.feature(i).std)
+    };
+    for &i in &action.features {
+        let feature = features.feature(i);
+        let (change, whole) = (steps(i), steps(i).round());
+        if feature.kind == Kind::Real {
+            continue;
+        }
+        let is_whole = (change - whole).abs() <= 1e-9 * whole.abs().max(1.0);
+        if !is_whole || feature.group.is_none() && !allowed_steps(problem, individual, i, whole) {
+            return Err(Stop::Wrong(Fault::NotWhole { feature: feature.name.clone(), change }));
+        }
+    }
+    for group in features.groups() {
+        let changes: Vec<f64> = group.columns.iter().map(|&i| steps(i).round()).collect();
+        if !allowed_move(problem, individual, &group.columns, &changes) {
+            return Err(Stop::Wrong(Fault::NotACategory { group: group.name }));
+        }
+    }
+    Ok(())
+}

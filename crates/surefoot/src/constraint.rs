@@ -1,0 +1,347 @@
+//! What people may end up as, beyond limits: linear constraints and forbidden transitions.
+//!
+//! Both are about the person who asked, unperturbed: a [`Constraint`] about the counterfactual,
+//! everything that the action causes included, a [`Forbidden`] transition about what the action
+//! itself does to one feature or one group.
+
+use thiserror::Error;
+
+use crate::expression::{Expression, FormulaProblem};
+use crate::{Error, Features, Kind, Result};
+
+/// What is wrong with the text of a constraint. The column it points at is kept beside it.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum RuleProblem {
+    /// One of its sides is no formula.
+    #[error("{0}")]
+    Formula(FormulaProblem),
+    /// Nothing is compared.
+    #[error("`>=` or `<=` is missing; write for example `savings >= debt`")]
+    NoComparison,
+    /// Compared in another way, or twice.
+    #[error("compare once, by `>=` or `<=`")]
+    Comparison,
+    /// A feature enters in another way than times a number.
+    #[error("this must be linear: sums of features, each times a number, and `{0}` is used otherwise")]
+    NotLinear(String),
+    /// It is about nothing.
+    #[error("no feature is named")]
+    NoFeature,
+}
+
+/// A linear inequality between features, in people's own units.
+///
+/// What is within a billionth of it counts as met, so that rounding does not decide where both
+/// sides are equal.
+///
+/// ```
+/// use surefoot::{Constraint, Feature, Features};
+///
+/// let features = Features::new(vec![Feature::new("income").scaling(3000.0, 1500.0), Feature::new("rent")])?;
+/// let affordable = Constraint::parse(&features, "income >= 3 * rent + 100")?;
+/// assert!(affordable.value(&[0.0, 966.0]) >= 0.0 && affordable.value(&[0.0, 967.0]) < 0.0);
+///
+/// let error = Constraint::parse(&features, "income >= rent ^ 2").unwrap_err().to_string();
+/// assert!(error.ends_with("  income >= rent ^ 2\n            ^"), "{error}");
+/// # Ok::<(), surefoot::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constraint {
+    text: String,
+    /// In standardised units, scaled so that their sizes add up to one.
+    coefficients: Vec<f64>,
+    /// With the room for rounding.
+    constant: f64,
+}
+
+/// The room for rounding, relative to the scale of a constraint.
+const ROOM: f64 = 1e-9;
+
+impl Constraint {
+    /// Reads a rule such as `2 * income - loan >= 100`: two formulas with `>=` or `<=` between
+    /// them, linear in the features.
+    pub fn parse(features: &Features, rule: &str) -> Result<Self> {
+        let fault = |column: usize, problem| Error::Rule { rule: rule.into(), column, problem };
+        let characters: Vec<char> = rule.chars().collect();
+        let mut quoted = false;
+        let mut comparisons = Vec::new();
+        for (position, c) in characters.iter().enumerate() {
+            quoted ^= *c == '`';
+            if !quoted && "<>=≤≥≠".contains(*c) {
+                comparisons.push(position);
+            }
+        }
+        let (at, sign) = match comparisons[..] {
+            [] => return Err(fault(characters.len() + 1, RuleProblem::NoComparison)),
+            [at, next] if next == at + 1 && characters[next] == '=' && characters[at] != '=' => {
+                (at, if characters[at] == '>' { 1.0 } else { -1.0 })
+            }
+            [first, .., last] if last > first + 1 => return Err(fault(last + 1, RuleProblem::Comparison)),
+            [first, ..] => return Err(fault(first + 1, RuleProblem::Comparison)),
+        };
+        let mut coefficients = vec![0.0; features.len()];
+        let mut constant = 0.0;
+        let mut is_named = false;
+        let sides = [(0, &characters[..at], sign), (at + 2, &characters[at + 2..], -sign)];
+        for (start, side, sign) in sides {
+            let text: String = side.iter().collect();
+            let expression = Expression::parse(&text)
+                .map_err(|(column, problem)| fault(start + column, RuleProblem::Formula(problem)))?;
+            for (slot, input) in expression.inputs().iter().enumerate() {
+                let column = start + input.column;
+                let Ok(i) = features.index(&input.name) else {
+                    let (name, known) = (input.name.clone(), features.names());
+                    return Err(fault(column, RuleProblem::Formula(FormulaProblem::Name { name, known })));
+                };
+                let coefficient = expression.coefficient(slot);
+                let coefficient =
+                    coefficient.ok_or_else(|| fault(column, RuleProblem::NotLinear(input.name.clone())))?;
+                coefficients[i] += sign * coefficient;
+                is_named = true;
+            }
+            constant += sign * expression.evaluate(&|_| 0.0);
+        }
+        if !is_named {
+            return Err(fault(1, RuleProblem::NoFeature));
+        }
+        Ok(Self { text: rule.trim().into(), ..Self::new(features, &coefficients, constant)? })
+    }
+
+    /// `coefficients . features + constant >= 0`, in people's own units.
+    pub fn new(features: &Features, coefficients: &[f64], constant: f64) -> Result<Self> {
+        if coefficients.len() != features.len() {
+            return Err(Error::VectorLength { expected: features.len(), found: coefficients.len() });
+        }
+        if let Some(&value) = coefficients.iter().chain([&constant]).find(|value| !value.is_finite()) {
+            return Err(Error::ConstraintNumber { value });
+        }
+        let scaled: Vec<f64> = features.iter().zip(coefficients).map(|(f, c)| f.std * c).collect();
+        let means = features.iter().zip(coefficients).map(|(f, c)| f.mean * c);
+        let size: f64 = scaled.iter().map(|c| c.abs()).sum();
+        let size = if size > 0.0 { size } else { 1.0 };
+        let terms = means.clone().map(f64::abs).sum::<f64>() + constant.abs();
+        let offset = (means.sum::<f64>() + constant) / size + ROOM * (1.0 + terms / size);
+        let scaled: Vec<f64> = scaled.iter().map(|c| c / size).collect();
+        if let Some(value) = scaled.iter().chain([&offset]).copied().find(|value| !value.is_finite()) {
+            return Err(Error::ConstraintNumber { value });
+        }
+        let terms = features.iter().zip(coefficients).filter(|(_, c)| **c != 0.0);
+        let terms: Vec<String> = terms.map(|(feature, c)| format!("{c} * `{}`", feature.name)).collect();
+        let text = format!("{} + {constant} >= 0", terms.join(" + "));
+        Ok(Self { text, coefficients: scaled, constant: offset })
+    }
+
+    /// The rule as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// By how much an individual, in standardised units, meets it: negative where it is not met.
+    /// In units of about one standard deviation, with the room for rounding.
+    pub fn value(&self, individual: &[f64]) -> f64 {
+        self.constant + self.coefficients.iter().zip(individual).map(|(c, x)| c * x).sum::<f64>()
+    }
+
+    /// How many features it was built on.
+    pub(crate) fn width(&self) -> usize {
+        self.coefficients.len()
+    }
+
+    /// `constant + coefficients . individual` as [`Constraint::value`] has it.
+    pub(crate) fn terms(&self) -> (f64, &[f64]) {
+        (self.constant, &self.coefficients)
+    }
+}
+
+/// Transitions that no action may make in one step. To stay is no transition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Forbidden {
+    /// From one category of a group to another.
+    Categories {
+        /// Positions of the columns that must not be left so; empty: any.
+        from: Vec<usize>,
+        /// Positions of the columns that must not be entered so; empty: any.
+        to: Vec<usize>,
+    },
+    /// From one value of an integer or binary feature to another.
+    Values {
+        /// Its position.
+        feature: usize,
+        /// The values, in own units, that must not be left so; empty: any.
+        from: Vec<f64>,
+        /// The values that must not be reached so; empty: any.
+        to: Vec<f64>,
+    },
+}
+
+impl Forbidden {
+    /// From any of these columns of a group to any of those; an empty list means all of them.
+    pub fn categories(features: &Features, group: &str, from: &[&str], to: &[&str]) -> Result<Self> {
+        let groups = features.groups();
+        let Some(found) = groups.iter().find(|found| found.name == group) else {
+            let known = groups.into_iter().map(|group| group.name).collect();
+            return Err(Error::UnknownGroup { group: group.into(), known });
+        };
+        let name = |&i: &usize| features.feature(i).name.clone();
+        let position = |&column: &&str| {
+            let position = found.columns.iter().copied().find(|i| name(i) == column);
+            position.ok_or_else(|| Error::NotInGroup {
+                group: group.into(),
+                column: column.into(),
+                known: found.columns.iter().map(name).collect(),
+            })
+        };
+        let columns = |names: &[&str]| names.iter().map(position).collect::<Result<Vec<usize>>>();
+        if from.is_empty() && to.is_empty() {
+            return Err(Error::ForbiddenEverything);
+        }
+        Ok(Self::Categories { from: columns(from)?, to: columns(to)? })
+    }
+
+    /// From any of these values of a feature, in own units, to any of those; an empty list means
+    /// all of them.
+    pub fn values(features: &Features, feature: &str, from: &[f64], to: &[f64]) -> Result<Self> {
+        let index = features.index(feature)?;
+        if features.feature(index).kind == Kind::Real {
+            return Err(Error::ForbiddenReal { feature: feature.into() });
+        }
+        if from.is_empty() && to.is_empty() {
+            return Err(Error::ForbiddenEverything);
+        }
+        let is_whole = |value: &&f64| value.is_finite() && value.fract() == 0.0;
+        if let Some(&value) = from.iter().chain(to).find(|value| !is_whole(value)) {
+            return Err(Error::ForbiddenValue { feature: feature.into(), value });
+        }
+        Ok(Self::Values { feature: index, from: from.to_vec(), to: to.to_vec() })
+    }
+
+    /// Whether it forbids to go from one column of a group to another.
+    pub(crate) fn forbids_move(&self, leaving: usize, entering: usize) -> bool {
+        let names = |list: &[usize], i: usize| list.is_empty() || list.contains(&i);
+        match self {
+            Forbidden::Categories { from, to } => names(from, leaving) && names(to, entering),
+            Forbidden::Values { .. } => false,
+        }
+    }
+
+    /// Whether it forbids to take a feature from one value to another.
+    pub(crate) fn forbids_step(&self, index: usize, leaving: f64, reaching: f64) -> bool {
+        let names = |list: &[f64], value: f64| list.is_empty() || list.contains(&value);
+        match self {
+            Forbidden::Values { feature, from, to } => {
+                *feature == index && names(from, leaving) && names(to, reaching) && leaving != reaching
+            }
+            Forbidden::Categories { .. } => false,
+        }
+    }
+
+    /// Whether it forbids to take a feature away from a value at all.
+    pub(crate) fn forbids_leaving(&self, index: usize, leaving: f64) -> bool {
+        matches!(self, Forbidden::Values { to, .. } if to.is_empty())
+            && self.forbids_step(index, leaving, leaving + 1.0)
+    }
+
+    /// The values to which it forbids to take a feature, of those that are listed.
+    pub(crate) fn forbidden_values(&self, index: usize, leaving: f64) -> Vec<f64> {
+        match self {
+            Forbidden::Values { to, .. } => {
+                to.iter().copied().filter(|&to| self.forbids_step(index, leaving, to)).collect()
+            }
+            Forbidden::Categories { .. } => Vec::new(),
+        }
+    }
+
+    /// A position that it names, to see whether it fits some features.
+    pub(crate) fn highest_position(&self) -> usize {
+        match self {
+            Forbidden::Categories { from, to } => from.iter().chain(to).copied().max().unwrap_or(0),
+            Forbidden::Values { feature, .. } => *feature,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Feature;
+
+    fn features() -> Features {
+        Features::new(vec![
+            Feature::new("income").scaling(3000.0, 1500.0),
+            Feature::new("late-fees").scaling(10.0, 4.0),
+            Feature::new("clerk").group("job"),
+            Feature::new("cook").group("job"),
+            Feature::new("children").kind(Kind::Integer),
+        ])
+        .unwrap()
+    }
+
+    fn problem_of(rule: &str) -> (usize, RuleProblem) {
+        match Constraint::parse(&features(), rule) {
+            Err(Error::Rule { column, problem, .. }) => (column, problem),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn rules_are_linear_in_own_units() {
+        let features = features();
+        for (rule, individual, met) in [
+            ("income >= 3000", [0.0; 5], true),
+            ("income >= 3000.01", [0.0; 5], false),
+            ("2 * (income - `late-fees`) / 4 - 5 <= 1490", [0.0; 5], true),
+            ("2 * (income - `late-fees`) / 4 - 5 <= 1489", [0.0; 5], false),
+            ("3 * `late-fees` <= income - 2970", [0.0; 5], true),
+            ("3 * `late-fees` <= income - 2970", [0.0, 0.01, 0.0, 0.0, 0.0], false),
+        ] {
+            let constraint = Constraint::parse(&features, rule).unwrap();
+            assert_eq!(constraint.value(&individual) >= 0.0, met, "{rule}");
+            assert_eq!(constraint.text(), rule);
+        }
+        let same = Constraint::new(&features, &[2.0, 0.0, 0.0, 0.0, -1.0], -6000.0).unwrap();
+        assert!(same.value(&[0.0; 5]) >= 0.0 && same.value(&[0.0, 0.0, 0.0, 0.0, 0.1]) < 0.0);
+    }
+
+    #[test]
+    fn rules_that_cannot_be_are_pointed_at() {
+        assert_eq!(problem_of("income + 3"), (11, RuleProblem::NoComparison));
+        assert_eq!(problem_of("income > 3"), (8, RuleProblem::Comparison));
+        assert_eq!(problem_of("income = 3"), (8, RuleProblem::Comparison));
+        assert_eq!(problem_of("1 <= income <= 3"), (14, RuleProblem::Comparison));
+        assert_eq!(problem_of("3 >= income * children"), (6, RuleProblem::NotLinear("income".into())));
+        assert_eq!(problem_of("3 >= abs(children)"), (10, RuleProblem::NotLinear("children".into())));
+        assert_eq!(problem_of("3 >= 2"), (1, RuleProblem::NoFeature));
+        assert!(matches!(
+            problem_of("income >= rent"),
+            (11, RuleProblem::Formula(FormulaProblem::Name { .. }))
+        ));
+        assert!(matches!(problem_of("income >= "), (11, RuleProblem::Formula(_))));
+        assert!(matches!(
+            Constraint::new(&features(), &[f64::NAN; 5], 0.0),
+            Err(Error::ConstraintNumber { .. })
+        ));
+    }
+
+    #[test]
+    fn transitions_by_name_and_by_value() {
+        let features = features();
+        let up = Forbidden::categories(&features, "job", &["clerk"], &["cook"]).unwrap();
+        assert!(up.forbids_move(2, 3) && !up.forbids_move(3, 2));
+        let away = Forbidden::categories(&features, "job", &["cook"], &[]).unwrap();
+        assert!(!away.forbids_move(2, 3) && away.forbids_move(3, 2));
+        let fewer = Forbidden::values(&features, "children", &[], &[0.0]).unwrap();
+        assert!(fewer.forbids_step(4, 2.0, 0.0) && !fewer.forbids_step(4, 0.0, 0.0));
+        for (refused, part) in [
+            (Forbidden::categories(&features, "jobs", &["clerk"], &[]), "`job`"),
+            (Forbidden::categories(&features, "job", &["king"], &[]), "`clerk` and `cook`"),
+            (Forbidden::categories(&features, "job", &[], &[]), "neither"),
+            (Forbidden::values(&features, "income", &[1.0], &[]), "constraint"),
+            (Forbidden::values(&features, "children", &[1.5], &[]), "1.5"),
+            (Forbidden::values(&features, "kids", &[1.0], &[]), "`children`"),
+        ] {
+            let error = refused.unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The constraints and forbidden transitions of a problem file.
+
+use super::fields::Fields;
+use super::mistake::{Fault, Mistake};
+use super::sections::tables;
+use crate::{Constraint, Error, Features, Forbidden, Result};
+
+/// The constraints that can be understood.
+pub(super) fn read_constraints(
+    top: &mut Fields<'_>,
+    features: Option<&Features>,
+    mistakes: &mut Vec<Mistake>,
+) -> Vec<Constraint> {
+    let nodes = tables(top, "constraint", "a list of tables, each headed [[constraint]]");
+    let mut constraints = Vec::with_capacity(nodes.len());
+    for (position, node) in nodes.iter().enumerate() {
+        let mut fields = Fields::new(node, Some(format!("constraint {}", position + 1)), &["rule"]);
+        fields.require("rule", "write for example \"savings >= debt\"");
+        if let (Some(rule), Some(features)) = (fields.text("rule"), features) {
+            match Constraint::parse(features, &rule) {
+                Ok(constraint) => constraints.push(constraint),
+                Err(error) => fields.report_at("rule", error),
+            }
+        }
+        mistakes.extend(fields.finish());
+    }
+    constraints
+}
+
+/// The forbidden transitions that can be understood.
+pub(super) fn read_forbidden(
+    top: &mut Fields<'_>,
+    features: Option<&Features>,
+    mistakes: &mut Vec<Mistake>,
+) -> Vec<Forbidden> {
+    let nodes = tables(top, "forbid", "a list of tables, each headed [[forbid]]");
+    let mut forbidden = Vec::with_capacity(nodes.len());
+    for (position, node) in nodes.iter().enumerate() {
+        let entry = Some(format!("forbidden transition {}", position + 1));
+        let mut fields = Fields::new(node, entry, &["group", "feature", "from", "to"]);
+        match read_transition(&mut fields, features) {
+            Some(Ok(transition)) => forbidden.push(transition),
+            Some(Err(error)) => {
+                let field = match &error {
+                    Error::UnknownGroup { .. } => "group",
+                    Error::UnknownFeature { .. } | Error::ForbiddenReal { .. } => "feature",
+                    _ => "from",
+                };
+                fields.report_at(field, error);
+            }
+            None => {}
+        }
+        mistakes.extend(fields.finish());
+    }
+    forbidden
+}
+
+/// A transition as it is or with what is wrong with it; nothing where that has been noted.
+fn read_transition(fields: &mut Fields<'_>, features: Option<&Features>) -> Option<Result<Forbidden>> {
+    match (fields.has("group"), fields.has("feature")) {
+        (true, true) => {
+            let both = vec!["group".into(), "feature".into()];
+            fields.report_at("feature", Fault::Together { fields: both });
+            None
+        }
+        (false, false) => {
+            let (field, remedy) = ("group", "name the group of categories, or a `feature` of whole numbers");
+            fields.report_here(Fault::MissingField { field, remedy });
+            None
+        }
+        (true, false) => {
+            let group = fields.text("group");
+            let (from, to) = (fields.one_or_more_texts("from"), fields.one_or_more_texts("to"));
+            let (from, to) = (from?, to?);
+            let from: Vec<&str> = from.iter().map(String::as_str).collect();
+            let to: Vec<&str> = to.iter().map(String::as_str).collect();
+            Some(Forbidden::categories(features?, &group?, &from, &to))
+        }
+        (false, true) => {
+            let feature = fields.text("feature");
+            let (from, to) = (fields.one_or_more_numbers("from"), fields.one_or_more_numbers("to"));
+            Some(Forbidden::values(features?, &feature?, &from?, &to?))
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! Exact recourse where actions take whole values.
+//!
+//! What remains of a linear problem, `min cost(theta)` such that `g.theta >= need`, is a knapsack of
+//! whole numbers, reals and categories. It is solved by branch and bound: without wholeness the
+//! closed form gives a bound on the cost of every part, which is cut where its solution is not
+//! whole. Sets are looked at in the order of their bounds, so that most are never cut.
+
+use super::{Exact, Gains, Set};
+use crate::action::feasible_change;
+use crate::margin::counterfactual;
+use crate::recourse::{Outcome, Reason, Recourse, Shortfall, Undecided};
+use crate::whole::{Sides, Whole};
+use crate::{Action, Complete, Cost, Result};
+
+/// Parts looked at before another method is asked.
+const MOST: usize = 20_000;
+
+/// What a sum of products may be wrong by, as a share of its terms.
+const ROUNDING: f64 = 1e-13;
+
+/// The cheapest whole-valued change that raises the score by so much.
+struct Knapsack<'a> {
+    gains: &'a Gains,
+    weights: &'a [f64],
+    whole: &'a Whole,
+    cost: Cost,
+    need: f64,
+}
+
+impl Exact<'_> {
+    /// As [`Exact::solve`], over whole-valued actions.
+    pub(super) fn solve_whole(&self, individual: &[f64], score: f64) -> Result<Outcome> {
+        let slack = |set: &Set| set.raise_error + self.rounding_of_score(individual, &[]);
+        let mut change = Vec::new();
+        // Without wholeness, the cheapest first.
+        let relaxed = self.sets.iter().map(|set| {
+            let least = self.fill(set, &set.most, individual, set.raise - score - slack(set), &mut change);
+            (if least.is_nan() { 0.0 } else { least * (1.0 - 1e-12) }, set)
+        });
+        let mut relaxed: Vec<(f64, &Set)> = relaxed.filter(|(least, _)| least.is_finite()).collect();
+        relaxed.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut bound = f64::INFINITY;
+        let mut cheapest: Option<(f64, &Set, Whole)> = None;
+        for (least, set) in relaxed {
+            let best = cheapest.as_ref().map_or(f64::INFINITY, |(cost, ..)| *cost);
+            if least > best {
+                break;
+            }
+            let whole = Whole::new(self.problem, individual, &set.features);
+            let Some(lower) =
+                self.knapsack(individual, set, &whole, &set.most, set.raise - score - slack(set))
+            else {
+                return Complete::new(self.problem)?.solve(individual);
+            };
+            bound = bound.min(lower.0 * (1.0 - 1e-12));
+            if lower.0 > best {
+                continue;
+            }
+            let asked = set.raise - score + slack(set) + self.problem.safety();
+            let Some((cost, _)) = self.knapsack(individual, set, &whole, &set.gains, asked) else {
+                return Complete::new(self.problem)?.solve(individual);
+            };
+            // Among equally cheap ones the fewest features.
+            let fewer =
+                cheapest.as_ref().is_some_and(|(_, other, _)| set.features.len() < other.features.len());
+            if cost < best * (1.0 - 1e-12) || fewer && cost <= best * (1.0 + 1e-12) {
+                cheapest = Some((cost, set, whole));
+            }
+        }
+        match cheapest {
+            Some((_, set, whole)) => self.prove_whole(individual, score, set, &whole, bound),
+            None => self.short_whole(individual, score, bound),
+        }
+    }
+
+    /// As [`Exact::prove`].
+    fn prove_whole(
+        &self,
+        individual: &[f64],
+        score: f64,
+        set: &Set,
+        whole: &Whole,
+        bound: f64,
+    ) -> Result<Outcome> {
+        let unperturbed = vec![0.0; individual.len()];
+        let mut asked = set.raise - score
+            + set.raise_error
+            + self.rounding_of_score(individual, &[])
+            + self.problem.safety();
+        let mut left = None;
+        for _ in 0..4 {
+            let Some((cost, change)) = self.knapsack(individual, set, whole, &set.gains, asked) else {
+                break;
+            };
+            if !cost.is_finite() {
+                break;
+            }
+            let action = Action { features: set.features.clone(), change };
+            let counterfactual = counterfactual(self.problem, individual, &action, &unperturbed)?;
+            let margin = self.score(&counterfactual)? - set.raise;
+            let required = self.rounding_of_score(individual, &action.change) + set.raise_error;
+            if margin >= required {
+                let cost = self.problem.cost().of(self.problem.features(), &action);
+                let cost_bound = bound.min(cost);
+                return Ok(Outcome::Found(Recourse { action, counterfactual, cost, cost_bound, margin }));
+            }
+            asked += (required - margin) + required;
+            left = Some((action, margin, required));
+        }
+        let (best, margin, required) = left.unwrap_or_else(|| (self.nothing(), f64::NAN, f64::NAN));
+        let (cost_bound, reason) = (bound, Reason::Rounding);
+        Ok(Outcome::Undecided(Undecided { best, margin, required, cost_bound, reason }))
+    }
+
+    /// As [`Exact::short`]: every feature as far as it helps, every group at its best.
+    fn short_whole(&self, individual: &[f64], score: f64, bound: f64) -> Result<Outcome> {
+        let mut best: Option<(f64, Action)> = None;
+        for set in &self.sets {
+            let whole = Whole::new(self.problem, individual, &set.features);
+            let Some((lower, upper)) = whole.tightened(self.sides(individual, set)) else { continue };
+            let end = |k: usize| match set.gains.values[k] {
+                gain if gain > 0.0 => upper[k],
+                gain if gain < 0.0 => lower[k],
+                _ => 0.0,
+            };
+            let mut change: Vec<f64> = (0..set.features.len()).map(end).collect();
+            for group in whole.groups() {
+                let gain = |moved: &&Vec<f64>| -> f64 {
+                    group.columns.iter().zip(*moved).map(|(&k, c)| set.gains.values[k] * c).sum()
+                };
+                let most = group.moves.iter().max_by(|a, b| gain(a).total_cmp(&gain(b)));
+                most.into_iter().for_each(|moved| group.put(moved, &mut change));
+            }
+            let raised: f64 = set.gains.values.iter().zip(&change).map(|(g, c)| g * c).sum();
+            let missing = set.raise - score - raised;
+            if missing.is_finite() && best.as_ref().is_none_or(|(least, _)| missing < *least) {
+                best = Some((missing, Action { features: set.features.clone(), change }));
+            }
+        }
+        let (missing, best) = best.unwrap_or_else(|| (f64::INFINITY, self.nothing()));
+        if bound == f64::INFINITY && missing.is_finite() && missing > 0.0 {
+            return Ok(Outcome::Impossible(Shortfall { best, missing }));
+        }
+        let required = self.problem.safety() + self.rounding_of_score(individual, &best.change);
+        let (cost_bound, reason) = (bound, Reason::Rounding);
+        Ok(Outcome::Undecided(Undecided { best, margin: -missing, required, cost_bound, reason }))
+    }
+
+    fn nothing(&self) -> Action {
+        Action { features: Vec::new(), change: Vec::new() }
+    }
+
+    fn sides(&self, individual: &[f64], set: &Set) -> Sides {
+        let features = self.problem.features();
+        set.features.iter().map(|&i| feasible_change(features, i, individual[i])).unzip()
+    }
+
+    /// The least cost with a change of that cost; infinite if there is none, nothing if it takes too
+    /// long to tell.
+    fn knapsack(
+        &self,
+        individual: &[f64],
+        set: &Set,
+        whole: &Whole,
+        gains: &Gains,
+        need: f64,
+    ) -> Option<(f64, Vec<f64>)> {
+        let (weights, cost) = (&set.weights[..], self.problem.cost());
+        let sides = self.sides(individual, set);
+        Knapsack { gains, weights, whole, cost, need }.solve(sides)
+    }
+}
+
+impl Knapsack<'_> {
+    fn solve(&self, sides: Sides) -> Option<(f64, Vec<f64>)> {
+        let mut best = (f64::INFINITY, Vec::new());
+        let mut open: Vec<Sides> = self.whole.tightened(sides).into_iter().collect();
+        let mut looked = 0;
+        while let Some((lower, upper)) = open.pop() {
+            looked += 1;
+            if looked > MOST {
+                return None;
+            }
+            let (least, change) = self.relaxed(&lower, &upper);
+            if least.is_nan() {
+                return None;
+            }
+            if least * (1.0 - 1e-12) >= best.0 || least == f64::INFINITY {
+                continue;
+            }
+            let near = self.whole.near(&lower, &upper, &change);
+            if self.is_enough(&near) && self.price(&near) < best.0 {
+                best = (self.price(&near), near.clone());
+            }
+            let push = |open: &mut Vec<Sides>, sides: Sides| open.extend(self.whole.tightened(sides));
+            // A group that is not decided yet: all its moves that are left.
+            let split = |group: &&crate::whole::Moves| group.columns.iter().any(|&k| lower[k] < upper[k]);
+            if let Some(group) = self.whole.groups().iter().find(split) {
+                for moved in &group.moves {
+                    let mut part = (lower.clone(), upper.clone());
+                    let is_inside =
+                        group.columns.iter().zip(moved).all(|(&k, c)| *c >= lower[k] && *c <= upper[k]);
+                    if is_inside {
+                        group.put(moved, &mut part.0);
+                        group.put(moved, &mut part.1);
+                        push(&mut open, part);
+                    }
+                }
+                continue;
+            }
+            // A number that is not whole, or of which rounding does not leave enough.
+            let is_open = |k: &usize| self.whole.is_whole(*k) && lower[*k] < upper[*k];
+            let off = |k: usize| (change[k] - near[k]).abs() * self.weights[k];
+            let farthest =
+                (0..change.len()).filter(is_open).reduce(|a, b| if off(b) > off(a) { b } else { a });
+            let Some(k) = farthest.filter(|&k| near[k] != change[k] || !self.is_enough(&near)) else {
+                continue;
+            };
+            let Some((end, start)) = self.whole.halves(&lower, &upper, k, change[k]) else { continue };
+            let (mut below, mut above) = ((lower.clone(), upper.clone()), (lower, upper));
+            (below.1[k], above.0[k]) = (end, start);
+            // What helps is looked at first.
+            let parts = if self.gains.values[k] > 0.0 { [below, above] } else { [above, below] };
+            parts.into_iter().for_each(|part| push(&mut open, part));
+        }
+        Some(best)
+    }
+
+    fn price(&self, change: &[f64]) -> f64 {
+        let weighted = self.weights.iter().zip(change).map(|(w, c)| w * c);
+        match self.cost {
+            Cost::L1 => weighted.map(f64::abs).sum(),
+            Cost::L2 => weighted.map(|c| c * c).sum::<f64>().sqrt(),
+        }
+    }
+
+    /// What a change adds to the score; of a gain whose sign is in doubt, the most.
+    fn gain(&self, k: usize, change: f64) -> f64 {
+        let gain = self.gains.values[k] * change;
+        if self.gains.certain[k] { gain } else { gain.abs() }
+    }
+
+    /// Whether a change adds enough, up to rounding.
+    fn is_enough(&self, change: &[f64]) -> bool {
+        let gains = (0..change.len()).map(|k| self.gain(k, change[k]));
+        let size: f64 = gains.clone().map(f64::abs).sum::<f64>() + self.need.abs();
+        gains.sum::<f64>() + ROUNDING * size >= self.need
+    }
+
+    /// How far a change may go from the one that costs least, in the direction that helps.
+    fn room(&self, k: usize, from: f64, lower: f64, upper: f64) -> f64 {
+        let (down, up) = (from - lower, upper - from);
+        match self.gains.values[k] {
+            0.0 => 0.0,
+            _ if !self.gains.certain[k] => {
+                if up >= down {
+                    up
+                } else {
+                    -down
+                }
+            }
+            gain if gain > 0.0 => up,
+            _ => -down,
+        }
+    }
+
+    /// The least cost over a box without regard to wholeness, a little less for rounding, with a
+    /// change of about that cost; infinite if the box does not allow so much.
+    fn relaxed(&self, lower: &[f64], upper: &[f64]) -> (f64, Vec<f64>) {
+        let mut change: Vec<f64> = lower.iter().zip(upper).map(|(&l, &u)| 0.0f64.clamp(l, u)).collect();
+        if self.is_enough(&change) {
+            return (self.price(&change), change);
+        }
+        let room: Vec<f64> = (0..change.len()).map(|k| self.room(k, change[k], lower[k], upper[k])).collect();
+        let gained = |change: &[f64]| (0..change.len()).map(|k| self.gain(k, change[k])).sum::<f64>();
+        match self.cost {
+            Cost::L1 => {
+                for &k in &self.gains.order {
+                    let missing = self.need - gained(&change);
+                    if missing <= 0.0 {
+                        break;
+                    }
+                    if room[k] != 0.0 {
+                        let wanted = missing / self.gains.values[k].abs();
+                        change[k] += wanted.min(room[k].abs()).copysign(room[k]);
+                    }
+                }
+            }
+            Cost::L2 => {
+                let start = change.clone();
+                let at = |level: f64| -> Vec<f64> {
+                    let rate = |k: usize| self.gains.values[k].abs() / self.weights[k] / self.weights[k];
+                    let to = |k: usize| {
+                        // As far from zero as the level says, but within the box.
+                        let size = (level * rate(k)).max(start[k].abs()).min((start[k] + room[k]).abs());
+                        if room[k] == 0.0 { start[k] } else { size.copysign(room[k]) }
+                    };
+                    (0..start.len()).map(to).collect()
+                };
+                let (mut low, mut high) = (0.0, 1.0);
+                while !self.is_enough(&at(high)) && high < 1e18 {
+                    high *= 2.0;
+                }
+                for _ in 0..64 {
+                    let middle = 0.5 * (low + high);
+                    if self.is_enough(&at(middle)) { high = middle } else { low = middle }
+                }
+                change = at(high);
+                if self.is_enough(&change) {
+                    return (self.price(&at(low)), change);
+                }
+            }
+        }
+        // Rounding may leave a little to be desired.
+        let size: f64 =
+            (0..change.len()).map(|k| self.gain(k, change[k]).abs()).sum::<f64>() + self.need.abs();
+        match gained(&change) + 1e-12 * size >= self.need {
+            true => (self.price(&change) * (1.0 - 1e-12), change),
+            false => (f64::INFINITY, change),
+        }
+    }
+}

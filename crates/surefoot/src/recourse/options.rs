@@ -1,0 +1,115 @@
+//! More than one option: cheap actions that change different things.
+
+use std::collections::HashSet;
+
+use rayon::prelude::*;
+
+use super::answer;
+use crate::{Action, Error, Outcome, People, Problem, Recourse, Result};
+
+/// Up to `count` options for everyone, in order, on all cores, each answered as by
+/// [`recourse()`](crate::recourse()).
+///
+/// # Errors
+/// As the methods that answer; if nobody may have an option.
+pub fn recourse_options(problem: &Problem, people: &People, count: usize) -> Result<Vec<Vec<Outcome>>> {
+    if people.features() != problem.features() {
+        return Err(Error::OtherFeatures);
+    }
+    let individuals: Vec<&[f64]> = people.iter().collect();
+    individuals.into_par_iter().map(|individual| options(problem, individual, count, answer)).collect()
+}
+
+/// Actions that change some features and not others, and the cheapest of them.
+struct Branch {
+    /// What is not to be changed, in ascending order.
+    fixed: Vec<usize>,
+    cheapest: Recourse,
+}
+
+/// Up to `count` options of an individual, the cheapest first; `answer` is given a problem in which
+/// some of the features are fixed.
+///
+/// The first is the cheapest action that holds. Each further one is the cheapest that does without
+/// at least one of the changes of every option before it: neither the same with something added
+/// nor the same by another amount. It holds as the first does, and its `cost_bound` is that of all
+/// such actions. Where there is no action at all there is one outcome, which says so.
+///
+/// # Errors
+/// As `answer`; if `count` is zero.
+pub fn options(
+    problem: &Problem,
+    individual: &[f64],
+    count: usize,
+    answer: impl Fn(&Problem, &[f64]) -> Result<Outcome>,
+) -> Result<Vec<Outcome>> {
+    if count == 0 {
+        return Err(Error::Setting { setting: "options", value: 0.0 });
+    }
+    let first = match answer(problem, individual)? {
+        Outcome::Found(first) => first,
+        other => return Ok(vec![other]),
+    };
+    let mut chosen: Vec<Recourse> = Vec::new();
+    let mut branches = vec![Branch { fixed: Vec::new(), cheapest: first }];
+    let mut seen: HashSet<Vec<usize>> = HashSet::new();
+    // What may be cheaper in branches that could not be decided.
+    let mut open = f64::INFINITY;
+    while chosen.len() < count {
+        let cost = |branch: &Branch| branch.cheapest.cost;
+        let next = (0..branches.len()).min_by(|&a, &b| cost(&branches[a]).total_cmp(&cost(&branches[b])));
+        let Some(next) = next else { break };
+        let bound = branches.iter().map(|branch| branch.cheapest.cost_bound).fold(open, f64::min);
+        let Branch { fixed, mut cheapest } = branches.swap_remove(next);
+        let changes = changed(&cheapest.action);
+        let before = chosen.iter().map(|option| changed(&option.action));
+        // All branches together are all actions that are left: those of this one are divided by
+        // which of the changes they do without.
+        let without = before.into_iter().find(|before| before.iter().all(|i| changes.contains(i)));
+        let without = without.unwrap_or_else(|| {
+            cheapest.cost_bound = bound.min(cheapest.cost);
+            chosen.push(cheapest);
+            changes
+        });
+        if chosen.len() == count {
+            break;
+        }
+        for i in without {
+            let mut fixed = fixed.clone();
+            fixed.push(i);
+            fixed.sort_unstable();
+            if !seen.insert(fixed.clone()) {
+                continue;
+            }
+            let rest = problem.without(&fixed);
+            if rest.features().actionable().is_empty() {
+                continue;
+            }
+            match answer(&rest, individual)? {
+                Outcome::Found(cheapest) => branches.push(Branch { fixed, cheapest }),
+                Outcome::Undecided(undecided) => open = open.min(undecided.cost_bound),
+                Outcome::Impossible(_) | Outcome::AlreadyFavourable => {}
+            }
+        }
+    }
+    Ok(sorted(chosen).into_iter().map(Outcome::Found).collect())
+}
+
+/// The features that an action changes.
+fn changed(action: &Action) -> Vec<usize> {
+    let changes = action.features.iter().zip(&action.change).filter(|(_, change)| **change != 0.0);
+    changes.map(|(&i, _)| i).collect()
+}
+
+/// The cheapest first, which within the gap of a method may not be the order they were found in.
+/// From the first that is out of order on, only the bound of that place is known.
+fn sorted(mut options: Vec<Recourse>) -> Vec<Recourse> {
+    let costs: Vec<f64> = options.iter().map(|option| option.cost).collect();
+    let bounds: Vec<f64> = options.iter().map(|option| option.cost_bound).collect();
+    options.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    let first = (0..options.len()).find(|&k| options[k].cost != costs[k]).unwrap_or(options.len());
+    for option in options.iter_mut().skip(first) {
+        option.cost_bound = option.cost_bound.min(bounds[first]);
+    }
+    options
+}

@@ -1,0 +1,222 @@
+//! Whole values: which changes of a set of features an individual may make.
+//!
+//! The change of an integer or binary feature is a whole number of its own units, `k / std` in
+//! standardised ones. Columns of a one-hot group move together, from the individual's own
+//! category to another or not at all. Forbidden transitions are left out of both.
+
+use crate::action::Cost;
+use crate::{Kind, Problem};
+
+/// The whole-valued changes of an intervention set.
+#[derive(Clone, Debug)]
+pub(crate) struct Whole {
+    /// For each feature of the set, if it takes steps of its own.
+    steps: Vec<Option<Steps>>,
+    groups: Vec<Moves>,
+}
+
+/// The steps of one feature.
+#[derive(Clone, Debug)]
+struct Steps {
+    std: f64,
+    /// Numbers of steps that are forbidden.
+    holes: Vec<f64>,
+    /// All of them are.
+    stays: bool,
+}
+
+/// The moves of one group.
+#[derive(Clone, Debug)]
+pub(crate) struct Moves {
+    /// Its columns, by their place in the set.
+    pub columns: Vec<usize>,
+    /// The changes of the columns; to stay comes first.
+    pub moves: Vec<Vec<f64>>,
+}
+
+/// A box, as its least and its greatest corner.
+pub(crate) type Sides = (Vec<f64>, Vec<f64>);
+
+impl Whole {
+    pub fn new(problem: &Problem, individual: &[f64], set: &[usize]) -> Self {
+        let features = problem.features();
+        let own = |i: usize| features.feature(i).own_units(individual[i]).round();
+        let steps = |&i: &usize| {
+            let feature = features.feature(i);
+            if feature.kind == Kind::Real || feature.group.is_some() {
+                return None;
+            }
+            let forbidden = problem.forbidden();
+            let holes = forbidden.iter().flat_map(|forbidden| forbidden.forbidden_values(i, own(i)));
+            let stays = forbidden.iter().any(|forbidden| forbidden.forbids_leaving(i, own(i)));
+            Some(Steps { std: feature.std, holes: holes.map(|to| to - own(i)).collect(), stays })
+        };
+        let groups = features.groups().into_iter().filter_map(|group| {
+            let columns: Vec<usize> = (0..set.len()).filter(|&k| group.columns.contains(&set[k])).collect();
+            let mut moves = vec![vec![0.0; columns.len()]];
+            let leaving = columns.iter().position(|&k| own(set[k]) == 1.0);
+            for (place, &k) in columns.iter().enumerate() {
+                let Some(leaving) = leaving.filter(|leaving| *leaving != place) else { continue };
+                let (from, to) = (set[columns[leaving]], set[k]);
+                let is_forbidden = problem.forbidden().iter().any(|forbidden| {
+                    forbidden.forbids_move(from, to)
+                        || forbidden.forbids_step(from, 1.0, 0.0)
+                        || forbidden.forbids_step(to, 0.0, 1.0)
+                });
+                let can = |i: usize| features.feature(i).feasible_steps(individual[i]);
+                if is_forbidden || can(from).0 > -1.0 || can(to).1 < 1.0 {
+                    continue;
+                }
+                let mut change = vec![0.0; columns.len()];
+                change[leaving] = -1.0 / features.feature(from).std;
+                change[place] = 1.0 / features.feature(to).std;
+                moves.push(change);
+            }
+            (!columns.is_empty()).then_some(Moves { columns, moves })
+        });
+        Self { steps: set.iter().map(steps).collect(), groups: groups.collect() }
+    }
+
+    /// Whether a feature of the set takes whole values.
+    pub fn is_whole(&self, k: usize) -> bool {
+        self.steps[k].is_some() || self.is_category(k)
+    }
+
+    /// Whether a feature of the set is a column of a group.
+    pub fn is_category(&self, k: usize) -> bool {
+        self.groups.iter().any(|group| group.columns.contains(&k))
+    }
+
+    /// The least change of a feature of the set: zero of a real one, infinite of a category, which
+    /// does not change on its own.
+    pub fn step(&self, k: usize) -> f64 {
+        match &self.steps[k] {
+            Some(steps) => 1.0 / steps.std,
+            None if self.is_category(k) => f64::INFINITY,
+            None => 0.0,
+        }
+    }
+
+    pub fn groups(&self) -> &[Moves] {
+        &self.groups
+    }
+
+    /// The smallest box with the same whole-valued actions; nothing if there are none.
+    pub fn tightened(&self, (mut lower, mut upper): Sides) -> Option<Sides> {
+        for (k, steps) in self.steps.iter().enumerate() {
+            let Some(steps) = steps else { continue };
+            let (first, last) = steps.within(lower[k], upper[k]);
+            if first > last {
+                return None;
+            }
+            (lower[k], upper[k]) = (first / steps.std, last / steps.std);
+        }
+        for group in &self.groups {
+            let mut left = group.within(&lower, &upper).peekable();
+            left.peek()?;
+            let (mut least, mut most) =
+                (vec![f64::INFINITY; group.columns.len()], vec![f64::NEG_INFINITY; group.columns.len()]);
+            for change in left {
+                for (place, &c) in change.iter().enumerate() {
+                    (least[place], most[place]) = (least[place].min(c), most[place].max(c));
+                }
+            }
+            for (place, &k) in group.columns.iter().enumerate() {
+                (lower[k], upper[k]) = (least[place], most[place]);
+            }
+        }
+        Some((lower, upper))
+    }
+
+    /// The cheapest whole-valued action of a box that was tightened.
+    pub fn cheapest(&self, lower: &[f64], upper: &[f64], cost: Cost, weights: &[f64]) -> Vec<f64> {
+        let mut change: Vec<f64> = lower.iter().zip(upper).map(|(&l, &u)| 0.0f64.clamp(l, u)).collect();
+        for group in &self.groups {
+            let price = |change: &&Vec<f64>| -> f64 {
+                let weighted = group.columns.iter().zip(*change).map(|(&k, c)| weights[k] * c.abs());
+                weighted.map(|c| if cost == Cost::L1 { c } else { c * c }).sum()
+            };
+            let cheapest = group.within(lower, upper).min_by(|a, b| price(a).total_cmp(&price(b)));
+            cheapest.into_iter().for_each(|cheapest| group.put(cheapest, &mut change));
+        }
+        change
+    }
+
+    /// A whole-valued action of a box that was tightened, near another; of groups one that moves,
+    /// if there is, unless the other is a move itself.
+    pub fn near(&self, lower: &[f64], upper: &[f64], change: &[f64]) -> Vec<f64> {
+        let mut near = change.to_vec();
+        for (k, steps) in self.steps.iter().enumerate() {
+            let Some(steps) = steps else { continue };
+            near[k] = steps.nearest(lower[k], upper[k], change[k]) / steps.std;
+        }
+        for group in &self.groups {
+            let own: Vec<f64> = group.columns.iter().map(|&k| change[k]).collect();
+            let same = group.within(lower, upper).find(|change| **change == own);
+            let any = || group.within(lower, upper).last();
+            same.or_else(any).into_iter().for_each(|change| group.put(change, &mut near));
+        }
+        near
+    }
+
+    /// Both halves of a box across a whole side, cut near a value; nothing if the side is one
+    /// point, or real.
+    pub fn halves(&self, lower: &[f64], upper: &[f64], k: usize, at: f64) -> Option<(f64, f64)> {
+        if lower[k] == upper[k] || !self.is_whole(k) {
+            return None;
+        }
+        let Some(steps) = &self.steps[k] else { return Some((lower[k], upper[k])) };
+        let (first, last) = steps.within(lower[k], upper[k]);
+        let middle = (at * steps.std).floor().max(first).min(last - 1.0);
+        Some((middle / steps.std, (middle + 1.0) / steps.std))
+    }
+}
+
+impl Steps {
+    /// The first and the last number of steps between two changes that is not forbidden.
+    fn within(&self, lower: f64, upper: f64) -> (f64, f64) {
+        let (mut first, mut last) = ((lower * self.std).round(), (upper * self.std).round());
+        if first / self.std < lower {
+            first += 1.0;
+        }
+        if last / self.std > upper {
+            last -= 1.0;
+        }
+        if self.stays {
+            (first, last) = (first.max(0.0), last.min(0.0));
+        }
+        while first <= last && self.holes.contains(&first) {
+            first += 1.0;
+        }
+        while first <= last && self.holes.contains(&last) {
+            last -= 1.0;
+        }
+        (first, last)
+    }
+
+    /// The number of steps between two changes, none of them forbidden, that is nearest to a
+    /// third.
+    fn nearest(&self, lower: f64, upper: f64, change: f64) -> f64 {
+        let (first, last) = self.within(lower, upper);
+        let mut nearest = (change * self.std).round().max(first).min(last);
+        // There is one at the end.
+        while nearest < last && self.holes.contains(&nearest) {
+            nearest += 1.0;
+        }
+        nearest
+    }
+}
+
+impl Moves {
+    /// The moves within a box.
+    fn within<'a>(&'a self, lower: &'a [f64], upper: &'a [f64]) -> impl Iterator<Item = &'a Vec<f64>> {
+        self.moves.iter().filter(move |change| {
+            self.columns.iter().zip(*change).all(|(&k, c)| *c >= lower[k] && *c <= upper[k])
+        })
+    }
+
+    /// Makes a move part of an action.
+    pub fn put(&self, change: &[f64], action: &mut [f64]) {
+        self.columns.iter().zip(change).for_each(|(&k, &c)| action[k] = c);
+    }
+}

@@ -1,0 +1,276 @@
+//! Whole values, categories, constraints and several options: answers by hand.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use surefoot::check::{Checked, Fault, check};
+use surefoot::{
+    Change, Classifier, Complete, Constraint, Equation, Error, Exact, Feature, Features, Forbidden, Kind,
+    Norm, Outcome, People, Problem, Scm, recourse,
+};
+
+/// Score = hours + degree - 3.5, both whole, from (0, 0).
+fn small(hours: Feature, degree: Feature) -> Problem {
+    let features = Features::new(vec![hours, degree]).unwrap();
+    Problem::new(features, Classifier::linear(vec![1.0, 1.0], -3.5, 0.5).unwrap()).unwrap()
+}
+
+fn hours() -> Feature {
+    Feature::new("hours").kind(Kind::Integer).change(Change::Increase)
+}
+
+fn degree() -> Feature {
+    Feature::new("degree").kind(Kind::Integer).change(Change::Increase).weight(1.5)
+}
+
+/// The changes and the cost of the answer for somebody at zero.
+fn solved(problem: &Problem) -> Option<(Vec<f64>, f64)> {
+    let people = People::from_own_units(problem.features(), &[vec![0.0; problem.features().len()]]).unwrap();
+    let outcomes = recourse(problem, &people).unwrap();
+    let answer = outcomes[0].recourse()?;
+    assert!(answer.cost_bound > 0.98 * answer.cost);
+    let reached = problem.features().own_units(&answer.counterfactual);
+    Some((reached, answer.cost))
+}
+
+#[test]
+fn whole_answers_by_hand() {
+    // 3.5 would do; 4 is the next.
+    assert_eq!(solved(&small(hours(), degree())), Some((vec![4.0, 0.0], 4.0)));
+    // Three at most, and a half must come from elsewhere.
+    let limited = || hours().limits(0.0, 3.9);
+    assert_eq!(solved(&small(limited(), degree())), Some((vec![3.0, 1.0], 4.5)));
+    assert_eq!(solved(&small(limited(), degree().kind(Kind::Real).weight(4.0))).unwrap().0[0], 3.0);
+    assert_eq!(solved(&small(limited(), degree().limits(0.0, 0.9))), None);
+
+    let problem = small(hours(), degree());
+    let with = |rule: &str| {
+        let rule = Constraint::parse(problem.features(), rule).unwrap();
+        solved(&problem.clone().with_constraints(vec![rule]).unwrap())
+    };
+    assert_eq!(with("hours <= degree"), Some((vec![2.0, 2.0], 5.0)));
+    assert_eq!(with("hours <= 2 * degree"), Some((vec![2.0, 2.0], 5.0)));
+    assert_eq!(with("hours + degree >= 5.5"), Some((vec![6.0, 0.0], 6.0)));
+    assert_eq!(with("hours + degree <= 3.9"), None);
+    let forbid = |from: &[f64], to: &[f64]| {
+        let forbidden = Forbidden::values(problem.features(), "hours", from, to).unwrap();
+        solved(&problem.clone().with_forbidden(vec![forbidden]).unwrap())
+    };
+    assert_eq!(forbid(&[0.0], &[4.0]), Some((vec![3.0, 1.0], 4.5)));
+    assert_eq!(forbid(&[1.0], &[4.0]), Some((vec![4.0, 0.0], 4.0)));
+    assert_eq!(forbid(&[0.0], &[]), Some((vec![0.0, 4.0], 6.0)));
+}
+
+#[test]
+fn whole_values_without_limits_are_proven_and_checked() {
+    for (rules, limit, cost) in [
+        (&[][..], f64::INFINITY, Some(6.0 / 0.3)),
+        (&["hours <= 2 * degree"][..], f64::INFINITY, Some((4.0 + 1.5 * 2.0) / 0.3)),
+        (&["hours <= 0", "degree <= 5"][..], f64::INFINITY, None),
+        // Every action meets the one or survives the other; none does both.
+        (&["hours + degree <= 3"][..], 2000.0, None),
+        (&["hours + degree <= 3"][..], f64::INFINITY, None),
+    ] {
+        let any = |feature: Feature| feature.change(Change::Any).scaling(0.2, 0.3).limits(-limit, limit);
+        let features = Features::new(vec![any(hours()), any(degree())]).unwrap();
+        let classifier = Classifier::linear_in_own_units(&features, &[1.0, 1.0], -5.5, 0.5).unwrap();
+        let rules = rules.iter().map(|rule| Constraint::parse(&features, rule).unwrap()).collect();
+        let problem = Problem::new(features, classifier).unwrap().with_constraints(rules).unwrap();
+        let people = People::from_own_units(problem.features(), &[[0.0, 0.0]]).unwrap();
+        let proof = Complete::new(&problem).unwrap().prove(people.individual(0)).unwrap();
+        match (&proof.outcome, cost) {
+            (Outcome::Found(answer), Some(cost)) => assert!((answer.cost - cost).abs() < 1e-9, "{answer:?}"),
+            (Outcome::Impossible(_), None) => {}
+            other => panic!("{other:?}"),
+        }
+        let checked = check(&problem, &proof.saved(&problem, people.individual(0))).unwrap();
+        assert!(checked.is_verified(), "{checked:?}");
+    }
+}
+
+#[test]
+fn what_nothing_may_meet_is_told_so() {
+    let problem = small(hours(), degree());
+    let rule = Constraint::parse(problem.features(), "hours <= -1").unwrap();
+    let problem = problem.with_constraints(vec![rule]).unwrap();
+    let people = People::from_own_units(problem.features(), &[[0.0, 0.0]]).unwrap();
+    let outcome = &recourse(&problem, &people).unwrap()[0];
+    let words = surefoot::describe(&problem, people.individual(0), outcome).unwrap();
+    assert!(words.contains("meets every constraint"), "{words}");
+}
+
+/// Score of a job: clerk 0, cook 1, king 3; almost two are needed.
+fn jobs() -> Problem {
+    let job = |name: &str| Feature::new(name).group("job").change(Change::Any);
+    let features = vec![job("clerk"), job("cook"), job("king"), degree().weight(3.0).limits(0.0, 1.0)];
+    let classifier = Classifier::linear(vec![0.0, 1.0, 3.0, 1.0], -1.9, 0.5).unwrap();
+    Problem::new(Features::new(features).unwrap(), classifier).unwrap()
+}
+
+#[test]
+fn categories_by_hand() {
+    let answer = |problem: &Problem| {
+        let people = People::from_own_units(problem.features(), &[[1.0, 0.0, 0.0, 0.0]]).unwrap();
+        let outcome = recourse(problem, &people).unwrap().remove(0);
+        let words = surefoot::describe(problem, people.individual(0), &outcome).unwrap();
+        (outcome.recourse().map(|answer| (answer.counterfactual.clone(), answer.cost)), words)
+    };
+    let problem = jobs();
+    let (found, words) = answer(&problem);
+    assert_eq!(found, Some((vec![0.0, 0.0, 1.0, 0.0], 2.0)));
+    assert!(words.starts_with("Change job from clerk to king. This works"), "{words}");
+    let forbidden = Forbidden::categories(problem.features(), "job", &["clerk"], &["king"]).unwrap();
+    let (found, words) = answer(&problem.clone().with_forbidden(vec![forbidden]).unwrap());
+    assert_eq!(found, Some((vec![0.0, 1.0, 0.0, 1.0], 5.0)));
+    assert!(
+        words.starts_with("Raise degree by 1 (from 0 to 1) and change job from clerk to cook."),
+        "{words}"
+    );
+    let forbidden = Forbidden::categories(problem.features(), "job", &["clerk"], &[]).unwrap();
+    assert_eq!(answer(&problem.clone().with_forbidden(vec![forbidden]).unwrap()).0, None);
+}
+
+#[test]
+fn methods_for_real_features_say_so() {
+    let problem = small(hours(), degree());
+    let exact = Exact::new(&problem).unwrap();
+    assert!(matches!(surefoot::theory::existence(&exact), Err(Error::NotContinuous { .. })));
+    let people = People::from_own_units(problem.features(), &[[0.0, 0.0]]).unwrap();
+    let error = surefoot::Descent::default().solve(&problem, &people).unwrap_err().to_string();
+    assert!(error.contains("`hours` is integer") && error.contains("default method"), "{error}");
+    let real = small(hours().kind(Kind::Real), degree().kind(Kind::Real));
+    let rule = Constraint::parse(real.features(), "hours >= degree").unwrap();
+    let problem = real.with_constraints(vec![rule]).unwrap();
+    let error = surefoot::theory::existence(&Exact::new(&problem).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("`hours >= degree`"), "{error}");
+}
+
+#[test]
+fn no_action_changes_a_category_by_half() {
+    let member = Feature::new("member").kind(Kind::Binary);
+    let features = Features::new(vec![hours(), member]).unwrap();
+    let scm = Scm::new(&features, vec![("member", Equation::linear(&["hours"], vec![0.1], 0.0))]).unwrap();
+    let problem = Problem::new(features, Classifier::linear(vec![1.0, 1.0], -3.0, 0.5).unwrap()).unwrap();
+    let error = problem.with_causal_model(scm).unwrap_err();
+    assert!(
+        matches!(&error, Error::CategoryFollows { feature, cause } if feature == "member" && cause == "hours")
+    );
+}
+
+fn wrong(problem: &Problem, saved: &surefoot::SavedProof) -> Fault {
+    match check(problem, saved).unwrap() {
+        Checked::Wrong(fault) => fault,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn boxes_must_hold_every_whole_value_and_nothing_between() {
+    let features =
+        Features::new(vec![hours().scaling(0.3, 0.7).limits(0.0, 3.0), degree().change(Change::Fixed)]);
+    let classifier = Classifier::linear(vec![1.0, 1.0], -9.0, 0.5).unwrap();
+    let problem = Problem::new(features.unwrap(), classifier).unwrap();
+    let people = People::from_own_units(problem.features(), &[[0.0, 0.0]]).unwrap();
+    let proof = Complete::new(&problem).unwrap().prove(people.individual(0)).unwrap();
+    assert!(matches!(proof.outcome, Outcome::Impossible(_)));
+    let mut saved = proof.saved(&problem, people.individual(0));
+    let part = saved.ruled_out[0].clone();
+    assert_eq!((&part.lower[..], &part.upper[..]), (&[0.0][..], &[3.0 / 0.7][..]));
+    // Two boxes with nothing between them but fractions are enough ...
+    let (mut below, mut above) = (part.clone(), part.clone());
+    (below.upper[0], above.lower[0]) = (1.2 / 0.7, 1.9 / 0.7);
+    saved.ruled_out = vec![below.clone(), above.clone()];
+    assert!(check(&problem, &saved).unwrap().is_verified());
+    // ... and with a whole number between them are not.
+    above.lower[0] = 2.1 / 0.7;
+    saved.ruled_out = vec![below.clone(), above.clone()];
+    assert!(
+        matches!(wrong(&problem, &saved), Fault::ActionsNotCovered { lower, upper, .. } if lower == upper)
+    );
+    (above.lower[0], above.upper[0]) = (2.0 / 0.7, 2.9 / 0.7);
+    saved.ruled_out = vec![below, above];
+    assert!(matches!(wrong(&problem, &saved), Fault::ActionsNotCovered { .. }));
+}
+
+/// The cheapest cost for every set of features that may change, by the exact method.
+fn costs(features: &[Feature], build: &dyn Fn(Vec<Feature>) -> Problem, x: &[f64]) -> Vec<(u32, f64)> {
+    let masks = 1..1u32 << features.len();
+    let cost = |mask: u32| {
+        let fixed = |(i, feature): (usize, &Feature)| match mask >> i & 1 {
+            0 => feature.clone().change(Change::Fixed),
+            _ => feature.clone(),
+        };
+        let problem = build(features.iter().enumerate().map(fixed).collect());
+        let outcome = Exact::new(&problem).unwrap().solve(x).unwrap();
+        outcome.recourse().map_or(f64::INFINITY, |answer| answer.cost)
+    };
+    masks.map(|mask| (mask, cost(mask))).collect()
+}
+
+#[test]
+fn options_change_different_things_the_cheapest_first() {
+    let random = &mut ChaCha8Rng::seed_from_u64(8);
+    let mut several = 0;
+    for round in 0..40 {
+        let weights: Vec<f64> = (0..4).map(|_| random.random_range(0.2..1.0)).collect();
+        let gains: Vec<f64> = (0..4).map(|_| random.random_range(-1.0..1.0)).collect();
+        let feature = |i: usize| {
+            let reach: f64 = [0.8, 2.0, f64::INFINITY][(round + i) % 3];
+            Feature::new(format!("x{i}")).weight(weights[i]).change(Change::Any).limits(-reach, reach)
+        };
+        let features: Vec<Feature> = (0..4).map(feature).collect();
+        let build = |features: Vec<Feature>| {
+            let features = Features::new(features).unwrap();
+            let problem =
+                Problem::new(features.clone(), Classifier::linear(gains.clone(), -1.5, 0.5).unwrap())
+                    .unwrap();
+            let problem = problem.with_uncertainty(Norm::L2, 0.1).unwrap();
+            if round % 2 == 0 {
+                return problem;
+            }
+            let equations = vec![
+                ("x1", Equation::linear(&["x0"], vec![0.8], 0.0)),
+                ("x3", Equation::linear(&["x1", "x2"], vec![-0.5, 0.7], 0.0)),
+            ];
+            problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap()
+        };
+        let problem = build(features.clone());
+        let people = People::from_own_units(problem.features(), &[[0.0; 4]]).unwrap();
+        let options = surefoot::recourse_options(&problem, &people, 4).unwrap().remove(0);
+        let costs = costs(&features, &build, &[0.0; 4]);
+        let mut before: Vec<u32> = Vec::new();
+        for option in &options {
+            let Some(option) = option.recourse() else { break };
+            // Nothing that is not more of the same is cheaper.
+            let allowed = |(mask, _): &&(u32, f64)| before.iter().all(|before| mask & before != *before);
+            let least = costs.iter().filter(allowed).map(|(_, cost)| *cost).fold(f64::INFINITY, f64::min);
+            assert!((option.cost - least).abs() <= 1e-9 * least, "{round}: {} {least}", option.cost);
+            assert!(option.cost_bound <= option.cost && option.cost_bound >= option.cost * (1.0 - 1e-6));
+            let changes = option.action.features.iter().zip(&option.action.change);
+            let mask = changes.filter(|(_, c)| **c != 0.0).fold(0, |mask, (&i, _)| mask | 1 << i);
+            assert!(before.iter().all(|before| mask & before != *before), "{round}");
+            before.push(mask);
+        }
+        let left = costs
+            .iter()
+            .filter(|(mask, cost)| cost.is_finite() && before.iter().all(|before| mask & before != *before));
+        assert!(before.len() == 4 || left.count() == 0, "{round}");
+        several += usize::from(before.len() > 2);
+    }
+    assert!(several > 15, "{several}");
+}
+
+#[test]
+fn options_of_whole_values_are_proven_and_told() {
+    let problem = jobs();
+    let people = People::from_own_units(problem.features(), &[[0.0, 1.0, 0.0, 0.0]]).unwrap();
+    let options = surefoot::recourse_options(&problem, &people, 5).unwrap().remove(0);
+    let told = surefoot::describe_options(&problem, people.individual(0), &options).unwrap();
+    assert_eq!(
+        told,
+        "Each of these alone is enough, the cheapest first:\n1. Change job from cook to king. Effort 2.000.\n\
+         2. Raise degree by 1 (from 0 to 1). Effort 3.000.\nEach works if nothing else changes. That is proven."
+    );
+    assert!(surefoot::recourse_options(&problem, &people, 0).is_err());
+}
