@@ -7,6 +7,8 @@ use kuva::plot::{LinePlot, ScatterPlot};
 use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 
+use crate::whole;
+
 /// Colours that stay apart in print and for the colour-blind (Okabe and Ito).
 const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 
@@ -112,11 +114,7 @@ impl LineChart {
         } else {
             self.svg().into_bytes()
         };
-        let mut aside = path.as_os_str().to_owned();
-        aside.push(format!(".{}.partial", std::process::id()));
-        let written = std::fs::write(&aside, bytes).and_then(|()| std::fs::rename(&aside, path));
-        // If it cannot be removed either there is nothing more to be done.
-        written.inspect_err(|_| drop(std::fs::remove_file(&aside)))
+        whole::write(path, &bytes)
     }
 }
 

@@ -54,6 +54,9 @@ impl Model {
 impl Method {
     /// The four that the paper compares.
     pub const COMPARED: [Method; 4] = [Method::Erm, Method::Allr, Method::Ross, Method::Af];
+
+    /// ALLR with one of its two terms only.
+    pub const ABLATIONS: [Method; 2] = [Method::AllrWithoutLinearity, Method::AllrWithoutReliance];
 }
 
 impl fmt::Display for Model {

@@ -1,0 +1,191 @@
+//! `surefoot reproduce`: the paper's experiments, done again.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use surefoot_paper::DataSet;
+use surefoot_paper::data::Files;
+use surefoot_paper::experiment::{self, Conclusion, Event, Settings, Unit, report};
+use surefoot_paper::training::Model;
+
+use crate::Said;
+
+/// What `surefoot reproduce` can be asked.
+#[derive(Args)]
+pub struct Options {
+    /// The folder with the data sets' files; if not given, the one that the variable
+    /// SUREFOOT_DATA names, shared/data beside the checkout, or where `surefoot data fetch` puts
+    /// them.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// The folder for results, figures and report. Results that are already there are not made
+    /// again.
+    #[arg(long, value_name = "DIR", default_value = "reproduction")]
+    out: PathBuf,
+    /// How many splits into training and test, each with classifiers of its own; 1 for a quick
+    /// look.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    seeds: u32,
+    /// Only these data sets (compas, adult, loan, german, bail) and models (linear, network).
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = part)]
+    only: Vec<Part>,
+}
+
+/// A part of the experiments.
+#[derive(Clone, Copy)]
+enum Part {
+    Data(DataSet),
+    Model(Model),
+}
+
+fn part(name: &str) -> Result<Part, String> {
+    let name = name.trim();
+    let model = Model::ALL.into_iter().find(|model| model.to_string() == name).map(Part::Model);
+    let known = || {
+        let data = DataSet::ALL.iter().map(ToString::to_string);
+        data.chain(Model::ALL.iter().map(ToString::to_string)).collect::<Vec<_>>().join(", ")
+    };
+    DataSet::named(name).map(Part::Data).or(model).ok_or_else(|| format!("there are {}", known()))
+}
+
+/// The settings for what is asked; all of a kind where none of it is named.
+fn settings(options: &Options) -> Settings {
+    let every = Settings { seeds: options.seeds, ..Settings::default() };
+    let named = |data: &DataSet| options.only.iter().any(|p| matches!(p, Part::Data(d) if d == data));
+    let data: Vec<DataSet> = every.data.iter().copied().filter(named).collect();
+    let named = |model: &Model| options.only.iter().any(|p| matches!(p, Part::Model(m) if m == model));
+    let models: Vec<Model> = every.models.iter().copied().filter(named).collect();
+    Settings {
+        data: if data.is_empty() { every.data.clone() } else { data },
+        models: if models.is_empty() { every.models.clone() } else { models },
+        ..every
+    }
+}
+
+/// Does what is left to be done, and writes figures and report.
+pub fn run(options: &Options) -> Result<Said> {
+    let begin = Instant::now();
+    let files = options.data.as_ref().map_or_else(Files::locate, Files::in_folder);
+    let settings = settings(options);
+    let progress = Progress::new();
+    let results = experiment::run(&settings, &files, &options.out, &|event| progress.tell(event))?;
+    progress.bar.set_message("drawing figures");
+    let written = report::write(&settings, &results, &options.out)?;
+    progress.bar.finish_and_clear();
+
+    let mut text = String::new();
+    for conclusion in &written.conclusions {
+        let Conclusion { claim, holds, evidence, .. } = conclusion;
+        let verdict = match holds {
+            Some(true) => "Holds",
+            Some(false) => "Does not hold",
+            None => "Not examined",
+        };
+        writeln!(text, "{verdict}: {claim}")?;
+        if holds.is_some() {
+            writeln!(text, "  {evidence}")?;
+        }
+    }
+    let kept = progress.kept();
+    writeln!(
+        text,
+        "{} classifiers, {kept} of them from an earlier run; {} now, {} of work in all.",
+        results.measured.len(),
+        duration(begin.elapsed().as_secs_f64()),
+        duration(results.seconds)
+    )?;
+    writeln!(text, "Report: {}", written.page.display())?;
+    writeln!(text, "Figures: {}", written.figures.display())?;
+    let holds = written.conclusions.iter().all(|conclusion| conclusion.holds != Some(false));
+    Ok(Said { text, holds })
+}
+
+/// A time as people say it.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 100.0 => format!("{seconds:.0} s"),
+        seconds if seconds < 6000.0 => format!("{:.0} min", seconds / 60.0),
+        seconds => format!("{:.1} h", seconds / 3600.0),
+    }
+}
+
+/// A bar with the time left; on a terminal only.
+struct Progress {
+    bar: ProgressBar,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    running: Vec<Unit>,
+    done: usize,
+    kept: usize,
+    units: usize,
+}
+
+/// Steps of the bar for each second of expected effort.
+const RESOLUTION: f64 = 100.0;
+
+impl Progress {
+    fn new() -> Self {
+        let bar = ProgressBar::new_spinner().with_message("reading the data sets");
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self { bar, state: Mutex::default() }
+    }
+
+    fn kept(&self) -> usize {
+        self.state.lock().map_or(0, |state| state.kept)
+    }
+
+    fn tell(&self, event: Event) {
+        let Ok(mut state) = self.state.lock() else { return };
+        match event {
+            Event::Planned { units, done, effort } => {
+                (state.units, state.done, state.kept) = (units, done, done);
+                let style = ProgressStyle::with_template("{bar:30} {percent}%, about {eta} left; {msg}");
+                self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+                self.bar.set_length((RESOLUTION * effort) as u64);
+                self.bar.reset_eta();
+            }
+            Event::Begun(unit) => state.running.push(unit),
+            Event::Advanced { effort } => self.bar.inc((RESOLUTION * effort) as u64),
+            Event::Finished(unit) => {
+                state.running.retain(|running| *running != unit);
+                state.done += 1;
+            }
+        }
+        let running: Vec<String> = state.running.iter().map(Unit::name).collect();
+        self.bar.set_message(format!("{} of {}: {}", state.done, state.units, running.join(", ")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(only: &[&str]) -> Settings {
+        let only = only.iter().map(|name| part(name).unwrap()).collect();
+        settings(&Options { data: None, out: "out".into(), seeds: 2, only })
+    }
+
+    #[test]
+    fn parts_are_data_sets_and_models() {
+        assert_eq!(asked(&[]), Settings { seeds: 2, ..Settings::default() });
+        let loan = asked(&["loan"]);
+        assert_eq!((loan.data, loan.models), (vec![DataSet::Loan], Model::ALL.to_vec()));
+        let some = asked(&["german", " linear", "compas"]);
+        assert_eq!((some.data, some.models), (vec![DataSet::Compas, DataSet::German], vec![Model::Linear]));
+        let error = part("campos").err().unwrap();
+        assert_eq!(error, "there are compas, adult, loan, german, bail, linear, network");
+    }
+
+    #[test]
+    fn times_are_told_in_fitting_units() {
+        assert_eq!([59.7, 754.0, 9000.0].map(duration), ["60 s", "13 min", "2.5 h"]);
+    }
+}
