@@ -22,6 +22,7 @@ mod prepare;
 mod published;
 mod statistic;
 mod conclusion;
+mod figures;
 pub mod report;
 
 use std::path::{Path, PathBuf};
@@ -34,6 +35,7 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 pub use conclusion::Conclusion;
+pub use figures::Figure;
 pub use measure::{Answers, Measured, Proofs, Proven};
 pub use statistic::{Results, Statistic};
 
@@ -266,7 +268,9 @@ pub fn run(
     // in a common one the short steps of training would wait for somebody else's long proofs.
     // The last units have all cores to themselves.
     let cores = rayon::current_num_threads();
-    let pools = (0..cores.min(missing.len())).map(|_| ThreadPoolBuilder::new().num_threads(cores).build());
+    let workers = cores.min(missing.len());
+    let threads = (2 * cores).div_ceil(workers.max(1)).min(cores);
+    let pools = (0..workers).map(|_| ThreadPoolBuilder::new().num_threads(threads).build());
     let pools = pools.collect::<std::result::Result<Vec<_>, _>>().map_err(ExperimentError::Threads)?;
     thread::scope(|scope| pools.iter().for_each(|pool| drop(scope.spawn(|| pool.install(work)))));
     let mut finished = finished.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())?;

@@ -1,5 +1,11 @@
 //! Figures, as SVG or PNG: the one place that knows the plotting library.
 
+pub(crate) mod canvas;
+pub(crate) mod panel;
+pub(crate) mod violin;
+pub(crate) mod bars;
+pub mod illustration;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,10 +13,12 @@ use kuva::plot::{LinePlot, ScatterPlot};
 use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 
+pub use canvas::Canvas;
+
 use crate::whole;
 
 /// Colours that stay apart in print and for the colour-blind (Okabe and Ito).
-const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
+pub(crate) const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 
 /// Points per unit of length of a PNG.
 const SCALE: f32 = 2.0;
