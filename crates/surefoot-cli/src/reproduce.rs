@@ -94,7 +94,7 @@ pub fn run(options: &Options) -> Result<Said> {
     let kept = progress.kept();
     writeln!(
         text,
-        "{} classifiers, {kept} of them from an earlier run; {} now, {} of work in all.",
+        "{} classifiers, {kept} of them from an earlier run; {} now. Each by itself they took {} in all.",
         results.measured.len(),
         duration(begin.elapsed().as_secs_f64()),
         duration(results.seconds)

@@ -10,7 +10,8 @@ use command::{done, refused};
 fn a_part_is_reproduced_once() {
     let folder = tempfile::tempdir().unwrap();
     // No files there: Loan is drawn from its model.
-    let arguments = ["reproduce", "--seeds", "1", "--only", "loan,linear", "--data", "none", "--out", "new/out"];
+    let arguments =
+        ["reproduce", "--seeds", "1", "--only", "loan,linear", "--data", "none", "--out", "new/out"];
     let said = done(folder.path(), &arguments);
     assert!(said.contains("Holds: For linear classifiers robust recourse is exactly as robust"), "{said}");
     assert!(said.contains("Not examined: Both terms of ALLR matter."), "{said}");
@@ -27,7 +28,10 @@ fn a_part_is_reproduced_once() {
 fn what_cannot_be_done_is_said_with_its_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let said = refused(folder.path(), &["reproduce", "--only", "loan,campos"]);
-    assert!(said.contains("campos") && said.contains("there are compas, adult, loan, german, bail"), "{said}");
+    assert!(
+        said.contains("campos") && said.contains("there are compas, adult, loan, german, bail"),
+        "{said}"
+    );
     let said = refused(folder.path(), &["reproduce", "--only", ""]);
     assert!(said.contains("there are compas"), "{said}");
     let said = refused(folder.path(), &["reproduce", "--seeds", "0"]);

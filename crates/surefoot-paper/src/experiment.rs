@@ -21,8 +21,8 @@ mod measure;
 mod prepare;
 mod published;
 mod statistic;
-mod conclusion;
 mod figures;
+mod conclusion;
 pub mod report;
 
 use std::path::{Path, PathBuf};
@@ -235,7 +235,8 @@ pub fn run(
     watch(Event::Planned { units: done.len() + missing.len(), done: done.len(), effort: expected });
     for table in &tables {
         let models = settings.models.iter().copied();
-        let needed = |model: &Model| missing.iter().any(|(_, u, ..)| u.data == table.data && u.model == *model);
+        let needed =
+            |model: &Model| missing.iter().any(|(_, u, ..)| u.data == table.data && u.model == *model);
         models.filter(needed).try_for_each(|model| table.fit(model))?;
     }
 

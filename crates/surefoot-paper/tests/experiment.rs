@@ -58,7 +58,10 @@ fn a_broken_run_goes_on_where_it_stopped_and_gives_the_same_report() {
     let obstacle = results.join("loan_linear_af_s0.json");
     std::fs::create_dir_all(obstacle.join("in the way")).unwrap();
     let error = done(&tiny(), broken.path()).unwrap_err().to_string();
-    assert!(error.contains("loan_linear_af_s0.json: cannot be written") && error.contains("--out"), "{error}");
+    assert!(
+        error.contains("loan_linear_af_s0.json: cannot be written") && error.contains("--out"),
+        "{error}"
+    );
     let kept = std::fs::read_dir(&results).unwrap().count() - 1;
     assert!(kept >= 6, "{kept}");
     std::fs::remove_dir_all(&obstacle).unwrap();

@@ -1,5 +1,6 @@
 //! The paper's five conclusions, held against our numbers.
 
+use super::figures::label;
 use super::statistic::{Cell, median};
 use super::{COMPARED, EPSILONS, Results};
 use crate::data::DataSet;
@@ -46,8 +47,9 @@ fn fragile(results: &Results) -> Conclusion {
         let of = |model| median(&results.breaks(data, model, 0.0));
         match (of(Model::Linear), of(Model::Network)) {
             (Some(linear), Some(network)) => {
-                holds = holds.map(|holds| holds && linear < TINY && linear < network && network < SIGNIFICANT);
-                words.push(format!("{data} {linear:.1e} and {network:.1e}"));
+                holds =
+                    holds.map(|holds| holds && linear < TINY && linear < network && network < SIGNIFICANT);
+                words.push(format!("{} {linear:.1e} and {network:.1e}", label(data)));
             }
             _ => holds = None,
         }
@@ -98,7 +100,7 @@ fn loses_robustness(results: &Results) -> Conclusion {
         examined += 1;
         kept &= small.mean < NOTABLE;
         lost += usize::from(large.mean > small.mean + NOTABLE);
-        words.push(format!("{data} {:.0}% and {:.0}%", 100.0 * small.mean, 100.0 * large.mean));
+        words.push(format!("{} {} and {}", label(data), percent(small.mean), percent(large.mean)));
         for epsilon in [0.1, 0.5] {
             if let Some(comparison) = results.comparison(cell, epsilon) {
                 certified += comparison.certified;
@@ -141,7 +143,7 @@ fn regularised(results: &Results) -> Conclusion {
         for (data, before, after) in &shares {
             holds &= *after >= before - 0.01;
             raised += usize::from(*after > before + NOTABLE);
-            words.push(format!("{data} {model} {} to {}", percent(*before), percent(*after)));
+            words.push(format!("{} {model} {} to {}", label(*data), percent(*before), percent(*after)));
         }
         // There is nothing to raise where everybody has robust recourse.
         let room = shares.iter().filter(|(_, before, _)| *before < 1.0 - NOTABLE).count();

@@ -95,9 +95,11 @@ fn fragility(results: &Results) -> Option<Figure> {
     };
     let y = violins.range()?;
     let mut drawing = Canvas::new(720.0, 360.0);
-    violins.draw(&mut drawing, Panel { left: 80.0, top: 50.0, width: 620.0, height: 270.0, x: (0.0, 1.0), y });
+    violins
+        .draw(&mut drawing, Panel { left: 80.0, top: 50.0, width: 620.0, height: 270.0, x: (0.0, 1.0), y });
     let names = ["linear classifiers (LR)", "networks (NN)"].into_iter().zip(COLOURS);
-    let names: Vec<(Mark, String)> = names.map(|(name, colour)| (Mark::Square(colour), name.into())).collect();
+    let names: Vec<(Mark, String)> =
+        names.map(|(name, colour)| (Mark::Square(colour), name.into())).collect();
     drawing.legend(&names, 22.0);
     Some(Figure {
         name: "fragility",
@@ -122,13 +124,14 @@ fn robustness(results: &Results) -> Option<Figure> {
         let groups = EPSILONS.iter().filter(|&&epsilon| epsilon > 0.0).map(group).collect();
         Violins { title: title.into(), below: String::new(), beside: beside.into(), groups }
     });
-    let has = |violins: &&Violins| violins.groups.iter().any(|(_, v, _)| v.iter().any(|(_, v)| !v.is_empty()));
+    let has =
+        |violins: &&Violins| violins.groups.iter().any(|(_, v, _)| v.iter().any(|(_, v)| !v.is_empty()));
     let shown: Vec<&Violins> = violins.iter().filter(has).collect();
     // One axis for both, so that they can be compared.
-    let (low, high) = shown.iter().filter_map(|violins| violins.range()).fold(
-        (f64::INFINITY, f64::NEG_INFINITY),
-        |(low, high), range| (low.min(range.0), high.max(range.1)),
-    );
+    let (low, high) = shown
+        .iter()
+        .filter_map(|violins| violins.range())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), range| (low.min(range.0), high.max(range.1)));
     if shown.is_empty() {
         return None;
     }

@@ -99,8 +99,8 @@ impl Measured {
     }
 }
 
-/// Sizes of uncertainty for which there are proofs.
-fn proven_epsilons(unit: &Unit) -> &'static [f64] {
+/// Sizes of uncertainty for which proofs are looked for.
+pub(super) fn proven_epsilons(unit: &Unit) -> &'static [f64] {
     match (unit.model, unit.method) {
         (Model::Linear, Method::Erm) => &[0.001, 0.01, COMPARED, 0.5],
         (_, Method::Erm) => &[COMPARED, 0.5],

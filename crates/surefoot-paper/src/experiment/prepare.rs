@@ -101,9 +101,8 @@ impl Prepared {
         let probabilities = trained.probabilities(test_rows.view());
         let metrics = Metrics::measure(&probabilities, &test_labels, classifier.threshold());
         let metrics = metrics.map_err(refused)?;
-        let refusals: Vec<usize> = (0..test.len())
-            .filter(|&i| classifier.score(&test_rows.row(i).to_vec()) < 0.0)
-            .collect();
+        let refusals: Vec<usize> =
+            (0..test.len()).filter(|&i| classifier.score(&test_rows.row(i).to_vec()) < 0.0).collect();
         let chosen = &refusals[..refusals.len().min(settings.people)];
         Ok(Trained {
             accuracy: metrics.accuracy,

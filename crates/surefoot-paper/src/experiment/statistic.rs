@@ -146,8 +146,12 @@ impl Results {
             .of(cell)
             .filter_map(|(seed, measured)| {
                 let (_, usual) = self.of((data, model, Method::Erm)).find(|(other, _)| *other == seed)?;
-                let found: HashMap<usize, bool> =
-                    usual.rows.iter().copied().zip(usual.answers(epsilon)?.cost.iter().map(Option::is_some)).collect();
+                let found: HashMap<usize, bool> = usual
+                    .rows
+                    .iter()
+                    .copied()
+                    .zip(usual.answers(epsilon)?.cost.iter().map(Option::is_some))
+                    .collect();
                 let costs = measured.rows.iter().zip(&measured.answers(epsilon)?.cost);
                 let shared = costs.filter(|(row, _)| found.get(row).copied().unwrap_or(false));
                 mean(shared.filter_map(|(_, cost)| *cost))
@@ -233,7 +237,12 @@ mod tests {
         Unit { data: DataSet::Loan, model: Model::Network, method, seed }
     }
 
-    fn measured(rows: &[usize], cost: &[Option<f64>], breaks: &[Option<f64>], people: Vec<Proven>) -> Measured {
+    fn measured(
+        rows: &[usize],
+        cost: &[Option<f64>],
+        breaks: &[Option<f64>],
+        people: Vec<Proven>,
+    ) -> Measured {
         let answers = vec![Answers { epsilon: 0.1, cost: cost.to_vec(), smallest_break: breaks.to_vec() }];
         let proofs = vec![Proofs { epsilon: 0.1, people }];
         Measured { accuracy: 0.8, mcc: 0.5, turned_down: 9, rows: rows.to_vec(), answers, proofs }
@@ -250,8 +259,11 @@ mod tests {
         );
         let second = measured(&[4], &[None], &[None], vec![Proven::Undecided]);
         let other = measured(&[7, 9, 11], &[Some(4.0), Some(9.0), Some(6.0)], &[None; 3], Vec::new());
-        let measured =
-            vec![(unit(Method::Erm, 0), first), (unit(Method::Erm, 1), second), (unit(Method::Allr, 0), other)];
+        let measured = vec![
+            (unit(Method::Erm, 0), first),
+            (unit(Method::Erm, 1), second),
+            (unit(Method::Allr, 0), other),
+        ];
         let results = Results { measured, origins: Vec::new(), seconds: 0.0 };
 
         let found = results.found(CELL, 0.1).unwrap();
@@ -262,7 +274,10 @@ mod tests {
         assert_eq!(results.broken(CELL, 0.1), Statistic::of(&[1.0 / 3.0]));
         assert_eq!(results.cost(CELL, 0.1), Statistic::of(&[2.0]));
         // Rows 7 and 11 have an action with both classifiers, row 9 does not.
-        assert_eq!(results.shared_cost((DataSet::Loan, Model::Network, Method::Allr), 0.1), Statistic::of(&[5.0]));
+        assert_eq!(
+            results.shared_cost((DataSet::Loan, Model::Network, Method::Allr), 0.1),
+            Statistic::of(&[5.0])
+        );
         assert_eq!(results.breaks(DataSet::Loan, Model::Network, 0.1), [0.2, 0.05]);
 
         let comparison = results.comparison(CELL, 0.1).unwrap();

@@ -94,7 +94,11 @@ impl Canvas {
             PathData { d: path.clone(), fill, stroke, stroke_width, opacity, stroke_dasharray: None }
         };
         // Opacity would cover the outline too.
-        self.scene.elements.push(Primitive::Path(Box::new(data(Some(fill.into()), Color::None, Some(opacity)))));
+        self.scene.elements.push(Primitive::Path(Box::new(data(
+            Some(fill.into()),
+            Color::None,
+            Some(opacity),
+        ))));
         if let Some(outline) = outline {
             let outline = data(Some(Color::None), outline.into(), None);
             self.scene.elements.push(Primitive::Path(Box::new(outline)));
@@ -146,8 +150,8 @@ impl Canvas {
 
     /// Squares or other marks with their names, in a row around the middle of the sheet.
     pub(crate) fn legend(&mut self, entries: &[(Mark, String)], baseline: f64) {
-        // Of a mark with its space, and of a letter of average width.
-        let width = |text: &str| 34.0 + 6.4 * text.chars().count() as f64;
+        // Of a mark with its space, and of the letters.
+        let width = |text: &str| 36.0 + text.chars().map(letter).sum::<f64>();
         let total: f64 = entries.iter().map(|(_, text)| width(text)).sum();
         let mut x = 0.5 * (self.scene.width - total);
         for (mark, text) in entries {
@@ -184,6 +188,17 @@ impl Canvas {
         whole::write(&folder.join(format!("{name}.svg")), self.svg().as_bytes())?;
         let png = PngBackend::new().with_scale(SCALE).render_scene(&self.scene).map_err(io::Error::other)?;
         whole::write(&folder.join(format!("{name}.png")), &png)
+    }
+}
+
+/// The width of a letter of a legend, roughly.
+fn letter(letter: char) -> f64 {
+    match letter {
+        'i' | 'j' | 'l' | ' ' | '.' | ',' | ':' | '(' | ')' => 3.5,
+        'f' | 'r' | 't' => 4.5,
+        'm' | 'w' | 'M' | 'W' | '=' => 10.0,
+        capital if capital.is_uppercase() => 7.5,
+        _ => 6.7,
     }
 }
 

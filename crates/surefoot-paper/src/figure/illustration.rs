@@ -3,8 +3,8 @@
 use std::f64::consts::{PI, TAU};
 
 use surefoot::{
-    Action, Change, Classifier, Cost, Equation, Exact, Feature, Features, Intervention, Norm, Problem, Result,
-    Scm,
+    Action, Change, Classifier, Cost, Equation, Exact, Feature, Features, Intervention, Norm, Problem,
+    Result, Scm,
 };
 
 use super::COLOURS;
@@ -90,7 +90,7 @@ pub fn linear_neighbourhood() -> Result<Canvas> {
 fn individual(canvas: &mut Canvas, panel: &Panel, at: Point, name: &str) {
     let at = panel.at(at);
     canvas.dot(at, 3.5, INK);
-    canvas.text((at.0 + 7.0, at.1 - 6.0), name, 13, Place::Right, true);
+    canvas.text((at.0 - 7.0, at.1 + 14.0), name, 13, Place::Left, true);
 }
 
 /// The same for the quadratic model: the shape follows the data.
@@ -170,10 +170,11 @@ pub fn robust_recourse() -> Result<Canvas> {
     let classifier = Classifier::linear(weights.to_vec(), intercept, 0.5)?;
     let problem = Problem::new(features, classifier)?.with_causal_model(scm.clone())?;
     let mut canvas = Canvas::new(860.0, 400.0);
-    for (number, (title, guarded)) in [("standard recourse", 0.0), ("robust recourse", epsilon)].iter().enumerate() {
+    for (number, (title, guarded)) in
+        [("standard recourse", 0.0), ("robust recourse", epsilon)].iter().enumerate()
+    {
         let left = 66.0 + 410.0 * number as f64;
-        let panel =
-            Panel { left, top: 56.0, width: 350.0, height: 280.0, x: (-2.5, 2.5), y: (-2.0, 2.0) };
+        let panel = Panel { left, top: 56.0, width: 350.0, height: 280.0, x: (-2.5, 2.5), y: (-2.0, 2.0) };
         half_plane(&mut canvas, &panel, weights, intercept, Stroke::Solid);
         framed(&mut canvas, &panel, [title, "income", if number == 0 { "savings" } else { "" }]);
         let [_, before] = neighbourhoods(&scm, x, epsilon)?;
@@ -251,7 +252,12 @@ pub fn sine() -> Canvas {
     }
     canvas.arrow(panel.at(x), panel.at(reached), INK);
     individual(&mut canvas, &panel, x, "x");
-    legend(&mut canvas, &[(Mark::Square("#cdebe2"), "favourable"), (Mark::Square(COUNTERFACTUAL), "after the action")]);
+    let marks = [
+        (Mark::Square("#cdebe2"), "favourable"),
+        (Mark::Square(OBSERVATIONAL), "before the action"),
+        (Mark::Square(COUNTERFACTUAL), "after it"),
+    ];
+    legend(&mut canvas, &marks);
     canvas
 }
 

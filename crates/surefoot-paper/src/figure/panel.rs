@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn axes_map_their_corners() {
-        let panel = Panel { left: 10.0, top: 20.0, width: 100.0, height: 50.0, x: (-1.0, 1.0), y: (0.0, 2.0) };
+        let panel =
+            Panel { left: 10.0, top: 20.0, width: 100.0, height: 50.0, x: (-1.0, 1.0), y: (0.0, 2.0) };
         assert_eq!(panel.at((-1.0, 0.0)), (10.0, 70.0));
         assert_eq!(panel.at((1.0, 2.0)), (110.0, 20.0));
     }

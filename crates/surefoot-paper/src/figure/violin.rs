@@ -29,7 +29,8 @@ impl Violins {
         let all = self.groups.iter().flat_map(|(_, violins, line)| {
             violins.iter().flat_map(|(_, values)| values.iter().copied()).chain(*line)
         });
-        super::range(all.filter(|value| *value > 0.0).map(f64::log10)).map(|(low, high)| (low - 0.25, high + 0.25))
+        super::range(all.filter(|value| *value > 0.0).map(f64::log10))
+            .map(|(low, high)| (low - 0.25, high + 0.25))
     }
 
     /// Draws them on a panel, whose horizontal range is set to the groups.
@@ -66,7 +67,9 @@ fn violin(canvas: &mut Canvas, panel: &Panel, middle: f64, half: f64, colour: &s
     let deviation = (logs.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / count).sqrt();
     let narrowest = NARROWEST * (panel.y.1 - panel.y.0);
     let bandwidth = (1.06 * deviation * count.powf(-0.2)).max(narrowest);
-    let (low, high) = (low - narrowest, high + narrowest);
+    // Nothing beyond the numbers, unless they are all but the same.
+    let extra = (narrowest - 0.5 * (high - low)).max(0.0);
+    let (low, high) = (low - extra, high + extra);
     let density = |y: f64| logs.iter().map(|v| (-0.5 * ((y - v) / bandwidth).powi(2)).exp()).sum::<f64>();
     let levels: Vec<f64> =
         (0..OUTLINE).map(|k| low + (high - low) * k as f64 / (OUTLINE - 1) as f64).collect();

@@ -157,7 +157,8 @@ fn robustness(results: &Results, model: Model, agreement: &mut Agreement) -> Tab
     for quantity in ["found", "broken", "cost"] {
         head.extend([format!("{quantity}: published"), "ours".into(), "difference".into()]);
     }
-    let title = format!("Robust recourse, ERM, {model}: share with an action, share of actions broken, mean cost");
+    let title =
+        format!("Robust recourse, ERM, {model}: share with an action, share of actions broken, mean cost");
     Table { title, head, names: 2, rows }
 }
 
@@ -186,8 +187,10 @@ fn comparison(results: &Results, model: Model, methods: &[Method], agreement: &m
     for quantity in ["accuracy", "MCC", "robust share", "cost"] {
         head.extend([format!("{quantity}: published"), "ours".into(), "difference".into()]);
     }
-    let title =
-        format!("{}: quality, share with robust recourse at {COMPARED}, its mean cost", capital(&model.to_string()));
+    let title = format!(
+        "{}: quality, share with robust recourse at {COMPARED}, its mean cost",
+        capital(&model.to_string())
+    );
     vec![Table { title, head, names: 2, rows }]
 }
 
@@ -202,9 +205,11 @@ fn proofs(results: &Results, model: Model) -> Table {
         for method in Method::COMPARED.into_iter().chain(Method::ABLATIONS) {
             for &epsilon in &EPSILONS {
                 let Some(counted) = results.comparison((data, model, method), epsilon) else { continue };
-                let Comparison { people, holds, broken, certified, impossible, undecided, gained, .. } = counted;
+                let Comparison { people, holds, broken, certified, impossible, undecided, gained, .. } =
+                    counted;
                 let share = |count: usize| format!("{:.0}%", 100.0 * count as f64 / people as f64).into();
-                let cost = |value: f64, count: usize| if count > 0 { format!("{value:.2}") } else { NONE.into() };
+                let cost =
+                    |value: f64, count: usize| if count > 0 { format!("{value:.2}") } else { NONE.into() };
                 rows.push(vec![
                     label(data).into(),
                     method_label(method).into(),
