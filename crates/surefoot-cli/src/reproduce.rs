@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use surefoot_paper::DataSet;
 use surefoot_paper::data::Files;
 use surefoot_paper::experiment::{self, Conclusion, Event, Settings, Unit, report};
-use surefoot_paper::training::Model;
+use surefoot_paper::training::{Method, Model};
 
 use crate::Said;
 
@@ -31,7 +31,8 @@ pub struct Options {
     /// look.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     seeds: u32,
-    /// Only these data sets (compas, adult, loan, german, bail) and models (linear, network).
+    /// Only these data sets (compas, adult, loan, german, bail), models (linear, network) and ways
+    /// of training (erm, allr, ross, af, allr-mu1-0, allr-mu2-0).
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = part)]
     only: Vec<Part>,
 }
@@ -41,29 +42,37 @@ pub struct Options {
 enum Part {
     Data(DataSet),
     Model(Model),
+    Method(Method),
 }
 
 fn part(name: &str) -> Result<Part, String> {
-    let name = name.trim();
-    let model = Model::ALL.into_iter().find(|model| model.to_string() == name).map(Part::Model);
-    let known = || {
-        let data = DataSet::ALL.iter().map(ToString::to_string);
-        data.chain(Model::ALL.iter().map(ToString::to_string)).collect::<Vec<_>>().join(", ")
-    };
-    DataSet::named(name).map(Part::Data).or(model).ok_or_else(|| format!("there are {}", known()))
+    let data = DataSet::ALL.map(|data| (data.to_string(), Part::Data(data)));
+    let models = Model::ALL.map(|model| (model.to_string(), Part::Model(model)));
+    let methods = Method::ALL.map(|method| (method.name().to_owned(), Part::Method(method)));
+    let known: Vec<(String, Part)> = data.into_iter().chain(models).chain(methods).collect();
+    let found = known.iter().find(|(word, _)| word == name.trim()).map(|(_, part)| *part);
+    let words = || known.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>().join(", ");
+    found.ok_or_else(|| format!("there are {}", words()))
 }
 
-/// The settings for what is asked; all of a kind where none of it is named.
+/// Those that are named, or all if none is.
+fn named<T: Copy + PartialEq>(all: &[T], only: &[Part], of: fn(&Part) -> Option<T>) -> Vec<T> {
+    let wanted: Vec<T> = only.iter().filter_map(of).collect();
+    all.iter().copied().filter(|part| wanted.is_empty() || wanted.contains(part)).collect()
+}
+
 fn settings(options: &Options) -> Settings {
-    let every = Settings { seeds: options.seeds, ..Settings::default() };
-    let named = |data: &DataSet| options.only.iter().any(|p| matches!(p, Part::Data(d) if d == data));
-    let data: Vec<DataSet> = every.data.iter().copied().filter(named).collect();
-    let named = |model: &Model| options.only.iter().any(|p| matches!(p, Part::Model(m) if m == model));
-    let models: Vec<Model> = every.models.iter().copied().filter(named).collect();
+    let only = &options.only;
     Settings {
-        data: if data.is_empty() { every.data.clone() } else { data },
-        models: if models.is_empty() { every.models.clone() } else { models },
-        ..every
+        data: named(&DataSet::ALL, only, |part| if let Part::Data(data) = part { Some(*data) } else { None }),
+        models: named(
+            &Model::ALL,
+            only,
+            |part| if let Part::Model(model) = part { Some(*model) } else { None },
+        ),
+        methods: named(&Method::ALL, only, |part| if let Part::Method(m) = part { Some(*m) } else { None }),
+        seeds: options.seeds,
+        ..Settings::default()
     }
 }
 
@@ -180,8 +189,11 @@ mod tests {
         assert_eq!((loan.data, loan.models), (vec![DataSet::Loan], Model::ALL.to_vec()));
         let some = asked(&["german", " linear", "compas"]);
         assert_eq!((some.data, some.models), (vec![DataSet::Compas, DataSet::German], vec![Model::Linear]));
+        assert_eq!(asked(&["allr", "erm"]).methods, [Method::Erm, Method::Allr]);
         let error = part("campos").err().unwrap();
-        assert_eq!(error, "there are compas, adult, loan, german, bail, linear, network");
+        let known =
+            "compas, adult, loan, german, bail, linear, network, erm, allr, ross, af, allr-mu1-0, allr-mu2-0";
+        assert_eq!(error, format!("there are {known}"));
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub struct Settings {
     pub data: Vec<DataSet>,
     /// For which models.
     pub models: Vec<Model>,
+    /// For which ways of training.
+    pub methods: Vec<Method>,
     /// How many splits into training and test: those of seeds 0, 1, ...
     pub seeds: u32,
     /// How many of those turned down in a test split are asked about, at most.
@@ -74,6 +76,7 @@ impl Default for Settings {
         Self {
             data: DataSet::ALL.to_vec(),
             models: Model::ALL.to_vec(),
+            methods: Method::ALL.to_vec(),
             seeds: 5,
             people: 1000,
             proofs: 60,
@@ -99,24 +102,13 @@ pub struct Unit {
 impl Unit {
     /// The name of its file, without ending: `loan_network_allr_s0`.
     pub fn name(&self) -> String {
-        format!("{}_{}_{}_s{}", self.data, self.model, word(self.method), self.seed)
+        format!("{}_{}_{}_s{}", self.data, self.model, self.method.name(), self.seed)
     }
 
     /// Which sizes of uncertainty are looked at: all for the usual way of training, otherwise
     /// none and that at which ways of training are compared.
     pub fn epsilons(&self) -> &'static [f64] {
         if self.method == Method::Erm { &EPSILONS } else { &[0.0, COMPARED] }
-    }
-}
-
-fn word(method: Method) -> &'static str {
-    match method {
-        Method::Erm => "erm",
-        Method::Allr => "allr",
-        Method::Ross => "ross",
-        Method::Af => "af",
-        Method::AllrWithoutLinearity => "allr-mu1-0",
-        Method::AllrWithoutReliance => "allr-mu2-0",
     }
 }
 
@@ -127,8 +119,9 @@ impl Settings {
         for seed in 0..self.seeds {
             for &data in &self.data {
                 for &model in &self.models {
-                    let ablations = if model == Model::Network { &Method::ABLATIONS[..] } else { &[] };
-                    let methods = Method::COMPARED.iter().chain(ablations);
+                    let wanted =
+                        |method: &&Method| model == Model::Network || !Method::ABLATIONS.contains(method);
+                    let methods = self.methods.iter().filter(wanted);
                     units.extend(methods.map(|&method| Unit { data, model, method, seed }));
                 }
             }

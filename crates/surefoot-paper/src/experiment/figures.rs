@@ -64,7 +64,8 @@ pub(super) fn all(results: &Results) -> Result<Vec<Figure>> {
     }));
     let [linearity, reliance] = Method::ABLATIONS;
     let ablation = comparison(results, Model::Network, &[Method::Erm, Method::Allr, linearity, reliance]);
-    figures.extend(ablation.map(|drawing| Figure {
+    let ablated = results.measured.iter().any(|(unit, _)| Method::ABLATIONS.contains(&unit.method));
+    figures.extend(ablation.filter(|_| ablated).map(|drawing| Figure {
         name: "ablation",
         title: "ALLR with one of its terms only, networks",
         caption: COMPARISON,
@@ -190,9 +191,8 @@ impl Quantity<'_> {
 }
 
 fn comparison(results: &Results, model: Model, methods: &[Method]) -> Option<Canvas> {
-    let data = results.data();
-    let there = |&data: &DataSet| results.of((data, model, Method::Erm)).next().is_some();
-    let data: Vec<DataSet> = data.into_iter().filter(there).collect();
+    let there = |data: &DataSet| methods.iter().any(|&m| results.of((*data, model, m)).next().is_some());
+    let data: Vec<DataSet> = results.data().into_iter().filter(there).collect();
     if data.is_empty() {
         return None;
     }

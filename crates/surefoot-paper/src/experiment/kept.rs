@@ -22,7 +22,7 @@ pub(super) struct Kept {
 /// Everything that a result depends on, in words: two units of work with the same key give the
 /// same.
 pub(super) fn key(unit: &Unit, settings: &Settings, digest: &str) -> String {
-    let Settings { people, proofs, evaluations, epochs, data: _, models: _, seeds: _ } = settings;
+    let Settings { people, proofs, evaluations, epochs, data: _, models: _, methods: _, seeds: _ } = settings;
     let training = recipe(unit.data, unit.model, unit.method, u64::from(unit.seed));
     format!(
         "version {VERSION} of surefoot {}; {}; data {digest}; {training:?}; epsilons {:?}; at most {people} \
