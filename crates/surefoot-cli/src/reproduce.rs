@@ -135,10 +135,37 @@ struct State {
     done: usize,
     kept: usize,
     units: usize,
+    begin: Option<Instant>,
+    effort: f64,
+    spent: f64,
 }
 
-/// Steps of the bar for each second of expected effort.
-const RESOLUTION: f64 = 100.0;
+impl State {
+    /// The part of the work that is done.
+    fn share(&self) -> f64 {
+        if self.effort > 0.0 { (self.spent / self.effort).min(1.0) } else { 1.0 }
+    }
+
+    /// What is going on, and the time left if what is left goes as fast as what is done.
+    fn message(&self) -> String {
+        let share = self.share();
+        let left = match self.begin {
+            Some(begin) if share >= KNOWN => {
+                let left = begin.elapsed().as_secs_f64() * (1.0 - share) / share;
+                format!("about {} left, ", duration(left))
+            }
+            _ => String::new(),
+        };
+        let running: Vec<String> = self.running.iter().map(Unit::name).collect();
+        format!("{left}{} of {} done: {}", self.done, self.units, running.join(", "))
+    }
+}
+
+/// Steps of the bar.
+const STEPS: f64 = 1000.0;
+
+/// From which part of the work on the time left is told.
+const KNOWN: f64 = 0.02;
 
 impl Progress {
     fn new() -> Self {
@@ -156,20 +183,20 @@ impl Progress {
         match event {
             Event::Planned { units, done, effort } => {
                 (state.units, state.done, state.kept) = (units, done, done);
-                let style = ProgressStyle::with_template("{bar:30} {percent}%, about {eta} left; {msg}");
+                (state.begin, state.effort) = (Some(Instant::now()), effort);
+                let style = ProgressStyle::with_template("{bar:30} {percent}% {msg}");
                 self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-                self.bar.set_length((RESOLUTION * effort) as u64);
-                self.bar.reset_eta();
+                self.bar.set_length(STEPS as u64);
             }
             Event::Begun(unit) => state.running.push(unit),
-            Event::Advanced { effort } => self.bar.inc((RESOLUTION * effort) as u64),
+            Event::Advanced { effort } => state.spent += effort,
             Event::Finished(unit) => {
                 state.running.retain(|running| *running != unit);
                 state.done += 1;
             }
         }
-        let running: Vec<String> = state.running.iter().map(Unit::name).collect();
-        self.bar.set_message(format!("{} of {}: {}", state.done, state.units, running.join(", ")));
+        self.bar.set_position((STEPS * state.share()) as u64);
+        self.bar.set_message(state.message());
     }
 }
 
@@ -194,6 +221,17 @@ mod tests {
         let known =
             "compas, adult, loan, german, bail, linear, network, erm, allr, ross, af, allr-mu1-0, allr-mu2-0";
         assert_eq!(error, format!("there are {known}"));
+    }
+
+    #[test]
+    fn the_time_left_is_told_once_it_is_known() {
+        let unit = Unit { data: DataSet::Loan, model: Model::Network, method: Method::Allr, seed: 3 };
+        let mut state = State { running: vec![unit], units: 4, effort: 10.0, ..State::default() };
+        assert_eq!(state.message(), "0 of 4 done: loan_network_allr_s3");
+        state.begin = Instant::now().checked_sub(Duration::from_secs(30));
+        assert!(!state.message().contains("left"));
+        state.spent = 2.5;
+        assert_eq!(state.message(), "about 90 s left, 0 of 4 done: loan_network_allr_s3");
     }
 
     #[test]

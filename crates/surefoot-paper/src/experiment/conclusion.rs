@@ -186,3 +186,78 @@ fn both_terms(results: &Results) -> Conclusion {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Answers, Measured, Proofs, Proven, Unit};
+    use super::*;
+
+    /// Two people of a unit with an action for each, for every size of uncertainty; `sizes` of
+    /// what breaks them, beyond the uncertainty.
+    fn unit(model: Model, method: Method, beyond: [f64; 2], broken: bool) -> (Unit, Measured) {
+        let unit = Unit { data: DataSet::Loan, model, method, seed: 0 };
+        let answers = |&epsilon: &f64| Answers {
+            epsilon,
+            cost: vec![Some(1.0); 2],
+            smallest_break: beyond.map(|size| Some(epsilon + size)).to_vec(),
+        };
+        let proven = Proven::Certified { cost: 1.0, bound: 1.0, broken };
+        let measured = Measured {
+            accuracy: 0.8,
+            mcc: 0.6,
+            turned_down: 2,
+            rows: vec![0, 1],
+            answers: EPSILONS.iter().map(answers).collect(),
+            proofs: vec![Proofs { epsilon: COMPARED, people: vec![proven; 2] }],
+        };
+        (unit, measured)
+    }
+
+    fn verdicts(measured: Vec<(Unit, Measured)>) -> Vec<Option<bool>> {
+        let results = Results { measured, origins: Vec::new(), seconds: 0.0 };
+        all(&results).into_iter().map(|conclusion| conclusion.holds).collect()
+    }
+
+    #[test]
+    fn nothing_is_concluded_from_nothing() {
+        assert_eq!(verdicts(Vec::new()), [None; 5]);
+    }
+
+    #[test]
+    fn conclusions_hold_or_do_not() {
+        let linear = |method, beyond| unit(Model::Linear, method, beyond, false);
+        let network = |method, beyond| unit(Model::Network, method, beyond, false);
+        let good = [1e-6, 2e-6];
+        let [linearity, reliance] = Method::ABLATIONS;
+        // Nothing of the network's breaks within the uncertainty, so nothing is lost at 0.5.
+        let all = vec![
+            linear(Method::Erm, good),
+            linear(Method::Allr, good),
+            network(Method::Erm, [0.01, 0.02]),
+            network(Method::Allr, [0.01, 0.02]),
+            network(linearity, [-0.0001, 0.02]),
+            network(reliance, [-0.0001, 0.02]),
+        ];
+        assert_eq!(verdicts(all), [Some(true), Some(true), Some(false), Some(true), Some(true)]);
+        // A linear action that breaks too early, and one that is dearer than it need be.
+        assert_eq!(verdicts(vec![linear(Method::Erm, [-1e-5, 1e-6])])[1], Some(false));
+        assert_eq!(verdicts(vec![linear(Method::Erm, [1e-6, 1e-2])])[1], Some(false));
+        // ALLR that lowers the share.
+        let lower = vec![linear(Method::Erm, good), linear(Method::Allr, [-1e-5, 1e-6])];
+        assert_eq!(verdicts(lower)[3], Some(false));
+        // Terms that make no difference.
+        let equal = [Method::Allr, linearity, reliance].map(|method| network(method, good));
+        assert_eq!(verdicts(equal.to_vec())[4], Some(false));
+    }
+
+    /// At 0.5 half of the actions break: that is the paper's conclusion, unless a certified one
+    /// breaks too.
+    #[test]
+    fn a_broken_certificate_refutes_the_third_conclusion() {
+        for broken in [false, true] {
+            let (at, mut measured) = unit(Model::Network, Method::Erm, [0.01, 0.02], broken);
+            measured.answers[4].smallest_break[0] = Some(0.1);
+            assert_eq!(verdicts(vec![(at, measured)])[2], Some(!broken));
+        }
+    }
+}

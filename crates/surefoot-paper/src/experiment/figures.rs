@@ -6,7 +6,7 @@ use crate::data::DataSet;
 use crate::figure::bars::{Bar, Bars, Stacks};
 use crate::figure::canvas::{Canvas, Mark};
 use crate::figure::panel::Panel;
-use crate::figure::violin::Violins;
+use crate::figure::violin::{Group, Violins};
 use crate::figure::{COLOURS, illustration};
 use crate::training::{Method, Model};
 
@@ -87,7 +87,7 @@ const HEADROOM: f64 = 1.05;
 fn fragility(results: &Results) -> Option<Figure> {
     let group = |data: DataSet| {
         let violins = Model::ALL.map(|model| (COLOURS[model as usize], results.breaks(data, model, 0.0)));
-        (label(data).into(), violins.to_vec(), None)
+        Group { name: label(data).into(), violins: violins.to_vec(), line: None }
     };
     let violins = Violins {
         beside: "smallest perturbation that breaks it".into(),
@@ -118,15 +118,17 @@ fn robustness(results: &Results) -> Option<Figure> {
                 .into_iter()
                 .filter(|data| results.data().contains(data))
                 .map(|data| (COLOURS[data as usize], results.breaks(data, model, epsilon)));
-            (format!("ε = {epsilon}"), violins.collect(), Some(epsilon))
+            Group { name: format!("ε = {epsilon}"), violins: violins.collect(), line: Some(epsilon) }
         };
         let title = if model == Model::Linear { "linear classifiers (LR)" } else { "networks (NN)" };
         let beside = if model == Model::Linear { "smallest perturbation that breaks it" } else { "" };
         let groups = EPSILONS.iter().filter(|&&epsilon| epsilon > 0.0).map(group).collect();
         Violins { title: title.into(), below: String::new(), beside: beside.into(), groups }
     });
-    let has =
-        |violins: &&Violins| violins.groups.iter().any(|(_, v, _)| v.iter().any(|(_, v)| !v.is_empty()));
+    let has = |violins: &&Violins| {
+        let mut all = violins.groups.iter().flat_map(|group| &group.violins);
+        all.any(|(_, values)| !values.is_empty())
+    };
     let shown: Vec<&Violins> = violins.iter().filter(has).collect();
     // One axis for both, so that they can be compared.
     let (low, high) = shown

@@ -115,28 +115,31 @@ pub(super) fn measure(
     table: &Prepared,
     watch: &(dyn Fn(Event) + Sync),
 ) -> Result<(Measured, [f64; 3])> {
+    // A share of one of the three parts is done.
     let expected = effort::of(unit, settings);
+    let advance = |part: usize, share: f64| watch(Event::Advanced { effort: expected[part] * share });
     let mut seconds = [0.0; 3];
-    let mut done = |stage: usize, begin: Instant| {
-        seconds[stage] = begin.elapsed().as_secs_f64();
-        watch(Event::Advanced { effort: expected[stage] });
-    };
     let begin = Instant::now();
-    let Trained { accuracy, mcc, turned_down, rows, asked } = table.train(unit, settings)?;
-    done(0, begin);
+    let trained = table.train(unit, settings, &|share| advance(0, share))?;
+    let Trained { accuracy, mcc, turned_down, rows, asked } = trained;
+    seconds[0] = begin.elapsed().as_secs_f64();
     let (mut answers, mut proofs) = (Vec::new(), Vec::new());
     if let Some((problem, people)) = &asked {
         let refused = |source| ExperimentError::refused(unit.name())(source);
         let begin = Instant::now();
-        for &epsilon in unit.epsilons() {
+        let epsilons = unit.epsilons();
+        for &epsilon in epsilons {
             answers.push(answer(unit.model, problem, people, epsilon).map_err(refused)?);
+            advance(1, 1.0 / epsilons.len() as f64);
         }
-        done(1, begin);
+        seconds[1] = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
-        for &epsilon in proven_epsilons(unit) {
-            proofs.push(prove(unit.model, problem, people, epsilon, settings).map_err(refused)?);
+        let epsilons = proven_epsilons(unit);
+        for &epsilon in epsilons {
+            let advance = |share: f64| advance(2, share / epsilons.len() as f64);
+            proofs.push(prove(unit.model, problem, people, epsilon, settings, &advance).map_err(refused)?);
         }
-        done(2, begin);
+        seconds[2] = begin.elapsed().as_secs_f64();
     }
     Ok((Measured { accuracy, mcc, turned_down, rows, answers, proofs }, seconds))
 }
@@ -184,6 +187,7 @@ fn prove(
     people: &People,
     epsilon: f64,
     settings: &Settings,
+    advance: &(dyn Fn(f64) + Sync),
 ) -> surefoot::Result<Proofs> {
     let problem = problem.clone().with_uncertainty(Norm::L2, epsilon)?;
     let outcomes: Vec<Outcome> = match model {
@@ -195,12 +199,18 @@ fn prove(
             let budget = Budget { evaluations: settings.evaluations };
             let complete = Complete::new(&problem)?.with_budget(budget)?;
             let first: Vec<&[f64]> = people.iter().take(settings.proofs).collect();
-            first
-                .into_par_iter()
-                .map(|individual| complete.solve(individual))
-                .collect::<surefoot::Result<_>>()?
+            let share = 1.0 / first.len() as f64;
+            let solve = |individual: &[f64]| {
+                let outcome = complete.solve(individual);
+                advance(share);
+                outcome
+            };
+            first.into_par_iter().map(solve).collect::<surefoot::Result<_>>()?
         }
     };
+    if model == Model::Linear {
+        advance(1.0);
+    }
     let certified: Vec<usize> =
         (0..outcomes.len()).filter(|&person| outcomes[person].recourse().is_some()).collect();
     let actions: Vec<Action> =

@@ -1,10 +1,11 @@
 //! A data set with all that is needed of it for its units of work: rows, splits, causal models.
 
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use ndarray::{Array2, Axis};
 use sha2::{Digest, Sha256};
-use surefoot::train::{Fitting, Threshold};
+use surefoot::train::{Epoch, Fitting, Threshold};
 use surefoot::{Classifier, Features, Metrics, People, Problem, Scm};
 
 use super::{ExperimentError, Result, Settings, Unit};
@@ -84,7 +85,9 @@ impl Prepared {
     }
 
     /// Trains the classifier of a unit, on its split, as the paper does.
-    pub fn train(&self, unit: &Unit, settings: &Settings) -> Result<Trained> {
+    ///
+    /// `advance` is told after each epoch which share of the work that was.
+    pub fn train(&self, unit: &Unit, settings: &Settings, advance: &dyn Fn(f64)) -> Result<Trained> {
         let refused = |source| ExperimentError::refused(unit.name())(source);
         self.fit(unit.model)?;
         let (train, test) = split(self.rows.nrows(), unit.seed);
@@ -95,7 +98,13 @@ impl Prepared {
         let ((train_rows, train_labels), (test_rows, test_labels)) = (pick(&train), pick(&test));
         let mut training = recipe(unit.data, unit.model, unit.method, u64::from(unit.seed));
         training.epochs = training.epochs.min(settings.epochs);
-        let trained = training.run(&self.features, train_rows.view(), &train_labels).map_err(refused)?;
+        let share = 1.0 / training.epochs as f64;
+        let watch = &mut |_: &Epoch| {
+            advance(share);
+            ControlFlow::Continue(())
+        };
+        let trained = training.run_with(&self.features, train_rows.view(), &train_labels, watch);
+        let trained = trained.map_err(refused)?;
         let classifier = trained.classifier(Threshold::BestMcc, train_rows.view(), &train_labels);
         let classifier = classifier.map_err(refused)?;
         let probabilities = trained.probabilities(test_rows.view());

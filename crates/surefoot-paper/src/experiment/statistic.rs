@@ -47,7 +47,7 @@ impl Statistic {
 
 /// How answers and proofs for the same people compare, as counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// How many were asked about.
     pub people: usize,
     /// The paper's method found an action that no attack breaks.

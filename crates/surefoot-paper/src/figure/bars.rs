@@ -64,9 +64,12 @@ pub(crate) struct Stacks {
     pub title: String,
     /// Beside the vertical axis.
     pub beside: String,
-    /// What each group is called, and the parts of each of its bars from below.
-    pub groups: Vec<(String, Vec<Vec<(&'static str, f64)>>)>,
+    /// What each group is called, and its bars.
+    pub groups: Vec<(String, Vec<Stack>)>,
 }
+
+/// The parts of a bar from below: their colours and shares.
+pub(crate) type Stack = Vec<(&'static str, f64)>;
 
 impl Stacks {
     /// Draws them on a panel, whose ranges are set to the groups and to shares.

@@ -18,15 +18,25 @@ pub(crate) struct Violins {
     pub below: String,
     /// Beside the vertical axis.
     pub beside: String,
-    /// What each group is called, its violins with their colours, and where a dashed line crosses
-    /// it.
-    pub groups: Vec<(String, Vec<(&'static str, Vec<f64>)>, Option<f64>)>,
+    /// The groups, from the left.
+    pub groups: Vec<Group>,
+}
+
+/// A group of violins.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    /// What it is called.
+    pub name: String,
+    /// The numbers of each violin, with its colour.
+    pub violins: Vec<(&'static str, Vec<f64>)>,
+    /// Where a dashed line crosses it.
+    pub line: Option<f64>,
 }
 
 impl Violins {
     /// The range of all numbers, in powers of ten.
     pub fn range(&self) -> Option<(f64, f64)> {
-        let all = self.groups.iter().flat_map(|(_, violins, line)| {
+        let all = self.groups.iter().flat_map(|Group { violins, line, .. }| {
             violins.iter().flat_map(|(_, values)| values.iter().copied()).chain(*line)
         });
         super::range(all.filter(|value| *value > 0.0).map(f64::log10))
@@ -37,7 +47,7 @@ impl Violins {
     pub fn draw(&self, canvas: &mut Canvas, mut panel: Panel) {
         panel.x = (0.0, self.groups.len() as f64);
         panel.numbers(canvas, true);
-        for (number, (name, violins, line)) in self.groups.iter().enumerate() {
+        for (number, Group { name, violins, line }) in self.groups.iter().enumerate() {
             let start = number as f64;
             if let Some(level) = line {
                 let y = level.log10();
