@@ -10,6 +10,7 @@ mod fit;
 mod init;
 mod people;
 mod recourse;
+mod reproduce;
 mod trade_off;
 mod train;
 
@@ -50,6 +51,9 @@ enum Command {
     /// Fit structural equations to a table and a causal graph, and write them into a problem
     /// file.
     Fit(fit::Options),
+    /// Do the paper's experiments again, and write its figures and a report with the published
+    /// numbers beside ours.
+    Reproduce(reproduce::Options),
     /// The data sets of the paper: what they are, and how to get them.
     Data(data::Options),
 }
@@ -78,6 +82,7 @@ fn main() -> ExitCode {
         Command::TradeOff(options) => trade_off::run(&options).map(Said::from),
         Command::Train(options) => train::run(&options).map(Said::from),
         Command::Fit(options) => fit::run(&options).map(Said::from),
+        Command::Reproduce(options) => reproduce::run(&options),
         Command::Data(options) => data::run(&options).map(Said::from),
     };
     let written = result.and_then(|said| {

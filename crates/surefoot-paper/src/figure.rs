@@ -1,5 +1,11 @@
 //! Figures, as SVG or PNG: the one place that knows the plotting library.
 
+pub(crate) mod canvas;
+pub(crate) mod panel;
+pub(crate) mod violin;
+pub(crate) mod bars;
+pub mod illustration;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,8 +13,12 @@ use kuva::plot::{LinePlot, ScatterPlot};
 use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 
+pub use canvas::Canvas;
+
+use crate::whole;
+
 /// Colours that stay apart in print and for the colour-blind (Okabe and Ito).
-const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
+pub(crate) const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 
 /// Points per unit of length of a PNG.
 const SCALE: f32 = 2.0;
@@ -112,11 +122,7 @@ impl LineChart {
         } else {
             self.svg().into_bytes()
         };
-        let mut aside = path.as_os_str().to_owned();
-        aside.push(format!(".{}.partial", std::process::id()));
-        let written = std::fs::write(&aside, bytes).and_then(|()| std::fs::rename(&aside, path));
-        // If it cannot be removed either there is nothing more to be done.
-        written.inspect_err(|_| drop(std::fs::remove_file(&aside)))
+        whole::write(path, &bytes)
     }
 }
 

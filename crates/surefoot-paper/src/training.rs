@@ -54,6 +54,31 @@ impl Model {
 impl Method {
     /// The four that the paper compares.
     pub const COMPARED: [Method; 4] = [Method::Erm, Method::Allr, Method::Ross, Method::Af];
+
+    /// All of them.
+    pub const ALL: [Method; 6] = [
+        Method::Erm,
+        Method::Allr,
+        Method::Ross,
+        Method::Af,
+        Method::AllrWithoutLinearity,
+        Method::AllrWithoutReliance,
+    ];
+
+    /// ALLR with one of its two terms only.
+    pub const ABLATIONS: [Method; 2] = [Method::AllrWithoutLinearity, Method::AllrWithoutReliance];
+
+    /// The name that commands and files use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Erm => "erm",
+            Method::Allr => "allr",
+            Method::Ross => "ross",
+            Method::Af => "af",
+            Method::AllrWithoutLinearity => "allr-mu1-0",
+            Method::AllrWithoutReliance => "allr-mu2-0",
+        }
+    }
 }
 
 impl fmt::Display for Model {

@@ -1,0 +1,277 @@
+//! The paper's experiments: classifiers trained anew, recourse for those they turn down, attacks
+//! on it, and what can be proven for the same people.
+//!
+//! [`run`] does one [`Unit`] of work after the other, on all cores, and keeps what each gives in a
+//! file of its own. What is already there, for the same data and settings, is not done again.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use surefoot_paper::data::{DataSet, Files};
+//! use surefoot_paper::experiment::{Settings, report, run};
+//!
+//! let settings = Settings { data: vec![DataSet::Loan], seeds: 1, ..Settings::default() };
+//! let results = run(&settings, &Files::locate(), Path::new("out"), &|_| ())?;
+//! report::write(&settings, &results, Path::new("out"))?;
+//! # Ok::<(), surefoot_paper::experiment::ExperimentError>(())
+//! ```
+
+mod effort;
+mod kept;
+mod measure;
+mod prepare;
+mod published;
+mod statistic;
+mod figures;
+mod conclusion;
+pub mod report;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+use thiserror::Error;
+
+pub use conclusion::Conclusion;
+pub use figures::Figure;
+pub use measure::{Answers, Measured, Proofs, Proven};
+pub use statistic::{Results, Statistic};
+
+use crate::data::{DataError, DataSet, Files};
+use crate::training::{Method, Model};
+use kept::Kept;
+use prepare::Prepared;
+
+/// The sizes of uncertainty that recourse is made robust against; 0 is standard recourse.
+pub const EPSILONS: [f64; 5] = [0.0, 0.001, 0.01, 0.1, 0.5];
+
+/// The size at which ways of training are compared.
+pub const COMPARED: f64 = 0.1;
+
+/// What is to be done. What the paper does is the default, but for proofs, of which it has none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// On which data sets.
+    pub data: Vec<DataSet>,
+    /// For which models.
+    pub models: Vec<Model>,
+    /// For which ways of training.
+    pub methods: Vec<Method>,
+    /// How many splits into training and test: those of seeds 0, 1, ...
+    pub seeds: u32,
+    /// How many of those turned down in a test split are asked about, at most.
+    pub people: usize,
+    /// How many of them a proof is looked for where the classifier is a network, at most.
+    pub proofs: usize,
+    /// Work that each such proof may cost; see [`surefoot::Budget`].
+    pub evaluations: usize,
+    /// Passes over the training rows, at most; the paper's numbers where those are fewer.
+    pub epochs: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            data: DataSet::ALL.to_vec(),
+            models: Model::ALL.to_vec(),
+            methods: Method::ALL.to_vec(),
+            seeds: 5,
+            people: 1000,
+            proofs: 60,
+            evaluations: 20_000,
+            epochs: usize::MAX,
+        }
+    }
+}
+
+/// A unit of work: one classifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// On which data set.
+    pub data: DataSet,
+    /// Which model.
+    pub model: Model,
+    /// Trained how.
+    pub method: Method,
+    /// With which split.
+    pub seed: u32,
+}
+
+impl Unit {
+    /// The name of its file, without ending: `loan_network_allr_s0`.
+    pub fn name(&self) -> String {
+        format!("{}_{}_{}_s{}", self.data, self.model, self.method.name(), self.seed)
+    }
+
+    /// Which sizes of uncertainty are looked at: all for the usual way of training, otherwise
+    /// none and that at which ways of training are compared.
+    pub fn epsilons(&self) -> &'static [f64] {
+        if self.method == Method::Erm { &EPSILONS } else { &[0.0, COMPARED] }
+    }
+}
+
+impl Settings {
+    /// All units of work; the ablations are of networks only, for which both terms matter.
+    pub fn units(&self) -> Vec<Unit> {
+        let mut units = Vec::new();
+        for seed in 0..self.seeds {
+            for &data in &self.data {
+                for &model in &self.models {
+                    let wanted =
+                        |method: &&Method| model == Model::Network || !Method::ABLATIONS.contains(method);
+                    let methods = self.methods.iter().filter(wanted);
+                    units.extend(methods.map(|&method| Unit { data, model, method, seed }));
+                }
+            }
+        }
+        units
+    }
+}
+
+/// What can go wrong.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named by the message of their variant")]
+pub enum ExperimentError {
+    /// A data set that cannot be read.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Something that the engine refuses.
+    #[error("{place}: {source}")]
+    Refused { place: String, source: Box<surefoot::Error> },
+    /// A file or folder that cannot be written.
+    #[error("{}: cannot be written: {source}; name another folder with --out", path.display())]
+    Write { path: PathBuf, source: std::io::Error },
+    /// Threads that cannot be had.
+    #[error("no threads to work on: {0}")]
+    Threads(rayon::ThreadPoolBuildError),
+    /// A page that cannot be made.
+    #[error("the report: {source}")]
+    Page { source: Box<minijinja::Error> },
+}
+
+impl ExperimentError {
+    fn refused(place: impl Into<String>) -> impl FnOnce(surefoot::Error) -> Self {
+        let place = place.into();
+        move |source| ExperimentError::Refused { place, source: source.into() }
+    }
+
+    fn write(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| ExperimentError::Write { path, source }
+    }
+}
+
+/// What can come of an experiment.
+pub type Result<T> = std::result::Result<T, ExperimentError>;
+
+/// How far the work is. Effort is in seconds of one core of an ordinary machine, roughly.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// Before the work begins.
+    Planned {
+        /// Units that there are.
+        units: usize,
+        /// Those of them that are done already.
+        done: usize,
+        /// What the others take.
+        effort: f64,
+    },
+    /// A unit begins.
+    Begun(Unit),
+    /// A part of it is done.
+    Advanced {
+        /// Which effort that was expected to take.
+        effort: f64,
+    },
+    /// A unit is done and kept.
+    Finished(Unit),
+}
+
+/// Does all units of work that are not done yet, and gives the results of all.
+///
+/// Results are kept in `results` of the folder, one file for each unit, written when it is done.
+/// A file that was made from other data or with other settings is made anew.
+///
+/// # Errors
+/// If a data set cannot be read or a file not be written; results of units that were done by
+/// then are kept.
+pub fn run(
+    settings: &Settings,
+    files: &Files,
+    folder: &Path,
+    watch: &(dyn Fn(Event) + Sync),
+) -> Result<Results> {
+    let results = folder.join("results");
+    std::fs::create_dir_all(&results).map_err(ExperimentError::write(&results))?;
+    let tables = settings.data.par_iter().map(|&data| Prepared::read(data, files));
+    let tables = tables.collect::<Result<Vec<Prepared>>>()?;
+    let table = |data: DataSet| tables.iter().find(|table| table.data == data);
+    let place = |unit: &Unit| results.join(format!("{}.json", unit.name()));
+
+    let mut done: Vec<(usize, Kept)> = Vec::new();
+    let mut missing: Vec<(usize, Unit, String, &Prepared)> = Vec::new();
+    for (number, unit) in settings.units().into_iter().enumerate() {
+        let Some(table) = table(unit.data) else { continue };
+        let key = kept::key(&unit, settings, &table.digest);
+        match Kept::read(&place(&unit), &key) {
+            Some(kept) => done.push((number, kept)),
+            None => missing.push((number, unit, key, table)),
+        }
+    }
+    // The longest first, so that cores finish together.
+    let effort = |unit: &Unit| -> f64 { effort::of(unit, settings).iter().sum() };
+    missing.sort_by(|a, b| effort(&b.1).total_cmp(&effort(&a.1)));
+    let expected = missing.iter().map(|(_, unit, ..)| effort(unit)).sum();
+    watch(Event::Planned { units: done.len() + missing.len(), done: done.len(), effort: expected });
+    for table in &tables {
+        let models = settings.models.iter().copied();
+        let needed =
+            |model: &Model| missing.iter().any(|(_, u, ..)| u.data == table.data && u.model == *model);
+        models.filter(needed).try_for_each(|model| table.fit(model))?;
+    }
+
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let finished = Mutex::new(Ok(done));
+    let work = || {
+        while !failed.load(Ordering::Relaxed) {
+            let Some((number, unit, key, table)) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                break;
+            };
+            watch(Event::Begun(*unit));
+            let made = measure::measure(unit, settings, table, watch).and_then(|(measured, seconds)| {
+                let kept = Kept { key: key.clone(), seconds, measured };
+                kept.write(&place(unit))?;
+                Ok((*number, kept))
+            });
+            let mut finished = finished.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            match (made, &mut *finished) {
+                (Ok(made), Ok(finished)) => finished.push(made),
+                (Ok(_), Err(_)) => {}
+                (Err(error), finished) => {
+                    failed.store(true, Ordering::Relaxed);
+                    *finished = Err(error);
+                }
+            }
+            watch(Event::Finished(*unit));
+        }
+    };
+    // Each core works on a unit of its own, with a pool of its own for what is parallel within:
+    // in a common one the short steps of training would wait for somebody else's long proofs.
+    // The last units have all cores to themselves.
+    let cores = rayon::current_num_threads();
+    let workers = cores.min(missing.len());
+    let threads = (2 * cores).div_ceil(workers.max(1)).min(cores);
+    let pools = (0..workers).map(|_| ThreadPoolBuilder::new().num_threads(threads).build());
+    let pools = pools.collect::<std::result::Result<Vec<_>, _>>().map_err(ExperimentError::Threads)?;
+    thread::scope(|scope| pools.iter().for_each(|pool| drop(scope.spawn(|| pool.install(work)))));
+    let mut finished = finished.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())?;
+    finished.sort_by_key(|(number, _)| *number);
+    let units = settings.units();
+    let seconds = finished.iter().flat_map(|(_, kept)| kept.seconds).sum();
+    let measured = finished.into_iter().map(|(number, kept)| (units[number], kept.measured)).collect();
+    let origins = tables.iter().map(|table| (table.data, table.origin.clone())).collect();
+    Ok(Results { measured, origins, seconds })
+}

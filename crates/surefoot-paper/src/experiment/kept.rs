@@ -1,0 +1,48 @@
+//! Results on disk: each in a file of its own, with what it was made from.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ExperimentError, Measured, Result, Settings, Unit};
+use crate::training::recipe;
+use crate::whole;
+
+/// Raised whenever the same data and settings give other results than before.
+const VERSION: u32 = 1;
+
+/// A result with what it was made from and the seconds that its three parts took.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Kept {
+    pub key: String,
+    pub seconds: [f64; 3],
+    pub measured: Measured,
+}
+
+/// Everything that a result depends on, in words: two units of work with the same key give the
+/// same.
+pub(super) fn key(unit: &Unit, settings: &Settings, digest: &str) -> String {
+    let Settings { people, proofs, evaluations, epochs, data: _, models: _, methods: _, seeds: _ } = settings;
+    let training = recipe(unit.data, unit.model, unit.method, u64::from(unit.seed));
+    format!(
+        "version {VERSION} of surefoot {}; {}; data {digest}; {training:?}; epsilons {:?}; at most {people} \
+         people, {proofs} proofs of {evaluations} evaluations, {epochs} epochs",
+        env!("CARGO_PKG_VERSION"),
+        unit.name(),
+        unit.epsilons(),
+    )
+}
+
+impl Kept {
+    /// What is kept in a file, if it was made from the same. Anything else, a damaged file too, is
+    /// as good as nothing.
+    pub fn read(path: &Path, key: &str) -> Option<Self> {
+        let kept: Kept = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        (kept.key == key).then_some(kept)
+    }
+
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let bytes = serde_json::to_vec(self).map_err(std::io::Error::other);
+        bytes.and_then(|bytes| whole::write(path, &bytes)).map_err(ExperimentError::write(path))
+    }
+}
