@@ -105,6 +105,7 @@ def features(
     limits: Mapping[str, Limits] | None = None,
     weight: Mapping[str, float] | None = None,
     norm_weight: Mapping[str, float] | None = None,
+    categories: Mapping[str, Sequence[object]] | None = None,
     columns: Iterable[str] | None = None,
 ) -> list[Feature]:
     """Features from a table: means and standard deviations, and the categories of columns of text.
@@ -121,6 +122,7 @@ def features(
     :param people: a DataFrame, an Arrow table, or a dict of columns.
     :param kind: for columns that are not what they look like, such as ``{"job": "category"}`` where
         jobs have numbers.
+    :param categories: of columns that have more than are in the table, or an order of their own.
     :param columns: which columns are features, in this order; all of them if not given.
     """
     names = _tables.column_names(people)
@@ -132,6 +134,7 @@ def features(
         "limits": limits,
         "weight": weight,
         "norm_weight": norm_weight,
+        "categories": categories,
     }.items():
         given[field] = values or {}
         for name in given[field]:
@@ -144,7 +147,7 @@ def features(
         is_named = settings.get("kind") in ("category", "ordinal")
         if is_named or not _tables.is_numeric(values):
             settings.setdefault("kind", "category")
-            settings["categories"] = _tables.distinct(values)
+            settings.setdefault("categories", _tables.distinct(values))
             made.append(Feature(name, **settings))
             continue
         numbers = _tables.numbers(values, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def test_people_that_do_not_fit(linear: sf.Problem, kind: type[sf.Error], messag
 
 
 def test_problems_that_cannot_be() -> None:
-    for kind, message, make in [
+    mistakes: list[tuple[type[sf.Error], str, Callable[[], object]]] = [
         (sf.FeatureError, "`a` is given twice", lambda: sf.Problem([A, A], LINEAR, epsilon=0.1)),
         (sf.FeatureError, "there are no features", lambda: sf.Problem([], LINEAR, epsilon=0.1)),
         (sf.ClassifierError, "takes 2 inputs; there are 1", lambda: sf.Problem([A], LINEAR, epsilon=0.1)),
@@ -60,7 +61,8 @@ def test_problems_that_cannot_be() -> None:
         (sf.CausalModelError, "formula of `a`, column 3", lambda: sf.CausalModel([A, B], {"a": "b ! u"})),
         (sf.FeatureError, "no column; there are `a`", lambda: sf.features({"a": [1, 2]}, change={"b": "any"})),
         (sf.FeatureError, "category with 0 categories", lambda: sf.Feature("a", kind="category")),
-    ]:  # fmt: skip
+    ]  # fmt: skip
+    for kind, message, make in mistakes:
         with pytest.raises(kind, match=message):
             make()
     assert issubclass(sf.PeopleError, sf.Error)
