@@ -34,7 +34,8 @@ def people(problem: sf.Problem, count: int) -> np.ndarray[tuple[int, int], np.dt
             column = (random.random(count) < 0.5).astype(float)
         elif feature.limits is not None:
             lower, upper = feature.limits
-            column = np.clip(column, lower, upper)
+            inside = 0.05 * feature.std
+            column = np.clip(column, (lower or -np.inf) + inside, (upper or np.inf) - inside)
         columns.append(column)
     return np.ascontiguousarray(np.stack(columns, axis=1))
 

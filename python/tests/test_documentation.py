@@ -22,7 +22,7 @@ def test_docstrings(name: str) -> None:
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("document", ["README.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/python.md"])
 def test_code_blocks(document: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = (ROOT / document).read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
