@@ -20,7 +20,7 @@ That is proven, as is that nothing cheaper would do.
 from ._answers import Answer, Answers, Table
 from ._causal import CausalModel, FittedEquation, fit
 from ._engine import __version__
-from ._features import Feature, features
+from ._features import Change, Feature, Kind, features
 from ._models import Classifier, Equation
 from ._problem import Problem
 from ._verbs import Actions, attack, certify, recourse, recourse_batches, train
@@ -43,6 +43,7 @@ __all__ = [
     "Answers",
     "CausalModel",
     "CausalModelError",
+    "Change",
     "Classifier",
     "ClassifierError",
     "Equation",
@@ -52,6 +53,7 @@ __all__ = [
     "FileError",
     "FitWarning",
     "FittedEquation",
+    "Kind",
     "MissingPackageError",
     "PeopleError",
     "Problem",

@@ -69,7 +69,11 @@ def column(table: Any, name: str) -> Any:
     if names.count(name) != 1:
         twice = "is there twice; rename one" if name in names else f"is not there; there are {quoted(names)}"
         raise PeopleError(f"column `{name}` {twice}")
-    values = table[name] if is_pandas(table) or not hasattr(table, "column") else table.column(name)
+    if is_pandas(table):
+        # Columns may be named by numbers.
+        values = table.iloc[:, names.index(name)]
+    else:
+        values = table.column(name) if hasattr(table, "column") else table[name]
     return values if hasattr(values, "to_numpy") else np.asarray(values)
 
 
@@ -88,8 +92,8 @@ def to_list(values: Any) -> list[Any]:
 
 
 def is_missing(value: Any) -> bool:
-    # Neither NaN nor pandas' NA and NaT equal themselves.
-    return value is None or value is not value or str(value) in ("nan", "<NA>", "NaT")
+    # pandas' NA does not even say whether it equals itself.
+    return value is None or (not isinstance(value, str) and str(value) in ("nan", "<NA>", "NaT"))
 
 
 def distinct(values: Any) -> list[object]:

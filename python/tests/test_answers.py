@@ -106,6 +106,13 @@ def test_people_are_known_by_their_id(linear: sf.Problem, people: dict[str, Any]
     assert sf.recourse(linear, people)[7].id == "8"
 
 
+def test_columns_may_have_numbers_for_names(people: dict[str, Any]) -> None:
+    features = [sf.Feature("0", "increase", mean=3000, std=1500), sf.Feature("1")]
+    problem = sf.Problem(features, sf.Classifier.linear([1.0, 0.0]), epsilon=0.1)
+    frame = pd.DataFrame(np.stack(list(people.values()), axis=1))
+    assert sf.recourse(problem, frame).to_arrow().equals(sf.recourse(problem, frame.to_numpy()).to_arrow())
+
+
 def test_batches_are_answered_one_by_one(linear: sf.Problem, people: dict[str, Any]) -> None:
     table = pa.table({"id": [str(i) for i in range(40)], **people})
     batches = list(sf.recourse_batches(linear, table.to_batches(max_chunksize=16)))

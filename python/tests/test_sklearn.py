@@ -30,7 +30,7 @@ from sklearn.preprocessing import (
 import surefoot as sf
 
 NUMBERS = ["income", "debt", "age"]
-CHANGE: dict[str, sf._features.Change] = {"income": "increase", "debt": "decrease"}
+CHANGE: dict[str, sf.Change] = {"income": "increase", "debt": "decrease"}
 
 
 def applicants(count: int = 400) -> tuple[pd.DataFrame, pd.Series[int]]:
