@@ -72,7 +72,7 @@ def main() -> None:
         acting = verdicts["verdict"].notna()
         effort = ((afterwards[name] - refused).abs() / deviations).sum(axis=1)[acting].mean()
         holding = (verdicts["verdict"][acting] == "holds").mean()
-        smallest = attacked["size"][acting].min()
+        smallest = attacked["smallest_break"][acting].min()
         print(
             f"{name}: {acting.sum()} actions of {effort:.2f} deviations on average. {holding:.0%} are proven to "
             f"hold; the weakest breaks with a shift of {smallest:.3f}."

@@ -145,9 +145,9 @@ def attack(
 ) -> Table:
     """Tries to break everybody's action: the smallest shift found that undoes it.
 
-    A row for each person: ``broken`` (within the uncertainty guarded against), ``size``, ``margin``
-    and ``shift:<feature>`` of the smallest shift found, and ``breaks_with``, the same in words. That
-    nothing is found proves nothing; :func:`certify` does.
+    A row for each person: ``broken`` (within the uncertainty guarded against), ``smallest_break``,
+    the size of the smallest shift found, with ``margin`` and ``shift:<feature>``, and ``breaks_with``,
+    the same in words. That nothing is found proves nothing; :func:`certify` does.
 
     >>> import surefoot as sf
     >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)

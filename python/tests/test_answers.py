@@ -128,7 +128,7 @@ def test_a_network_is_answered_with_proof(network: sf.Problem, people: dict[str,
     assert verdicts.column("verdict") == ["holds" if acts else None for acts in acting]
     attacked = sf.attack(network, people, answers).to_pandas()
     assert not attacked["broken"].any()
-    assert (attacked["size"][acting] > network.epsilon).all()
+    assert (attacked["smallest_break"][acting] > network.epsilon).all()
 
 
 def test_actions_of_others_are_judged(linear: sf.Problem, people: dict[str, Any]) -> None:

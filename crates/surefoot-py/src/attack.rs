@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use surefoot::attack::{Attack, CarliniWagner, DeepFool, FastGradient, ProjectedGradient};
-use surefoot::{Action, Break, People, Problem as Engine, describe_shift, smallest_break};
+use surefoot::{Action, Break, Exact, People, Problem as Engine, describe_shift, smallest_break};
 
 use crate::action::{Actions, acting};
 use crate::error::{Result, choice};
@@ -34,6 +34,10 @@ impl Method {
         actions: &[Action],
     ) -> surefoot::Result<Vec<Option<Break>>> {
         match self {
+            // DeepFool alone is exact where everything is linear.
+            Method::Smallest if Exact::new(problem).is_ok() => {
+                DeepFool::default().attack(problem, people, actions)
+            }
             Method::Smallest => smallest_break(problem, people, actions),
             Method::FastGradient => FastGradient.attack(problem, people, actions),
             Method::ProjectedGradient => ProjectedGradient::default().attack(problem, people, actions),
@@ -83,9 +87,9 @@ pub fn attack<'py>(
     let acts = |i: usize| actions.actions[i].is_some();
     let mut columns = Columns::default();
     columns.ids(ids.or(read).as_ref(), count);
-    let broken = |i: usize| breaks[i].as_ref().is_some_and(|found| found.size <= epsilon * (1.0 + 1e-12));
+    let broken = |i: usize| breaks[i].as_ref().is_some_and(|found| found.size <= epsilon);
     columns.truths("broken", (0..count).map(|i| acts(i).then(|| broken(i))));
-    columns.numbers("size", breaks.iter().map(|found| Some(found.as_ref()?.size)));
+    columns.numbers("smallest_break", breaks.iter().map(|found| Some(found.as_ref()?.size)));
     columns.numbers("margin", breaks.iter().map(|found| Some(found.as_ref()?.margin)));
     for (i, feature) in features.iter().enumerate() {
         let shift = breaks.iter().map(|found| Some(found.as_ref()?.perturbation[i] * feature.std));

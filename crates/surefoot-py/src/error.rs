@@ -99,7 +99,6 @@ fn class(error: &Error) -> &'static str {
         | Error::FeatureStd { .. }
         | Error::FeatureWeight { .. }
         | Error::FeatureLimits { .. }
-        | Error::ActionableKind { .. }
         | Error::UnknownFeature { .. }
         | Error::NoSuchFeature { .. }
         | Error::NothingActionable

@@ -29,11 +29,11 @@ impl<'p> Method<'p> {
     fn new(problem: &'p surefoot::Problem, gap: f64, evaluations: usize) -> surefoot::Result<Self> {
         match Exact::new(problem) {
             Ok(exact) => Ok(Method::Exact(exact)),
-            Err(surefoot::Error::ClassifierNotLinear | surefoot::Error::EquationNotLinear { .. }) => {
+            // What neither can answer the second refuses as well, for the same reason.
+            Err(_) => {
                 let complete = Complete::new(problem)?.with_gap(gap)?.with_budget(Budget { evaluations })?;
                 Ok(Method::Complete(complete))
             }
-            Err(error) => Err(error),
         }
     }
 
