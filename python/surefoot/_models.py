@@ -97,6 +97,17 @@ class Classifier:
         transformers and whatever else is linear. The features are the columns that the pipeline is
         given, in people's own units; so are answers.
 
+        >>> import surefoot as sf
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> people = {"income": [1000.0, 2000.0, 3000.0, 4000.0]}
+        >>> rows = [[income] for income in people["income"]]
+        >>> pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, [0, 0, 1, 1])
+        >>> features = sf.features(people, change={"income": "increase"})
+        >>> sf.Classifier.from_sklearn(pipeline, features)
+        Classifier(linear in 1 feature, threshold 0.5)
+
         :param favourable: the class that is favourable; the last of ``classes_`` if not given.
         """
         from ._sklearn import read
@@ -132,7 +143,8 @@ class Classifier:
     def __repr__(self) -> str:
         widths = [self.layers[0][0].shape[1], *(weight.shape[0] for weight, _ in self.layers)]
         network = "-".join(str(width) for width in widths)
-        kind = f"linear in {widths[0]} features" if self.is_linear else f"network {network} {self.activation}"
+        features = f"{widths[0]} feature{'' if widths[0] == 1 else 's'}"
+        kind = f"linear in {features}" if self.is_linear else f"network {network} {self.activation}"
         return f"Classifier({kind}, threshold {self.threshold:.4g})"
 
 
@@ -183,7 +195,12 @@ class Equation:
         layers: Sequence[tuple[ArrayLike, ArrayLike]],
         activation: Activation = "tanh",
     ) -> Equation:
-        """``network(parents) + u``, in standardised units."""
+        """``network(parents) + u``, in standardised units.
+
+        >>> import numpy as np
+        >>> Equation.network(["age"], [(np.ones((3, 1)), np.zeros(3)), (np.ones((1, 3)), [0.0])])
+        Equation(network in age)
+        """
         return cls(parents=tuple(parents), layers=_layers(layers, CausalModelError), activation=activation)
 
     def __repr__(self) -> str:

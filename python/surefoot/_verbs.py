@@ -70,19 +70,34 @@ def recourse_batches(
     Takes Arrow record batches (or any table) and gives one record batch for each that has rows;
     settings are those of :func:`recourse`. Without a column that identifies people they are
     numbered anew in each batch.
+
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+    >>> batches = [{"income": [2400.0, 2600.0]}, {"income": [1900.0]}]
+    >>> [batch.num_rows for batch in sf.recourse_batches(problem, batches)]
+    [2, 1]
     """
     try:
         import pyarrow
     except ImportError:
         raise MissingPackageError("recourse_batches needs pyarrow; pip install pyarrow") from None
     for batch in batches:
-        if len(batch) > 0:
+        if getattr(batch, "num_rows", 1) > 0:
             reader = pyarrow.RecordBatchReader.from_stream(recourse(problem, batch, **settings))
             yield from reader
 
 
 class Actions:
-    """An action, or none, for each of some people, wherever it comes from."""
+    """An action, or none, for each of some people, wherever it comes from.
+
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+    >>> before, after = {"income": [2400.0, 2600.0]}, {"income": [3200.0, 2600.0]}
+    >>> sf.Actions.from_counterfactuals(problem, before, after)
+    <1 actions of 2 people>
+    """
 
     def __init__(self, native: _engine.Actions) -> None:
         self._native = native

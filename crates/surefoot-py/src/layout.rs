@@ -77,7 +77,8 @@ impl Layout {
                     Column::Categories(first, feature.labels)
                 }
                 "ordinal" => {
-                    features.push(plain(feature.name.clone()).kind(Kind::Integer));
+                    let last = feature.labels.len().saturating_sub(1) as f64;
+                    features.push(plain(feature.name.clone()).kind(Kind::Integer).limits(0.0, last));
                     Column::Levels(first, feature.labels)
                 }
                 kind => {
