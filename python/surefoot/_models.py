@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _engine
 from .errors import CausalModelError, ClassifierError
 
 if TYPE_CHECKING:
@@ -40,8 +42,8 @@ def _layers(layers: Sequence[tuple[ArrayLike, ArrayLike]], wrong: type[Exception
 class Classifier:
     """A model that decides on people: favourable where ``sigmoid(logit) >= threshold``.
 
-    Made by :meth:`linear`, :meth:`network`, :meth:`from_sklearn`, :meth:`from_torch` or
-    :func:`surefoot.train`.
+    Made by :meth:`linear`, :meth:`network`, :meth:`from_sklearn`, :meth:`from_torch`,
+    :meth:`from_onnx` or :func:`surefoot.train`.
     """
 
     #: Weight (one row for each output) and bias of each layer; the last has one output, the logit.
@@ -134,6 +136,22 @@ class Classifier:
         from ._torch import read
 
         return read(model, scaler, inputs, threshold)
+
+    @classmethod
+    def from_onnx(
+        cls,
+        model: Union[bytes, str, os.PathLike[str]],
+        *,
+        inputs: Inputs = "standardised",
+        threshold: float = 0.5,
+    ) -> Classifier:
+        """A logistic regression or a dense network in an ONNX file, or its bytes.
+
+        Scalers within it are understood; ``inputs="raw"`` says that it takes people's own units. The
+        second of its classes is favourable.
+        """
+        layers, activation = _engine.read_onnx(model)
+        return cls.network(layers, activation, threshold=threshold, inputs=inputs)
 
     @property
     def is_linear(self) -> bool:

@@ -137,6 +137,7 @@ fn class(error: &Error) -> &'static str {
         | Error::ClassifierInputs { .. }
         | Error::ClassifierNumber { .. }
         | Error::ClassifierNotLinear
+        | Error::Onnx(_)
         | Error::Threshold { .. } => "ClassifierError",
         Error::File { .. } | Error::ProblemFile(_) | Error::NotEditable { .. } => "FileError",
         Error::NormWeight { .. }

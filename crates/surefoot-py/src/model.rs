@@ -1,14 +1,17 @@
 //! Classifiers and equations as Python declares them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ndarray::Axis;
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use surefoot::problem::{ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs};
 use surefoot::{Activation, Classifier, Equation, Features, Layer, Network};
 
 use crate::error::{Result, choice};
+
+/// Layers for Python.
+pub type NewLayers<'py> = Vec<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)>;
 
 /// Layers, each a weight and a bias.
 pub type Layers<'py> = Vec<(PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)>;
@@ -44,6 +47,30 @@ fn layers(declared: &Layers<'_>) -> Vec<Layer> {
         bias: bias.as_array().to_owned(),
     };
     declared.iter().map(layer).collect()
+}
+
+/// The layers of a network, handed over.
+pub fn new_layers<'py>(py: Python<'py>, network: &Network) -> NewLayers<'py> {
+    let each = network.layers().iter();
+    each.map(|layer| (layer.weight.clone().into_pyarray(py), layer.bias.clone().into_pyarray(py))).collect()
+}
+
+/// An ONNX model: its bytes, or where it is.
+#[derive(FromPyObject)]
+pub enum Onnx {
+    Bytes(Vec<u8>),
+    File(PathBuf),
+}
+
+/// The layers of an ONNX model and what stands between them.
+#[pyfunction]
+pub fn read_onnx(py: Python<'_>, model: Onnx) -> Result<(NewLayers<'_>, &'static str)> {
+    let network = match model {
+        Onnx::Bytes(bytes) => Network::from_onnx(&bytes)?,
+        Onnx::File(path) => Network::read_onnx(path)?,
+    };
+    let activation = ACTIVATIONS.iter().find(|(_, activation)| *activation == network.activation());
+    Ok((new_layers(py, &network), activation.map_or("tanh", |(name, _)| name)))
 }
 
 impl DeclaredClassifier<'_> {

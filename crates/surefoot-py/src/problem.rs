@@ -136,8 +136,10 @@ impl Problem {
                 files.push(network.path.clone());
             }
         }
-        if let Some(ClassifierForm::Network(network)) = file.classifier_entry().map(|entry| &entry.form) {
-            files.push(network.path.clone());
+        match file.classifier_entry().map(|entry| &entry.form) {
+            Some(ClassifierForm::Network(network)) => files.push(network.path.clone()),
+            Some(ClassifierForm::Onnx(path)) => files.push(path.clone()),
+            Some(ClassifierForm::Linear { .. }) | None => {}
         }
         let layout = Layout::plain(problem.features());
         Ok(Self { layout: Arc::new(layout), problem: Arc::new(problem), files })

@@ -3,22 +3,19 @@
 use std::ops::ControlFlow;
 
 use ndarray::Array2;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
+use surefoot::Error;
 use surefoot::train::{
     Allr, ClassWeights, Epoch, Fitted, Fitting, Function, Objective, Ross, Shape, Threshold, Trained,
     Training, Validation,
 };
-use surefoot::{Error, Network};
 
 use crate::error::{Result, choice};
 use crate::layout::{Declared, Layout};
-use crate::model::ACTIVATIONS;
+use crate::model::{ACTIVATIONS, NewLayers, new_layers};
 use crate::people::Source;
 use crate::work::{Ended, run};
-
-/// Layers for Python.
-type Layers<'py> = Vec<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)>;
 
 /// What `surefoot.train` settles.
 #[derive(FromPyObject)]
@@ -107,15 +104,10 @@ fn rows(given: &Bound<'_, PyAny>, layout: &Layout) -> Result<Array2<f64>> {
     Ok(Array2::from_shape_vec(shape, values).map_err(|_| Error::NoPeople)?)
 }
 
-fn layers<'py>(py: Python<'py>, network: &Network) -> Layers<'py> {
-    let each = network.layers().iter();
-    each.map(|layer| (layer.weight.clone().into_pyarray(py), layer.bias.clone().into_pyarray(py))).collect()
-}
-
 /// A trained classifier for Python.
 #[derive(IntoPyObject)]
 pub struct TrainedClassifier<'py> {
-    layers: Layers<'py>,
+    layers: NewLayers<'py>,
     threshold: f64,
     /// Epoch by epoch: the loss, and that on rows held out.
     losses: Vec<(f64, Option<f64>)>,
@@ -148,7 +140,7 @@ pub fn train<'py>(
         Ok((trained, classifier.threshold()))
     })?;
     let losses = trained.log.iter().map(|epoch| (epoch.loss, epoch.validation)).collect();
-    Ok(TrainedClassifier { layers: layers(py, &trained.network), threshold, losses, kept: trained.kept })
+    Ok(TrainedClassifier { layers: new_layers(py, &trained.network), threshold, losses, kept: trained.kept })
 }
 
 /// A fitted equation for Python.
@@ -156,7 +148,7 @@ pub fn train<'py>(
 pub struct EquationFitted<'py> {
     feature: String,
     parents: Vec<String>,
-    layers: Layers<'py>,
+    layers: NewLayers<'py>,
     r_squared: f64,
     deviation: f64,
     warnings: Vec<String>,
@@ -200,7 +192,7 @@ pub fn fit<'py>(
                 let weight = Array2::from_shape_fn((1, coefficients.len()), |(_, j)| coefficients[j]);
                 vec![(weight.into_pyarray(py), vec![*intercept].into_pyarray(py))]
             }
-            Function::Network(network) => layers(py, network),
+            Function::Network(network) => new_layers(py, network),
         },
         warnings: equation.warnings.iter().map(|warning| format!("{warning}.")).collect(),
         feature: equation.feature,
