@@ -1,8 +1,8 @@
-# `make test` runs every check on a machine that has cargo and nothing else.
+# `make test` runs every check on a machine that has cargo and Python (3.9 or later) and nothing else.
 
-.PHONY: test fmt lint unit docs demo bench test-ecosystem
+.PHONY: test fmt lint unit docs demo wheel python bench test-ecosystem
 
-test: fmt lint unit docs demo
+test: fmt lint unit docs demo python
 
 fmt:
 	cargo fmt --all -- --check
@@ -22,15 +22,36 @@ docs:
 demo: unit
 	target/debug/surefoot demo
 
-# Together with scikit-learn, PyTorch and onnxruntime from PyPI, in a folder of their own under target/;
-# the first time this downloads some gigabytes.
+# The Python package: its wheel, built with the profile of the tests (`pip install .` takes
+# that of releases), installed into an environment of its own and tested there.
+PYTHON ?= python3
+VENV = target/python
+python: unit wheel
+	$(VENV)/bin/ruff format --check python examples/python
+	$(VENV)/bin/ruff check python examples/python
+	$(VENV)/bin/pip install --quiet --no-deps --force-reinstall target/wheels/*.whl
+	$(VENV)/bin/mypy python/tests python/benches examples/python
+	$(VENV)/bin/pytest
+
+wheel: $(VENV)/installed
+	rm -rf target/wheels
+	$(VENV)/bin/maturin build --profile dev --locked --out target/wheels
+
+$(VENV)/installed: python/tests/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --requirement python/tests/requirements.txt
+	touch $@
+
+# Together with scikit-learn, PyTorch, onnxruntime, DiCE and Spark from PyPI, in a folder of their own
+# under target/; the first time this downloads some gigabytes. Spark needs Java 17 or later.
 ECOSYSTEM = target/ecosystem
-test-ecosystem: $(ECOSYSTEM)/installed
+test-ecosystem: $(ECOSYSTEM)/installed wheel
 	cargo build -p surefoot-cli --bins --examples --locked
+	$(ECOSYSTEM)/bin/pip install --quiet --no-deps --force-reinstall target/wheels/*.whl
 	$(ECOSYSTEM)/bin/python -m pytest -q -W ignore tests/ecosystem
 
 $(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt
-	python3 -m venv $(ECOSYSTEM)
+	$(PYTHON) -m venv $(ECOSYSTEM)
 	$(ECOSYSTEM)/bin/pip install --quiet --requirement tests/ecosystem/requirements.txt
 	touch $@
 

@@ -1,0 +1,103 @@
+//! Attacks on anybody's actions.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use surefoot::attack::{Attack, CarliniWagner, DeepFool, FastGradient, ProjectedGradient};
+use surefoot::{Action, Break, Exact, People, Problem as Engine, describe_shift, smallest_break};
+
+use crate::action::{Actions, acting};
+use crate::error::{Result, choice};
+use crate::people::Source;
+use crate::problem::Problem;
+use crate::table::{Columns, Table};
+use crate::work::run;
+
+/// People attacked between two looks at whether to go on.
+const GROUP: usize = 256;
+
+/// The ways of attacking.
+#[derive(Clone, Copy)]
+enum Method {
+    Smallest,
+    FastGradient,
+    ProjectedGradient,
+    DeepFool,
+    CarliniWagner,
+}
+
+impl Method {
+    fn run(
+        self,
+        problem: &Engine,
+        people: &People,
+        actions: &[Action],
+    ) -> surefoot::Result<Vec<Option<Break>>> {
+        match self {
+            // DeepFool alone is exact where everything is linear.
+            Method::Smallest if Exact::new(problem).is_ok() => {
+                DeepFool::default().attack(problem, people, actions)
+            }
+            Method::Smallest => smallest_break(problem, people, actions),
+            Method::FastGradient => FastGradient.attack(problem, people, actions),
+            Method::ProjectedGradient => ProjectedGradient::default().attack(problem, people, actions),
+            Method::DeepFool => DeepFool::default().attack(problem, people, actions),
+            Method::CarliniWagner => CarliniWagner::default().attack(problem, people, actions),
+        }
+    }
+}
+
+/// The smallest perturbation found to break each action, as a table.
+#[pyfunction]
+#[pyo3(signature = (problem, people, actions, ids, id, method, progress))]
+#[expect(clippy::too_many_arguments, reason = "Python names them")]
+pub fn attack<'py>(
+    py: Python<'py>,
+    problem: &Problem,
+    people: &Bound<'py, PyAny>,
+    actions: &Actions,
+    ids: Option<Vec<String>>,
+    id: Option<&str>,
+    method: &str,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> Result<Table> {
+    let methods = [
+        ("smallest", Method::Smallest),
+        ("fast_gradient", Method::FastGradient),
+        ("projected_gradient", Method::ProjectedGradient),
+        ("deepfool", Method::DeepFool),
+        ("carlini_wagner", Method::CarliniWagner),
+    ];
+    let method = choice("attack", method, &methods)?;
+    let (people, read) = Source::new(people, &problem.layout).people(id)?;
+    let count = people.len();
+    let (positions, acting) = acting(actions, count)?;
+    let engine = Arc::clone(&problem.problem);
+    let breaks = run(py, progress, move |watch| {
+        let mut breaks: Vec<Option<Break>> = vec![None; count];
+        for (positions, actions) in positions.chunks(GROUP).zip(acting.chunks(GROUP)) {
+            let found = method.run(&engine, &people.select(positions)?, actions)?;
+            positions.iter().zip(found).for_each(|(&i, found)| breaks[i] = found);
+            watch.step(positions.len())?;
+        }
+        Ok(breaks)
+    })?;
+    let features = problem.problem.features();
+    let epsilon = problem.problem.epsilon();
+    let acts = |i: usize| actions.actions[i].is_some();
+    let mut columns = Columns::default();
+    columns.ids(ids.or(read).as_ref(), count);
+    let broken = |i: usize| breaks[i].as_ref().is_some_and(|found| found.size <= epsilon);
+    columns.truths("broken", (0..count).map(|i| acts(i).then(|| broken(i))));
+    columns.numbers("smallest_break", breaks.iter().map(|found| Some(found.as_ref()?.size)));
+    columns.numbers("margin", breaks.iter().map(|found| Some(found.as_ref()?.margin)));
+    for (i, feature) in features.iter().enumerate() {
+        let shift = breaks.iter().map(|found| Some(found.as_ref()?.perturbation[i] * feature.std));
+        columns.numbers(format!("shift:{}", feature.name), shift);
+    }
+    let words = breaks.iter().map(|found| {
+        found.as_ref().map(|found| describe_shift(&problem.problem, &found.perturbation)).transpose()
+    });
+    columns.texts("breaks_with", words.collect::<surefoot::Result<Vec<_>>>()?.into_iter());
+    columns.finish()
+}

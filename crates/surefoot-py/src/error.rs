@@ -1,0 +1,158 @@
+//! Errors as exceptions of the package, with the engine's messages.
+
+use pyo3::prelude::*;
+use surefoot::Error;
+use thiserror::Error;
+
+/// A result of this crate.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// What can go wrong between Python and the engine.
+#[derive(Debug, Error)]
+pub enum Failure {
+    /// The engine refuses.
+    #[error(transparent)]
+    Engine(#[from] surefoot::Error),
+    /// A table that cannot be read.
+    #[error(transparent)]
+    Table(#[from] Fault),
+    /// Python raised something.
+    #[error(transparent)]
+    Python(#[from] PyErr),
+}
+
+/// What is wrong with a table, or with a word, that Python hands over.
+#[derive(Debug, Error)]
+pub enum Fault {
+    #[error("there is no column `{column}`; there are {}", listed(known))]
+    NoColumn { column: String, known: Vec<String> },
+    #[error("column `{column}` is {kind}; numbers are needed, or name its categories in the feature")]
+    NotNumbers { column: String, kind: String },
+    #[error("column `{column}` is of numbers; a feature with categories needs their names")]
+    NotNames { column: String },
+    #[error("person {person}, feature `{column}`: no value is given; give one, or leave this person out")]
+    Missing { person: usize, column: String },
+    #[error("person {person}, feature `{column}`: `{value}` is no category; there are {}", listed(known))]
+    NoCategory { person: usize, column: String, value: String, known: Vec<String> },
+    #[error("column `{column}` has {found} rows; the columns before it have {expected}")]
+    Length { column: String, expected: usize, found: usize },
+    #[error(
+        "there are {columns} columns; the problem has {features} features, in this order: {}",
+        listed(known)
+    )]
+    Width { columns: usize, features: usize, known: Vec<String> },
+    #[error("feature `{feature}` has categories; give a table with named columns instead of an array")]
+    Unnamed { feature: String },
+    #[error(
+        "feature `{feature}` has categories and is to change; actions on categories are not yet found, so make it fixed"
+    )]
+    ActionableCategory { feature: String },
+    #[error("{people} people and {actions} actions; there must be one for each")]
+    Actions { people: usize, actions: usize },
+    #[error("`{word}` is no {what}; there are {}", listed(known))]
+    Word { what: &'static str, word: String, known: Vec<String> },
+}
+
+fn listed(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// One of some words.
+pub fn choice<T: Copy>(what: &'static str, word: &str, known: &[(&str, T)]) -> Result<T> {
+    let found = known.iter().find(|(name, _)| *name == word);
+    let names = || known.iter().map(|(name, _)| (*name).to_owned()).collect();
+    Ok(found.ok_or_else(|| Fault::Word { what, word: word.into(), known: names() })?.1)
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        let class = match &failure {
+            Failure::Engine(error) => class(error),
+            Failure::Table(Fault::Word { .. }) => "SettingError",
+            Failure::Table(Fault::ActionableCategory { .. }) => "FeatureError",
+            Failure::Table(_) => "PeopleError",
+            Failure::Python(_) => "Error",
+        };
+        if let Failure::Python(error) = failure {
+            return error;
+        }
+        Python::attach(|py| raise(py, class, &failure.to_string()))
+    }
+}
+
+/// An exception of `surefoot.errors`.
+pub fn raise(py: Python<'_>, class: &str, message: &str) -> PyErr {
+    let made = py.import("surefoot.errors").and_then(|module| module.getattr(class)?.call1((message,)));
+    match made {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
+    }
+}
+
+/// The kinds of exception, by what a mistake is about.
+fn class(error: &Error) -> &'static str {
+    match error {
+        Error::NoFeatures
+        | Error::FeatureWithoutName
+        | Error::DuplicateFeature { .. }
+        | Error::FeatureMean { .. }
+        | Error::FeatureStd { .. }
+        | Error::FeatureWeight { .. }
+        | Error::FeatureLimits { .. }
+        | Error::UnknownFeature { .. }
+        | Error::NoSuchFeature { .. }
+        | Error::NothingActionable
+        | Error::TooManyActionable { .. } => "FeatureError",
+        Error::NoPeople
+        | Error::RowLength { .. }
+        | Error::MissingValue { .. }
+        | Error::RepeatedValue { .. }
+        | Error::NotFinite { .. }
+        | Error::OutsideLimits { .. }
+        | Error::WrongKind { .. }
+        | Error::VectorLength { .. }
+        | Error::VectorNotFinite { .. }
+        | Error::Unreachable { .. }
+        | Error::RepeatedIntervention { .. }
+        | Error::TooManyPeople { .. } => "PeopleError",
+        Error::DuplicateEquation { .. }
+        | Error::UnknownParent { .. }
+        | Error::DuplicateParent { .. }
+        | Error::Cycle { .. }
+        | Error::EquationInputs { .. }
+        | Error::EquationNumber { .. }
+        | Error::Formula { .. }
+        | Error::NotInvertible { .. }
+        | Error::WrongInverse { .. }
+        | Error::EquationNotFinite { .. }
+        | Error::EquationNotLinear { .. }
+        | Error::EquationNotAdditive { .. }
+        | Error::OtherFeatures
+        | Error::NoCauses { .. }
+        | Error::CollinearCause { .. } => "CausalModelError",
+        Error::NetworkWithoutLayers
+        | Error::NetworkOutputs { .. }
+        | Error::NetworkShape { .. }
+        | Error::NetworkNotFinite { .. }
+        | Error::ClassifierInputs { .. }
+        | Error::ClassifierNumber { .. }
+        | Error::ClassifierNotLinear
+        | Error::Onnx(_)
+        | Error::Threshold { .. } => "ClassifierError",
+        Error::File { .. } | Error::ProblemFile(_) | Error::NotEditable { .. } => "FileError",
+        Error::NormWeight { .. }
+        | Error::NormWeights { .. }
+        | Error::Epsilon { .. }
+        | Error::Safety { .. }
+        | Error::Setting { .. }
+        | Error::Rate { .. }
+        | Error::ValidationShare { .. } => "SettingError",
+        Error::Labels { .. }
+        | Error::OneClass
+        | Error::NotConverged
+        | Error::Diverged { .. }
+        | Error::ConstantColumn { .. }
+        | Error::Collinear { .. } => "TrainingError",
+        _ => "Error",
+    }
+}

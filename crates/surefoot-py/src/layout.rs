@@ -1,0 +1,147 @@
+//! Features as Python declares them: columns of people's tables, some of them categories.
+//!
+//! A column with categories becomes one binary feature of the engine for each (`job=clerk`), one
+//! with levels becomes a whole number. The layout knows the way and the way back.
+
+use pyo3::prelude::*;
+use surefoot::{Change, Feature, Features, Kind, Norm, NormKind};
+
+use crate::error::{Fault, Result, choice};
+
+/// A `surefoot.Feature`.
+#[derive(FromPyObject)]
+pub struct Declared {
+    name: String,
+    kind: String,
+    mean: f64,
+    std: f64,
+    limits: Option<(f64, f64)>,
+    change: String,
+    weight: f64,
+    norm_weight: f64,
+    #[pyo3(attribute("_labels"))]
+    labels: Vec<String>,
+}
+
+/// What becomes of a column.
+#[derive(Clone, Debug)]
+pub enum Column {
+    /// The feature at this position.
+    Number(usize),
+    /// The feature at this position, which counts these.
+    Levels(usize, Vec<String>),
+    /// One feature for each of these, from this position on.
+    Categories(usize, Vec<String>),
+}
+
+/// The columns of people's tables, and the features that the engine makes of them.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// What the engine works with.
+    pub features: Features,
+    /// What people know.
+    pub columns: Vec<(String, Column)>,
+    norm_weights: Vec<f64>,
+}
+
+const KINDS: [(&str, Kind); 3] = [("real", Kind::Real), ("integer", Kind::Integer), ("binary", Kind::Binary)];
+const CHANGES: [(&str, Change); 4] = [
+    ("fixed", Change::Fixed),
+    ("any", Change::Any),
+    ("increase", Change::Increase),
+    ("decrease", Change::Decrease),
+];
+
+impl Layout {
+    /// From declarations.
+    pub fn new(declared: Vec<Declared>) -> Result<Self> {
+        let (mut features, mut columns, mut norm_weights) = (Vec::new(), Vec::new(), Vec::new());
+        for feature in declared {
+            let change = choice("change", &feature.change, &CHANGES)?;
+            let plain = |name: String| {
+                let (lower, upper) = feature.limits.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+                Feature::new(name)
+                    .scaling(feature.mean, feature.std)
+                    .limits(lower, upper)
+                    .change(change)
+                    .weight(feature.weight)
+            };
+            let first = features.len();
+            let column = match feature.kind.as_str() {
+                "category" if change != Change::Fixed => {
+                    return Err(Fault::ActionableCategory { feature: feature.name }.into());
+                }
+                "category" => {
+                    let of = |label: &String| plain(format!("{}={label}", feature.name)).kind(Kind::Binary);
+                    features.extend(feature.labels.iter().map(of));
+                    Column::Categories(first, feature.labels)
+                }
+                "ordinal" => {
+                    let last = feature.labels.len().saturating_sub(1) as f64;
+                    features.push(plain(feature.name.clone()).kind(Kind::Integer).limits(0.0, last));
+                    Column::Levels(first, feature.labels)
+                }
+                kind => {
+                    features.push(plain(feature.name.clone()).kind(choice("kind", kind, &KINDS)?));
+                    Column::Number(first)
+                }
+            };
+            norm_weights.resize(features.len(), feature.norm_weight);
+            columns.push((feature.name, column));
+        }
+        Ok(Self { features: Features::new(features)?, columns, norm_weights })
+    }
+
+    /// One column for each feature.
+    pub fn plain(features: &Features) -> Self {
+        let columns = features.names().into_iter().enumerate().map(|(i, name)| (name, Column::Number(i)));
+        Self { features: features.clone(), columns: columns.collect(), norm_weights: Vec::new() }
+    }
+
+    /// The norm of this kind with the features' weights.
+    pub fn norm(&self, kind: NormKind) -> Result<Norm> {
+        match self.norm_weights.iter().all(|&weight| weight == 1.0) {
+            true => Ok(Norm::unweighted(kind)),
+            false => Ok(Norm::weighted(kind, self.norm_weights.clone())?),
+        }
+    }
+
+    /// The names of the columns.
+    pub fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Features as `surefoot.Feature` takes them: what a problem file says.
+    pub fn stated(&self, norm: &Norm) -> Vec<Stated> {
+        let name = |known: &str| known.to_owned();
+        let of = |(i, feature): (usize, &Feature)| {
+            let kind = KINDS.iter().find(|(_, kind)| *kind == feature.kind);
+            let change = CHANGES.iter().find(|(_, change)| *change == feature.change);
+            let limits = (feature.lower, feature.upper);
+            Stated {
+                name: feature.name.clone(),
+                kind: name(kind.map_or("real", |(name, _)| name)),
+                mean: feature.mean,
+                std: feature.std,
+                limits: Some(limits).filter(|_| feature.lower.is_finite() || feature.upper.is_finite()),
+                change: name(change.map_or("fixed", |(name, _)| name)),
+                weight: feature.weight,
+                norm_weight: norm.weights().map_or(1.0, |weights| weights[i]),
+            }
+        };
+        self.features.iter().enumerate().map(of).collect()
+    }
+}
+
+/// A feature for Python, by its keywords.
+#[derive(IntoPyObject)]
+pub struct Stated {
+    name: String,
+    kind: String,
+    mean: f64,
+    std: f64,
+    limits: Option<(f64, f64)>,
+    change: String,
+    weight: f64,
+    norm_weight: f64,
+}

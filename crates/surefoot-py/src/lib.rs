@@ -1,0 +1,38 @@
+//! The Python package `surefoot`, its native part: `surefoot._engine`.
+//!
+//! What users see is written in Python, in `python/surefoot`: words, defaults, documentation.
+//! Here is what must be native: tables in and out without copies, and the engine's verbs, run
+//! without the interpreter's lock. Modules are listed in the order in which they build on each
+//! other.
+
+mod error;
+mod work;
+mod layout;
+mod model;
+mod people;
+mod problem;
+mod table;
+mod recourse;
+mod action;
+mod attack;
+mod certify;
+mod train;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<problem::CausalModel>()?;
+    module.add_class::<problem::Problem>()?;
+    module.add_class::<recourse::Answers>()?;
+    module.add_class::<action::Actions>()?;
+    module.add_class::<table::Table>()?;
+    module.add_function(wrap_pyfunction!(model::read_onnx, module)?)?;
+    module.add_function(wrap_pyfunction!(recourse::recourse, module)?)?;
+    module.add_function(wrap_pyfunction!(attack::attack, module)?)?;
+    module.add_function(wrap_pyfunction!(certify::certify, module)?)?;
+    module.add_function(wrap_pyfunction!(train::train, module)?)?;
+    module.add_function(wrap_pyfunction!(train::fit, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! Classifiers and equations as Python declares them.
+
+use std::path::{Path, PathBuf};
+
+use ndarray::Axis;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use surefoot::problem::{ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs};
+use surefoot::{Activation, Classifier, Equation, Features, Layer, Network};
+
+use crate::error::{Result, choice};
+
+/// Layers for Python.
+pub type NewLayers<'py> = Vec<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)>;
+
+/// Layers, each a weight and a bias.
+pub type Layers<'py> = Vec<(PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)>;
+
+/// The functions between layers.
+pub const ACTIVATIONS: [(&str, Activation); 3] =
+    [("tanh", Activation::Tanh), ("relu", Activation::Relu), ("sigmoid", Activation::Sigmoid)];
+const INPUTS: [(&str, Inputs); 2] = [("standardised", Inputs::Standardised), ("raw", Inputs::Raw)];
+
+/// A `surefoot.Classifier`.
+#[derive(FromPyObject)]
+pub struct DeclaredClassifier<'py> {
+    layers: Layers<'py>,
+    activation: String,
+    threshold: f64,
+    inputs: String,
+}
+
+/// A `surefoot.Equation`.
+#[derive(FromPyObject)]
+pub struct DeclaredEquation<'py> {
+    formula: Option<String>,
+    inverse: Option<String>,
+    parents: Vec<String>,
+    layers: Layers<'py>,
+    activation: String,
+    inputs: String,
+}
+
+fn layers(declared: &Layers<'_>) -> Vec<Layer> {
+    let layer = |(weight, bias): &(PyReadonlyArray2<'_, f64>, PyReadonlyArray1<'_, f64>)| Layer {
+        weight: weight.as_array().to_owned(),
+        bias: bias.as_array().to_owned(),
+    };
+    declared.iter().map(layer).collect()
+}
+
+/// The layers of a network, handed over.
+pub fn new_layers<'py>(py: Python<'py>, network: &Network) -> NewLayers<'py> {
+    let each = network.layers().iter();
+    each.map(|layer| (layer.weight.clone().into_pyarray(py), layer.bias.clone().into_pyarray(py))).collect()
+}
+
+/// An ONNX model: its bytes, or where it is.
+#[derive(FromPyObject)]
+pub enum Onnx {
+    Bytes(Vec<u8>),
+    File(PathBuf),
+}
+
+/// The layers of an ONNX model and what stands between them.
+#[pyfunction]
+pub fn read_onnx(py: Python<'_>, model: Onnx) -> Result<(NewLayers<'_>, &'static str)> {
+    let network = match model {
+        Onnx::Bytes(bytes) => Network::from_onnx(&bytes)?,
+        Onnx::File(path) => Network::read_onnx(path)?,
+    };
+    let activation = ACTIVATIONS.iter().find(|(_, activation)| *activation == network.activation());
+    Ok((new_layers(py, &network), activation.map_or("tanh", |(name, _)| name)))
+}
+
+impl DeclaredClassifier<'_> {
+    /// The classifier over these features.
+    pub fn compile(&self, features: &Features) -> Result<Classifier> {
+        let inputs = choice("unit of inputs", &self.inputs, &INPUTS)?;
+        let activation = choice("activation", &self.activation, &ACTIVATIONS)?;
+        let mut layers = layers(&self.layers);
+        if let [layer] = &layers[..]
+            && layer.weight.nrows() == 1
+            && layer.bias.len() == 1
+        {
+            let form = ClassifierForm::Linear {
+                coefficients: layer.weight.row(0).to_vec(),
+                intercept: layer.bias[0],
+            };
+            let entry = ClassifierEntry { form, threshold: self.threshold, inputs };
+            return Ok(entry.classifier(features, Path::new(""))?);
+        }
+        // With x = mean + std z the first layer has other numbers, and nothing else changes.
+        if let (Inputs::Raw, Some(first)) = (inputs, layers.first_mut())
+            && first.weight.ncols() == features.len()
+        {
+            let means = features.iter().map(|feature| feature.mean).collect::<ndarray::Array1<f64>>();
+            first.bias = &first.bias + &first.weight.dot(&means);
+            for (mut column, feature) in first.weight.axis_iter_mut(Axis(1)).zip(features.iter()) {
+                column *= feature.std;
+            }
+        }
+        Ok(Classifier::network(Network::new(layers, activation)?, self.threshold)?)
+    }
+}
+
+impl DeclaredEquation<'_> {
+    /// The equation of a feature.
+    pub fn compile(&self, feature: &str, features: &Features) -> Result<Equation> {
+        let inputs = choice("unit of inputs", &self.inputs, &INPUTS)?;
+        let form = match (&self.formula, &layers(&self.layers)[..]) {
+            (Some(formula), _) => {
+                EquationForm::Formula { formula: formula.clone(), inverse: self.inverse.clone() }
+            }
+            (None, [layer]) if layer.weight.nrows() == 1 && layer.bias.len() == 1 => EquationForm::Linear {
+                parents: self.parents.clone(),
+                coefficients: layer.weight.row(0).to_vec(),
+                intercept: layer.bias[0],
+                inputs,
+            },
+            (None, layers) => {
+                let activation = choice("activation", &self.activation, &ACTIVATIONS)?;
+                let parents: Vec<&str> = self.parents.iter().map(String::as_str).collect();
+                return Ok(Equation::network(&parents, Network::new(layers.to_vec(), activation)?));
+            }
+        };
+        Ok(EquationEntry { feature: feature.into(), form }.equation(features, Path::new(""))?)
+    }
+}

@@ -1,0 +1,189 @@
+//! Causal models and problems.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ndarray::Array2;
+use numpy::{IntoPyArray, PyArray1, PyArray2};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use surefoot::problem::{ClassifierForm, EquationForm};
+use surefoot::{Cost, Error, Form, Intervention, NormKind, ProblemFile, Scm};
+
+use crate::error::{Result, choice};
+use crate::layout::{Declared, Layout, Stated};
+use crate::model::{DeclaredClassifier, DeclaredEquation};
+use crate::people::Source;
+use crate::work::run;
+
+/// How features cause each other.
+#[pyclass(frozen, module = "surefoot._engine")]
+pub struct CausalModel {
+    layout: Arc<Layout>,
+    scm: Arc<Scm>,
+}
+
+#[pymethods]
+impl CausalModel {
+    #[new]
+    fn new(features: Vec<Declared>, equations: Vec<(String, DeclaredEquation<'_>)>) -> Result<Self> {
+        let layout = Layout::new(features)?;
+        let mut compiled = Vec::with_capacity(equations.len());
+        for (feature, equation) in &equations {
+            compiled.push((feature.as_str(), equation.compile(feature, &layout.features)?));
+        }
+        let scm = Scm::new(&layout.features, compiled)?;
+        Ok(Self { layout: Arc::new(layout), scm: Arc::new(scm) })
+    }
+
+    /// The direct causes of a feature.
+    fn parents(&self, feature: &str) -> Result<Vec<String>> {
+        let features = &self.layout.features;
+        let parents = self.scm.parents(features.index(feature)?);
+        Ok(parents.iter().map(|&i| features.feature(i).name.clone()).collect())
+    }
+
+    /// What becomes of people whose features are shifted or set, in own units.
+    fn counterfactual<'py>(
+        &self,
+        py: Python<'py>,
+        people: &Bound<'py, PyAny>,
+        changes: Vec<(String, f64)>,
+        relative: bool,
+    ) -> Result<Bound<'py, PyArray2<f64>>> {
+        let (people, _) = Source::new(people, &self.layout).people(None)?;
+        let features = &self.layout.features;
+        let mut chosen = Vec::with_capacity(changes.len());
+        let mut amounts = Vec::with_capacity(changes.len());
+        for (name, amount) in &changes {
+            let at = features.index(name)?;
+            let feature = features.feature(at);
+            chosen.push(at);
+            amounts.push(if relative { amount / feature.std } else { feature.standardise(*amount) });
+        }
+        let (layout, scm) = (Arc::clone(&self.layout), Arc::clone(&self.scm));
+        let shape = (people.len(), people.width());
+        let values = run(py, None, move |watch| {
+            let become_ = |individual: &[f64]| {
+                watch.step(1)?;
+                let intervention = match relative {
+                    true => Intervention::Shift { features: &chosen, change: &amounts },
+                    false => Intervention::Set { features: &chosen, value: &amounts },
+                };
+                Ok(layout.features.own_units(&scm.counterfactual(individual, intervention)?))
+            };
+            let individuals: Vec<&[f64]> = people.iter().collect();
+            individuals.into_par_iter().map(become_).collect::<std::result::Result<Vec<_>, _>>()
+        })?;
+        let flat: Vec<f64> = values.into_iter().flatten().collect();
+        let expected = shape.0 * shape.1;
+        let array = Array2::from_shape_vec(shape, flat);
+        let array = array.map_err(|_| Error::VectorLength { expected, found: 0 })?;
+        Ok(array.into_pyarray(py))
+    }
+}
+
+/// Everything but the people.
+#[pyclass(frozen, module = "surefoot._engine")]
+pub struct Problem {
+    /// The columns of people's tables.
+    pub layout: Arc<Layout>,
+    /// What the engine answers.
+    pub problem: Arc<surefoot::Problem>,
+    /// Files beside the problem file that it names.
+    files: Vec<PathBuf>,
+}
+
+#[pymethods]
+impl Problem {
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "what a problem consists of; Python names them")]
+    fn new(
+        features: Vec<Declared>,
+        classifier: DeclaredClassifier<'_>,
+        causal_model: Option<Py<CausalModel>>,
+        epsilon: f64,
+        norm: &str,
+        cost: &str,
+        form: &str,
+        safety: Option<f64>,
+    ) -> Result<Self> {
+        let layout = Layout::new(features)?;
+        let norms = [("l1", NormKind::L1), ("l2", NormKind::L2), ("linf", NormKind::Linf)];
+        let forms = [("relative", Form::Relative), ("absolute", Form::Absolute)];
+        let classifier = classifier.compile(&layout.features)?;
+        let mut problem = surefoot::Problem::new(layout.features.clone(), classifier)?
+            .with_uncertainty(layout.norm(choice("norm", norm, &norms)?)?, epsilon)?
+            .with_cost(choice("cost", cost, &[("l1", Cost::L1), ("l2", Cost::L2)])?)
+            .with_form(choice("form of action", form, &forms)?);
+        if let Some(safety) = safety {
+            problem = problem.with_safety(safety)?;
+        }
+        if let Some(model) = causal_model {
+            problem = problem.with_causal_model(model.get().scm.as_ref().clone())?;
+        }
+        Ok(Self { layout: Arc::new(layout), problem: Arc::new(problem), files: Vec::new() })
+    }
+
+    /// Reads a problem file, with the files that it names.
+    #[staticmethod]
+    fn read(path: PathBuf) -> Result<Self> {
+        let file = ProblemFile::read(path)?;
+        let problem = file.problem()?;
+        let mut files = Vec::new();
+        for entry in file.equation_entries() {
+            if let EquationForm::Network { network, .. } = &entry.form {
+                files.push(network.path.clone());
+            }
+        }
+        match file.classifier_entry().map(|entry| &entry.form) {
+            Some(ClassifierForm::Network(network)) => files.push(network.path.clone()),
+            Some(ClassifierForm::Onnx(path)) => files.push(path.clone()),
+            Some(ClassifierForm::Linear { .. }) | None => {}
+        }
+        let layout = Layout::plain(problem.features());
+        Ok(Self { layout: Arc::new(layout), problem: Arc::new(problem), files })
+    }
+
+    /// The files that the problem file names, relative to it.
+    #[getter]
+    fn files(&self) -> Vec<PathBuf> {
+        self.files.clone()
+    }
+
+    /// The features, by the keywords of `surefoot.Feature`.
+    #[getter]
+    fn features(&self) -> Vec<Stated> {
+        self.layout.stated(self.problem.norm())
+    }
+
+    #[getter]
+    fn epsilon(&self) -> f64 {
+        self.problem.epsilon()
+    }
+
+    #[getter]
+    fn threshold(&self) -> f64 {
+        self.problem.classifier().threshold()
+    }
+
+    #[getter]
+    fn is_causal(&self) -> bool {
+        self.problem.scm().is_some()
+    }
+
+    /// Logit minus the logit of the threshold.
+    fn score<'py>(&self, py: Python<'py>, people: &Bound<'py, PyAny>) -> Result<Bound<'py, PyArray1<f64>>> {
+        let (people, _) = Source::new(people, &self.layout).people(None)?;
+        let problem = Arc::clone(&self.problem);
+        let scores = run(py, None, move |_| {
+            let individuals: Vec<&[f64]> = people.iter().collect();
+            Ok(individuals
+                .into_par_iter()
+                .with_min_len(64)
+                .map(|individual| problem.classifier().score(individual))
+                .collect::<Vec<f64>>())
+        })?;
+        Ok(scores.into_pyarray(py))
+    }
+}

@@ -1,0 +1,204 @@
+//! Training classifiers and fitting causal models.
+
+use std::ops::ControlFlow;
+
+use ndarray::Array2;
+use numpy::{IntoPyArray, PyReadonlyArray1};
+use pyo3::prelude::*;
+use surefoot::Error;
+use surefoot::train::{
+    Allr, ClassWeights, Epoch, Fitted, Fitting, Function, Objective, Ross, Shape, Threshold, Trained,
+    Training, Validation,
+};
+
+use crate::error::{Result, choice};
+use crate::layout::{Declared, Layout};
+use crate::model::{ACTIVATIONS, NewLayers, new_layers};
+use crate::people::Source;
+use crate::work::{Ended, run};
+
+/// What `surefoot.train` settles.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct TrainingSettings {
+    objective: String,
+    linearity: f64,
+    reliance: f64,
+    radius: f64,
+    ross_weight: f64,
+    ross_reach: f64,
+    hidden: Vec<usize>,
+    activation: String,
+    epochs: usize,
+    batch: usize,
+    step: f64,
+    balanced: bool,
+    validation: Option<f64>,
+    patience: Option<usize>,
+    threshold: String,
+    threshold_at: f64,
+    seed: u64,
+}
+
+/// What `surefoot.fit` settles.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct FittingSettings {
+    shape: String,
+    hidden: Vec<usize>,
+    epochs: usize,
+    batch: usize,
+    step: f64,
+    held_out: f64,
+    seed: u64,
+}
+
+impl TrainingSettings {
+    fn training(&self) -> Result<Training> {
+        let allr = Allr {
+            linearity: self.linearity,
+            reliance: self.reliance,
+            radius: self.radius,
+            ..Allr::default()
+        };
+        let ross = Ross { weight: self.ross_weight, reach: self.ross_reach };
+        let objectives = [
+            ("erm", Objective::EmpiricalRisk),
+            ("af", Objective::ActionableOnly),
+            ("allr", Objective::Allr(allr)),
+            ("ross", Objective::Ross(ross)),
+        ];
+        Ok(Training {
+            objective: choice("objective", &self.objective, &objectives)?,
+            hidden: self.hidden.clone(),
+            activation: choice("activation", &self.activation, &ACTIVATIONS)?,
+            epochs: self.epochs,
+            batch: self.batch,
+            step: self.step,
+            classes: if self.balanced { ClassWeights::Balanced } else { ClassWeights::Equal },
+            validation: self.validation.map(|share| Validation { share, patience: self.patience }),
+            seed: self.seed,
+        })
+    }
+
+    fn threshold(&self) -> Result<Threshold> {
+        let thresholds = [
+            ("fixed", Threshold::Fixed(self.threshold_at)),
+            ("mcc", Threshold::BestMcc),
+            ("accuracy", Threshold::BestAccuracy),
+            ("fpr", Threshold::FalsePositiveRate(self.threshold_at)),
+        ];
+        choice("threshold", &self.threshold, &thresholds)
+    }
+}
+
+/// Standardised rows of a table.
+fn rows(given: &Bound<'_, PyAny>, layout: &Layout) -> Result<Array2<f64>> {
+    let features = &layout.features;
+    let mut values = Source::new(given, layout).values()?;
+    values
+        .iter_mut()
+        .enumerate()
+        .for_each(|(k, value)| *value = features.standardise(k % features.len(), *value));
+    let shape = (values.len() / features.len(), features.len());
+    Ok(Array2::from_shape_vec(shape, values).map_err(|_| Error::NoPeople)?)
+}
+
+/// A trained classifier for Python.
+#[derive(IntoPyObject)]
+pub struct TrainedClassifier<'py> {
+    layers: NewLayers<'py>,
+    threshold: f64,
+    /// Epoch by epoch: the loss, and that on rows held out.
+    losses: Vec<(f64, Option<f64>)>,
+    kept: usize,
+}
+
+/// Trains a classifier on rows with their outcomes.
+#[pyfunction]
+#[pyo3(signature = (features, people, labels, settings, progress))]
+pub fn train<'py>(
+    py: Python<'py>,
+    features: Vec<Declared>,
+    people: &Bound<'py, PyAny>,
+    labels: PyReadonlyArray1<'py, bool>,
+    settings: TrainingSettings,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> Result<TrainedClassifier<'py>> {
+    let layout = Layout::new(features)?;
+    let rows = rows(people, &layout)?;
+    let labels = labels.as_array().to_vec();
+    let (training, threshold) = (settings.training()?, settings.threshold()?);
+    let (trained, threshold) = run(py, progress, move |watch| -> Result<(Trained, f64), Ended> {
+        let mut stopped = Ok(());
+        let trained = training.run_with(&layout.features, rows.view(), &labels, &mut |_: &Epoch| {
+            stopped = watch.step(1);
+            if stopped.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        stopped?;
+        let classifier = trained.classifier(threshold, rows.view(), &labels)?;
+        Ok((trained, classifier.threshold()))
+    })?;
+    let losses = trained.log.iter().map(|epoch| (epoch.loss, epoch.validation)).collect();
+    Ok(TrainedClassifier { layers: new_layers(py, &trained.network), threshold, losses, kept: trained.kept })
+}
+
+/// A fitted equation for Python.
+#[derive(IntoPyObject)]
+pub struct EquationFitted<'py> {
+    feature: String,
+    parents: Vec<String>,
+    layers: NewLayers<'py>,
+    r_squared: f64,
+    deviation: f64,
+    warnings: Vec<String>,
+}
+
+/// Fits equations to rows, given who causes whom.
+#[pyfunction]
+#[pyo3(signature = (features, people, graph, settings, progress))]
+pub fn fit<'py>(
+    py: Python<'py>,
+    features: Vec<Declared>,
+    people: &Bound<'py, PyAny>,
+    graph: Vec<(String, Vec<String>)>,
+    settings: FittingSettings,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> Result<Vec<EquationFitted<'py>>> {
+    let layout = Layout::new(features)?;
+    let rows = rows(people, &layout)?;
+    let FittingSettings { hidden, epochs, batch, step, held_out, seed, .. } = settings;
+    let shape = match choice("shape", &settings.shape, &[("linear", false), ("network", true)])? {
+        false => Shape::Linear,
+        true => Shape::Network { hidden, activation: surefoot::Activation::Tanh, epochs, batch, step },
+    };
+    let fitting = Fitting { shape, held_out, seed };
+    let fitted = run(py, progress, move |watch| -> Result<Fitted, Ended> {
+        let parents: Vec<Vec<&str>> =
+            graph.iter().map(|(_, parents)| parents.iter().map(String::as_str).collect()).collect();
+        let graph: Vec<(&str, &[&str])> =
+            graph.iter().zip(&parents).map(|((feature, _), parents)| (&feature[..], &parents[..])).collect();
+        let mut stopped = Ok(());
+        let fitted = fitting.run_with(&layout.features, rows.view(), &graph, &mut |_, _| {
+            stopped = watch.step(1);
+            if stopped.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        stopped?;
+        Ok(fitted)
+    })?;
+    let equation = |equation: surefoot::train::FittedEquation| EquationFitted {
+        layers: match &equation.function {
+            Function::Linear { coefficients, intercept } => {
+                let weight = Array2::from_shape_fn((1, coefficients.len()), |(_, j)| coefficients[j]);
+                vec![(weight.into_pyarray(py), vec![*intercept].into_pyarray(py))]
+            }
+            Function::Network(network) => new_layers(py, network),
+        },
+        warnings: equation.warnings.iter().map(|warning| format!("{warning}.")).collect(),
+        feature: equation.feature,
+        parents: equation.parents,
+        r_squared: equation.r_squared,
+        deviation: equation.deviation,
+    };
+    Ok(fitted.equations.into_iter().map(equation).collect())
+}

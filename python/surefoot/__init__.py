@@ -1,0 +1,71 @@
+"""Robust causal recourse, with proof.
+
+For somebody whom a model has turned down: what can they do, at the least effort, that will still
+work if their circumstances shift a little?
+
+>>> import surefoot as sf
+>>> features = [
+...     sf.Feature("income", "increase", mean=3000, std=1500),
+...     sf.Feature("savings", "increase", mean=8000, std=4000),
+... ]
+>>> causal_model = sf.CausalModel(features, {"savings": "2 * income + u"})
+>>> classifier = sf.Classifier.linear([0.8, 0.6], -0.5)
+>>> problem = sf.Problem(features, classifier, causal_model, epsilon=0.1)
+>>> print(sf.recourse(problem, {"income": 2400, "savings": 6000})[0])
+Raise income by 1511 (from 2400 to 3911). This still works if circumstances shift a little: \
+income by up to 150 or savings by up to 400, or several together by accordingly less. \
+That is proven, as is that nothing cheaper would do.
+"""
+
+from ._answers import Answer, Answers, Table
+from ._causal import CausalModel, FittedEquation, fit
+from ._engine import __version__
+from ._features import Change, Feature, Kind, features
+from ._models import Classifier, Equation
+from ._problem import Problem
+from ._verbs import Actions, attack, certify, recourse, recourse_batches, train
+from .errors import (
+    CausalModelError,
+    ClassifierError,
+    Error,
+    FeatureError,
+    FileError,
+    FitWarning,
+    MissingPackageError,
+    PeopleError,
+    SettingError,
+    TrainingError,
+)
+
+__all__ = [
+    "Actions",
+    "Answer",
+    "Answers",
+    "CausalModel",
+    "CausalModelError",
+    "Change",
+    "Classifier",
+    "ClassifierError",
+    "Equation",
+    "Error",
+    "Feature",
+    "FeatureError",
+    "FileError",
+    "FitWarning",
+    "FittedEquation",
+    "Kind",
+    "MissingPackageError",
+    "PeopleError",
+    "Problem",
+    "SettingError",
+    "Table",
+    "TrainingError",
+    "__version__",
+    "attack",
+    "certify",
+    "features",
+    "fit",
+    "recourse",
+    "recourse_batches",
+    "train",
+]

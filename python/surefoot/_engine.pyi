@@ -1,0 +1,139 @@
+"""The engine. Not for use: what is for use is in `surefoot` itself."""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._features import Feature
+from ._models import Classifier, Equation, Layers
+
+__version__: str
+
+Progress = Callable[[int], object]
+
+class _Feature(TypedDict):
+    name: str
+    kind: Any
+    mean: float
+    std: float
+    limits: tuple[float, float] | None
+    change: Any
+    weight: float
+    norm_weight: float
+
+class _Trained(TypedDict):
+    layers: Layers
+    threshold: float
+    losses: list[tuple[float, float | None]]
+    kept: int
+
+class _Fitted(TypedDict):
+    feature: str
+    parents: list[str]
+    layers: Layers
+    r_squared: float
+    deviation: float
+    warnings: list[str]
+
+class CausalModel:
+    def __new__(
+        cls, features: Sequence[Feature], equations: Sequence[tuple[str, Equation]]
+    ) -> CausalModel: ...
+    def parents(self, feature: str) -> list[str]: ...
+    def counterfactual(
+        self, people: Any, changes: Sequence[tuple[str, float]], relative: bool
+    ) -> NDArray[np.float64]: ...
+
+class Problem:
+    def __new__(
+        cls,
+        features: Sequence[Feature],
+        classifier: Classifier,
+        causal_model: CausalModel | None,
+        epsilon: float,
+        norm: str,
+        cost: str,
+        form: str,
+        safety: float | None,
+    ) -> Problem: ...
+    @staticmethod
+    def read(path: str | PathLike[str]) -> Problem: ...
+    @property
+    def files(self) -> list[PathLike[str]]: ...
+    @property
+    def features(self) -> list[_Feature]: ...
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def threshold(self) -> float: ...
+    @property
+    def is_causal(self) -> bool: ...
+    def score(self, people: Any) -> NDArray[np.float64]: ...
+
+class Table:
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def columns(self) -> dict[str, NDArray[np.float64] | NDArray[np.bool_] | list[str | None]]: ...
+    def row(self, index: int) -> dict[str, float | bool | str | None]: ...
+
+class Answers:
+    def __len__(self) -> int: ...
+    def counts(self) -> dict[str, int]: ...
+    def table(self) -> Table: ...
+    def actions(self) -> Actions: ...
+    def text(self, index: int) -> str: ...
+    def person(self, index: int) -> dict[str, float | str]: ...
+
+class Actions:
+    @staticmethod
+    def from_changes(problem: Problem, changes: Sequence[tuple[str, NDArray[np.float64]]]) -> Actions: ...
+    @staticmethod
+    def from_counterfactuals(problem: Problem, people: Any, counterfactuals: Any) -> Actions: ...
+    def __len__(self) -> int: ...
+    def acting(self) -> int: ...
+
+def read_onnx(model: bytes | str | PathLike[str]) -> tuple[Layers, Any]: ...
+def recourse(
+    problem: Problem,
+    people: Any,
+    ids: list[str] | None,
+    id: str | None,
+    gap: float,
+    evaluations: int | None,
+    progress: Progress | None,
+) -> Answers: ...
+def attack(
+    problem: Problem,
+    people: Any,
+    actions: Actions,
+    ids: list[str] | None,
+    id: str | None,
+    method: str,
+    progress: Progress | None,
+) -> Table: ...
+def certify(
+    problem: Problem,
+    people: Any,
+    actions: Actions,
+    ids: list[str] | None,
+    id: str | None,
+    evaluations: int | None,
+    progress: Progress | None,
+) -> Table: ...
+def train(
+    features: Sequence[Feature],
+    people: Any,
+    labels: NDArray[np.bool_],
+    settings: Mapping[str, object],
+    progress: Progress | None,
+) -> _Trained: ...
+def fit(
+    features: Sequence[Feature],
+    people: Any,
+    graph: Sequence[tuple[str, Sequence[str]]],
+    settings: Mapping[str, object],
+    progress: Progress | None,
+) -> list[_Fitted]: ...

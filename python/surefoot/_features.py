@@ -1,0 +1,161 @@
+"""Features: the columns of people's tables, and what an action may do to them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Optional
+
+import numpy as np
+
+from . import _tables
+from .errors import FeatureError
+
+Change = Literal["fixed", "any", "increase", "decrease"]
+Kind = Literal["real", "integer", "binary", "category", "ordinal"]
+Limits = tuple[Optional[float], Optional[float]]
+
+__all__ = ["Change", "Feature", "Kind", "features"]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One column of people's tables.
+
+    Uncertainty and cost are measured in standard deviations: ``mean`` and ``std`` say, in the
+    feature's own units, what counts as zero and as one.
+
+    >>> Feature("income", "increase", mean=3000, std=1500, limits=(0, None))
+    Feature('income', 'increase', mean=3000, std=1500, limits=(0.0, inf))
+    >>> Feature("job", categories=["clerk", "farmer"])
+    Feature('job', kind='category', categories=('clerk', 'farmer'))
+
+    :param change: what an action may do: ``"fixed"``, ``"any"``, ``"increase"``, ``"decrease"``.
+    :param limits: the lowest and the highest value, in own units; None for none.
+    :param weight: what changing it by one standard deviation costs.
+    :param norm_weight: what a shift by one standard deviation counts in the norm.
+    :param kind: ``"real"``, ``"integer"`` or ``"binary"``; ``"category"`` (one of several names) or
+        ``"ordinal"`` (names in an order) with their ``categories``.
+    """
+
+    name: str
+    change: Change = "fixed"
+    mean: float = 0.0
+    std: float = 1.0
+    limits: Limits | None = None
+    weight: float = 1.0
+    norm_weight: float = 1.0
+    kind: Kind = "real"
+    categories: Sequence[object] = ()
+
+    def __post_init__(self) -> None:
+        if self.limits is not None:
+            lower, upper = self.limits
+            limits = (
+                -math.inf if lower is None else float(lower),
+                math.inf if upper is None else float(upper),
+            )
+            object.__setattr__(self, "limits", limits)
+        object.__setattr__(self, "categories", tuple(self.categories))
+        if self.categories and self.kind == "real":
+            object.__setattr__(self, "kind", "category")
+        named = self.kind in ("category", "ordinal")
+        if named != bool(self.categories):
+            remedy = "give its categories" if named else "leave them out, or make it a category"
+            raise FeatureError(
+                f"feature `{self.name}` is {self.kind} with {len(self.categories)} categories; {remedy}"
+            )
+        if len(set(self._labels)) < len(self.categories):
+            raise FeatureError(f"feature `{self.name}`: a category is given twice; remove one")
+
+    @property
+    def _labels(self) -> list[str]:
+        """Categories as the engine knows them."""
+        return [_tables.label(category) for category in self.categories]
+
+    @property
+    def _width(self) -> int:
+        """How many features of the engine it becomes."""
+        return len(self.categories) if self.kind == "category" else 1
+
+    def __repr__(self) -> str:
+        parts = [repr(self.name)]
+        if self.change != "fixed":
+            parts.append(repr(self.change))
+        usual: dict[str, object] = {
+            "mean": 0.0,
+            "std": 1.0,
+            "limits": None,
+            "weight": 1.0,
+            "norm_weight": 1.0,
+        }
+        usual |= {"kind": "real", "categories": ()}
+        for field, value in usual.items():
+            if getattr(self, field) != value:
+                parts.append(f"{field}={getattr(self, field)!r}")
+        return f"Feature({', '.join(parts)})"
+
+
+def features(
+    people: Any,
+    *,
+    change: Mapping[str, Change] | None = None,
+    kind: Mapping[str, Kind] | None = None,
+    limits: Mapping[str, Limits] | None = None,
+    weight: Mapping[str, float] | None = None,
+    norm_weight: Mapping[str, float] | None = None,
+    categories: Mapping[str, Sequence[object]] | None = None,
+    columns: Iterable[str] | None = None,
+) -> list[Feature]:
+    """Features from a table: means and standard deviations, and the categories of columns of text.
+
+    Whatever is not in ``change`` is fixed.
+
+    >>> people = {"age": [25.0, 35.0, 45.0], "income": [1000.0, 3000.0, 5000.0], "job": ["a", "b", "a"]}
+    >>> for feature in features(people, change={"income": "increase"}):
+    ...     print(feature)
+    Feature('age', mean=35.0, std=10.0)
+    Feature('income', 'increase', mean=3000.0, std=2000.0)
+    Feature('job', kind='category', categories=('a', 'b'))
+
+    :param people: a DataFrame, an Arrow table, or a dict of columns.
+    :param kind: for columns that are not what they look like, such as ``{"job": "category"}`` where
+        jobs have numbers.
+    :param categories: of columns that have more than are in the table, or an order of their own.
+    :param columns: which columns are features, in this order; all of them if not given.
+    """
+    names = _tables.column_names(people)
+    chosen = names if columns is None else list(columns)
+    given: dict[str, Mapping[str, Any]] = {}
+    for field, values in {
+        "change": change,
+        "kind": kind,
+        "limits": limits,
+        "weight": weight,
+        "norm_weight": norm_weight,
+        "categories": categories,
+    }.items():
+        given[field] = values or {}
+        for name in given[field]:
+            if name not in chosen:
+                raise FeatureError(f"{field}: `{name}` is no column; there are {_tables.quoted(chosen)}")
+    made = []
+    for name in chosen:
+        settings: dict[str, Any] = {field: values[name] for field, values in given.items() if name in values}
+        values = _tables.column(people, name)
+        is_named = settings.get("kind") in ("category", "ordinal")
+        if is_named or not _tables.is_numeric(values):
+            settings.setdefault("kind", "category")
+            settings.setdefault("categories", _tables.distinct(values))
+            made.append(Feature(name, **settings))
+            continue
+        numbers = _tables.numbers(values, name)
+        if settings.get("change", "fixed") == "fixed" and np.isin(numbers, (0.0, 1.0)).all():
+            settings.setdefault("kind", "binary")
+        if settings.get("kind") != "binary":
+            std = float(np.std(numbers, ddof=1)) if len(numbers) > 1 else 0.0
+            # What is always the same cannot be standardised, nor need it be.
+            settings |= {"mean": float(np.mean(numbers)), "std": std if std > 0 else 1.0}
+        made.append(Feature(name, **settings))
+    return made

@@ -1,0 +1,227 @@
+"""Classifiers, and equations of causal models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _engine
+from .errors import CausalModelError, ClassifierError
+
+if TYPE_CHECKING:
+    from ._features import Feature
+
+Activation = Literal["tanh", "relu", "sigmoid"]
+Inputs = Literal["standardised", "raw"]
+Array = NDArray[np.float64]
+#: Weight (one row for each output) and bias of each layer.
+Layers = Sequence[tuple[Array, Array]]
+
+__all__ = ["Activation", "Classifier", "Equation", "Inputs", "Layers"]
+
+
+def _layers(layers: Sequence[tuple[ArrayLike, ArrayLike]], wrong: type[Exception]) -> Layers:
+    made = []
+    for number, (weight, bias) in enumerate(layers):
+        arrays = np.array(weight, dtype=np.float64, order="C"), np.array(bias, dtype=np.float64)
+        if (arrays[0].ndim, arrays[1].ndim) != (2, 1):
+            raise wrong(
+                f"layer {number}: a weight of {arrays[0].ndim} dimensions and a bias of {arrays[1].ndim}; "
+                "there must be two and one"
+            )
+        made.append(arrays)
+    return tuple(made)
+
+
+@dataclass(frozen=True, eq=False)
+class Classifier:
+    """A model that decides on people: favourable where ``sigmoid(logit) >= threshold``.
+
+    Made by :meth:`linear`, :meth:`network`, :meth:`from_sklearn`, :meth:`from_torch`,
+    :meth:`from_onnx` or :func:`surefoot.train`.
+    """
+
+    #: Weight (one row for each output) and bias of each layer; the last has one output, the logit.
+    layers: Layers
+    activation: Activation = "tanh"
+    threshold: float = 0.5
+    #: The units of its inputs: ``"standardised"`` as the features say, or ``"raw"``, people's own.
+    inputs: Inputs = "standardised"
+    #: The loss of each epoch, and that on rows held out, if it was trained here.
+    losses: Sequence[tuple[float, float | None]] = ()
+
+    @classmethod
+    def linear(
+        cls,
+        coefficients: ArrayLike,
+        intercept: float = 0.0,
+        *,
+        threshold: float = 0.5,
+        inputs: Inputs = "standardised",
+    ) -> Classifier:
+        """``logit = coefficients . features + intercept``, for example a logistic regression.
+
+        >>> Classifier.linear([0.8, 0.6], -0.5)
+        Classifier(linear in 2 features, threshold 0.5)
+        """
+        weight = np.atleast_2d(np.asarray(coefficients, dtype=np.float64))
+        return cls(_layers([(weight, [intercept])], ClassifierError), threshold=threshold, inputs=inputs)
+
+    @classmethod
+    def network(
+        cls,
+        layers: Sequence[tuple[ArrayLike, ArrayLike]],
+        activation: Activation = "tanh",
+        *,
+        threshold: float = 0.5,
+        inputs: Inputs = "standardised",
+    ) -> Classifier:
+        """A dense network from weights (one row for each output) and biases.
+
+        >>> import numpy as np
+        >>> Classifier.network([(np.ones((3, 2)), np.zeros(3)), (np.ones((1, 3)), [0.0])], "relu")
+        Classifier(network 2-3-1 relu, threshold 0.5)
+        """
+        return cls(_layers(layers, ClassifierError), activation, threshold, inputs)
+
+    @classmethod
+    def from_sklearn(
+        cls, model: Any, features: Sequence[Feature], *, favourable: object = None, threshold: float = 0.5
+    ) -> Classifier:
+        """A fitted scikit-learn classifier, or a whole pipeline that ends in one.
+
+        Understood are linear classifiers and ``MLPClassifier``, behind scalers, encoders, column
+        transformers and whatever else is linear. The features are the columns that the pipeline is
+        given, in people's own units; so are answers.
+
+        >>> import surefoot as sf
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> people = {"income": [1000.0, 2000.0, 3000.0, 4000.0]}
+        >>> rows = [[income] for income in people["income"]]
+        >>> pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, [0, 0, 1, 1])
+        >>> features = sf.features(people, change={"income": "increase"})
+        >>> sf.Classifier.from_sklearn(pipeline, features)
+        Classifier(linear in 1 feature, threshold 0.5)
+
+        :param favourable: the class that is favourable; the last of ``classes_`` if not given.
+        """
+        from ._sklearn import read
+
+        return read(model, features, favourable, threshold)
+
+    @classmethod
+    def from_torch(
+        cls,
+        model: Any,
+        *,
+        scaler: Any = None,
+        inputs: Inputs = "standardised",
+        threshold: float = 0.5,
+    ) -> Classifier:
+        """A PyTorch network: linear layers with tanh, relu or sigmoid between them.
+
+        It may end in one logit, a sigmoid, or two logits of which the second is favourable. What is
+        read is held against what the network itself says.
+
+        :param scaler: a fitted ``StandardScaler`` through which its inputs go.
+        :param inputs: the units of its inputs, if there is no scaler.
+        """
+        from ._torch import read
+
+        return read(model, scaler, inputs, threshold)
+
+    @classmethod
+    def from_onnx(
+        cls,
+        model: Union[bytes, str, os.PathLike[str]],
+        *,
+        inputs: Inputs = "standardised",
+        threshold: float = 0.5,
+    ) -> Classifier:
+        """A logistic regression or a dense network in an ONNX file, or its bytes.
+
+        Scalers within it are understood; ``inputs="raw"`` says that it takes people's own units. The
+        second of its classes is favourable.
+        """
+        layers, activation = _engine.read_onnx(model)
+        return cls.network(layers, activation, threshold=threshold, inputs=inputs)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether answers are found by formula."""
+        return len(self.layers) == 1
+
+    def __repr__(self) -> str:
+        widths = [self.layers[0][0].shape[1], *(weight.shape[0] for weight, _ in self.layers)]
+        network = "-".join(str(width) for width in widths)
+        features = f"{widths[0]} feature{'' if widths[0] == 1 else 's'}"
+        kind = f"linear in {features}" if self.is_linear else f"network {network} {self.activation}"
+        return f"Classifier({kind}, threshold {self.threshold:.4g})"
+
+
+@dataclass(frozen=True, eq=False)
+class Equation:
+    """How a feature follows from its causes and noise: a formula, a linear function or a network."""
+
+    formula: str | None = None
+    inverse: str | None = None
+    parents: Sequence[str] = ()
+    layers: Layers = ()
+    activation: Activation = "tanh"
+    inputs: Inputs = "standardised"
+
+    @classmethod
+    def of(cls, formula: str, inverse: str | None = None) -> Equation:
+        """A formula over causes by name and the noise ``u``, in people's own units.
+
+        >>> Equation.of("-4 + 1.5 * max(income, 0) + u")
+        Equation('-4 + 1.5 * max(income, 0) + u')
+
+        :param inverse: solves it for ``u``, where that is not simply added.
+        """
+        return cls(formula, inverse)
+
+    @classmethod
+    def linear(
+        cls,
+        parents: Sequence[str],
+        coefficients: ArrayLike,
+        intercept: float = 0.0,
+        *,
+        inputs: Inputs = "standardised",
+    ) -> Equation:
+        """``coefficients . parents + intercept + u``, in standardised units or in people's own.
+
+        >>> Equation.linear(["education"], [200], 600, inputs="raw")
+        Equation(linear in education)
+        """
+        weight = np.atleast_2d(np.asarray(coefficients, dtype=np.float64))
+        layers = _layers([(weight, [intercept])], CausalModelError)
+        return cls(parents=tuple(parents), layers=layers, inputs=inputs)
+
+    @classmethod
+    def network(
+        cls,
+        parents: Sequence[str],
+        layers: Sequence[tuple[ArrayLike, ArrayLike]],
+        activation: Activation = "tanh",
+    ) -> Equation:
+        """``network(parents) + u``, in standardised units.
+
+        >>> import numpy as np
+        >>> Equation.network(["age"], [(np.ones((3, 1)), np.zeros(3)), (np.ones((1, 3)), [0.0])])
+        Equation(network in age)
+        """
+        return cls(parents=tuple(parents), layers=_layers(layers, CausalModelError), activation=activation)
+
+    def __repr__(self) -> str:
+        if self.formula is not None:
+            return f"Equation({self.formula!r})"
+        return f"Equation({'linear' if len(self.layers) == 1 else 'network'} in {', '.join(self.parents)})"

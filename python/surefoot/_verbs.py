@@ -1,0 +1,302 @@
+"""What can be asked: recourse, attack, certify, train."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _engine, _progress, _tables
+from ._answers import Answers, Table
+from ._features import Feature
+from ._models import Activation, Classifier
+from ._problem import Problem
+from .errors import MissingPackageError, PeopleError, SettingError, TrainingError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["Actions", "attack", "certify", "recourse", "recourse_batches", "train"]
+
+
+def recourse(
+    problem: Problem,
+    people: Any,
+    *,
+    id: str | None = None,
+    gap: float = 0.01,
+    evaluations: int | None = None,
+    progress: bool = False,
+) -> Answers:
+    """What everybody can do, at the least effort, that still works if circumstances shift.
+
+    Linear problems are solved exactly, others by search with proof.
+
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+    >>> answers = sf.recourse(problem, {"income": [2417, 3600]})
+    >>> answers
+    <2 answers: 1 favourable, 1 found>
+    >>> print(answers[0])
+    Raise income by 733.1 (from 2417 to 3150.1). This still works if circumstances shift a little: \
+income by up to 150. That is proven, as is that nothing cheaper would do.
+
+    :param people: a DataFrame (pandas or polars), an Arrow table, a dict of columns, a list of
+        dicts, one person as a dict, or an array with a row for each person; in their own units.
+    :param id: the column that identifies people; ``"id"`` if there is one, otherwise the number
+        of the row.
+    :param gap: networks: how much dearer, as a share, an action should be at most than the proven
+        bound.
+    :param evaluations: networks: bounds and evaluations that each person may cost; 60,000, about a
+        second, if not given.
+    :param progress: show a bar; needs tqdm.
+    """
+    given = _tables.prepare(people, problem.features, id)
+    with _progress.bar(progress, _count(given.source), "people") as update:
+        native = _engine.recourse(
+            problem._native, given.source, given.ids, given.id, gap, evaluations, update
+        )
+    return Answers(native, problem.features, given.index)
+
+
+def recourse_batches(
+    problem: Problem, batches: Iterable[Any], **settings: Any
+) -> Iterator[pyarrow.RecordBatch]:
+    """Answers batch by batch, for tables that do not fit into memory and for clusters.
+
+    Takes Arrow record batches (or any table) and gives one record batch for each that has rows;
+    settings are those of :func:`recourse`. Without a column that identifies people they are
+    numbered anew in each batch.
+
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+    >>> batches = [{"income": [2400.0, 2600.0]}, {"income": [1900.0]}]
+    >>> [batch.num_rows for batch in sf.recourse_batches(problem, batches)]
+    [2, 1]
+    """
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingPackageError("recourse_batches needs pyarrow; pip install pyarrow") from None
+    for batch in batches:
+        if getattr(batch, "num_rows", 1) > 0:
+            reader = pyarrow.RecordBatchReader.from_stream(recourse(problem, batch, **settings))
+            yield from reader
+
+
+class Actions:
+    """An action, or none, for each of some people, wherever it comes from.
+
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+    >>> before, after = {"income": [2400.0, 2600.0]}, {"income": [3200.0, 2600.0]}
+    >>> sf.Actions.from_counterfactuals(problem, before, after)
+    <1 actions of 2 people>
+    """
+
+    def __init__(self, native: _engine.Actions) -> None:
+        self._native = native
+
+    @classmethod
+    def from_changes(cls, problem: Problem, changes: Any) -> Actions:
+        """From changes in own units: a column for each feature acted upon, NaN where it is not.
+
+        Columns may be named ``action:income``, as in a table of answers, or ``income``.
+        """
+        names = _tables.column_names(changes)
+        chosen = {f"action:{feature.name}": feature.name for feature in problem.features}
+        if not any(name in chosen for name in names):
+            chosen = {feature.name: feature.name for feature in problem.features}
+        columns = [
+            (chosen[name], _tables.numbers(_tables.column(changes, name), name))
+            for name in names
+            if name in chosen
+        ]
+        if not columns:
+            known = _tables.quoted([f"action:{feature.name}" for feature in problem.features])
+            raise PeopleError(f"there is no column of actions; there should be some of {known}")
+        return cls(_engine.Actions.from_changes(problem._native, columns))
+
+    @classmethod
+    def from_counterfactuals(cls, problem: Problem, people: Any, counterfactuals: Any) -> Actions:
+        """From people before and after, row by row: every feature that differs was acted upon.
+
+        For counterfactual explanations of other tools, which do not tell acts from consequences.
+        """
+        before = _tables.prepare(people, problem.features).source
+        after = _tables.prepare(counterfactuals, problem.features).source
+        return cls(_engine.Actions.from_counterfactuals(problem._native, before, after))
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __repr__(self) -> str:
+        return f"<{self._native.acting()} actions of {len(self)} people>"
+
+
+def _actions(problem: Problem, actions: Any) -> _engine.Actions:
+    if isinstance(actions, Answers):
+        return actions._native.actions()
+    if isinstance(actions, Actions):
+        return actions._native
+    return Actions.from_changes(problem, actions)._native
+
+
+def attack(
+    problem: Problem,
+    people: Any,
+    actions: Answers | Actions | Any,
+    *,
+    method: Literal[
+        "smallest", "fast_gradient", "projected_gradient", "deepfool", "carlini_wagner"
+    ] = "smallest",
+    id: str | None = None,
+    progress: bool = False,
+) -> Table:
+    """Tries to break everybody's action: the smallest shift found that undoes it.
+
+    A row for each person: ``broken`` (within the uncertainty guarded against), ``smallest_break``,
+    the size of the smallest shift found, with ``margin`` and ``shift:<feature>``, and ``breaks_with``,
+    the same in words. That nothing is found proves nothing; :func:`certify` does.
+
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+    >>> people = {"income": [2400.0, 2400.0]}
+    >>> sf.attack(problem, people, {"income": [700.0, 800.0]}).column("broken")
+    array([ True, False])
+
+    :param actions: answers of :func:`recourse`, :class:`Actions`, or a table of changes.
+    """
+    given = _tables.prepare(people, problem.features, id)
+    native = _actions(problem, actions)
+    with _progress.bar(progress, native.acting(), "actions") as update:
+        table = _engine.attack(problem._native, given.source, native, given.ids, given.id, method, update)
+    return Table(table, problem.features, given.index)
+
+
+def certify(
+    problem: Problem,
+    people: Any,
+    actions: Answers | Actions | Any,
+    *,
+    id: str | None = None,
+    evaluations: int | None = None,
+    progress: bool = False,
+) -> Table:
+    """Proves of everybody's action that it holds for every shift guarded against, or that it does not.
+
+    A row for each person: ``verdict`` (``"holds"``, ``"breaks"`` or ``"undecided"``), ``margin`` (at
+    least, proven), ``margin_at_most`` and ``breaks_with``, a shift that breaks it.
+
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+    >>> people = {"income": [2400.0, 2400.0]}
+    >>> sf.certify(problem, people, {"income": [700.0, 800.0]}).column("verdict")
+    ['breaks', 'holds']
+
+    :param actions: answers of :func:`recourse`, :class:`Actions`, or a table of changes.
+    :param evaluations: bounds and evaluations that each action may cost.
+    """
+    given = _tables.prepare(people, problem.features, id)
+    native = _actions(problem, actions)
+    with _progress.bar(progress, native.acting(), "actions") as update:
+        table = _engine.certify(
+            problem._native, given.source, native, given.ids, given.id, evaluations, update
+        )
+    return Table(table, problem.features, given.index)
+
+
+def train(
+    features: Sequence[Feature],
+    people: Any,
+    outcomes: ArrayLike,
+    *,
+    favourable: object = None,
+    objective: Literal["erm", "af", "allr", "ross"] = "erm",
+    mu_1: float = 3.0,
+    mu_2: float = 0.1,
+    radius: float = 0.1,
+    ross_weight: float = 0.8,
+    ross_reach: float = 0.75,
+    hidden: Sequence[int] = (100, 100),
+    activation: Activation = "tanh",
+    epochs: int = 30,
+    batch: int = 100,
+    step: float = 0.01,
+    balanced: bool = False,
+    validation: float | None = None,
+    patience: int | None = None,
+    threshold: Union[float, Literal["mcc", "accuracy"], tuple[Literal["fpr"], float]] = "mcc",
+    seed: int = 0,
+    progress: bool = False,
+) -> Classifier:
+    """Trains the classifier that decides, so that those it turns down can do something about it.
+
+    The same seed gives the same classifier on any number of threads.
+
+    >>> import numpy as np, surefoot as sf
+    >>> people = {"age": [0.1, -0.4, 0.5, -0.3], "income": [-1.0, 1.2, 0.7, -0.8]}
+    >>> features = sf.features(people, change={"income": "increase"})
+    >>> sf.train(features, people, [0, 1, 1, 0], objective="allr", hidden=[16], epochs=50)
+    Classifier(network 2-16-1 tanh, threshold ...)
+
+    :param outcomes: of each person: truths, 0 and 1, or whatever ``favourable`` is one of.
+    :param objective: ``"erm"`` (being right), ``"af"`` (by what people can change alone), ``"allr"``
+        (locally linear, with weight ``mu_1`` within ``radius``, and not relying on what people cannot
+        change, with weight ``mu_2``) or ``"ross"`` (an action of length ``ross_reach`` suffices).
+    :param hidden: widths of the hidden layers; none for a logistic regression.
+    :param validation: the share of the rows on which training is watched; with ``patience`` it stops
+        once the loss there has not improved for so many epochs.
+    :param threshold: a probability, the best by Matthews correlation or accuracy, or
+        ``("fpr", 0.05)`` for a false-positive rate.
+    """
+    if patience is not None and validation is None:
+        raise SettingError("patience needs rows to watch; give validation, for example 0.1")
+    word: str
+    if isinstance(threshold, str):
+        word, at = threshold, 0.5
+    elif isinstance(threshold, tuple):
+        word, at = threshold
+    else:
+        word, at = "fixed", float(threshold)
+    settings: Mapping[str, object] = {
+        "objective": objective, "linearity": mu_1, "reliance": mu_2, "radius": radius,
+        "ross_weight": ross_weight, "ross_reach": ross_reach, "hidden": list(hidden), "activation": activation,
+        "epochs": epochs, "batch": batch, "step": step, "balanced": balanced, "validation": validation,
+        "patience": patience, "threshold": word, "threshold_at": at, "seed": seed,
+    }  # fmt: skip
+    source = _tables.prepare(people, features).source
+    labels = _labels(outcomes, favourable)
+    with _progress.bar(progress, epochs, "epoch") as update:
+        trained = _engine.train(features, source, labels, settings, update)
+    losses = tuple(trained["losses"])
+    return Classifier(tuple(trained["layers"]), activation, trained["threshold"], losses=losses)
+
+
+def _labels(outcomes: Any, favourable: object) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    values = np.asarray(_tables.to_list(outcomes))
+    if favourable is not None:
+        labels = np.asarray(values == favourable)
+        if not labels.any():
+            known = ", ".join(str(value) for value in list(dict.fromkeys(values.tolist()))[:5])
+            raise TrainingError(f"no outcome is {favourable!r}; favourable must be one of {known}")
+        return labels
+    if values.dtype != np.bool_ and not (values.dtype.kind in "iuf" and np.isin(values, (0, 1)).all()):
+        raise TrainingError(
+            "outcomes are neither truths nor 0 and 1; say with `favourable` which is favourable"
+        )
+    return values.astype(np.bool_)
+
+
+def _count(source: Any) -> int | None:
+    """How many people there are, if that is known before they are read."""
+    if isinstance(source, list):
+        return len(source[0])
+    return len(source) if hasattr(source, "__len__") else None

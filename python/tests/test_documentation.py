@@ -1,0 +1,33 @@
+"""What documents show is run."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+import surefoot
+
+ROOT = Path(__file__).parents[2]
+MODULES = sorted(path.stem for path in Path(surefoot.__file__).parent.glob("*.py"))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name: str) -> None:
+    module = importlib.import_module("surefoot" if name == "__init__" else f"surefoot.{name}")
+    result = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/python.md"])
+def test_code_blocks(document: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / document).read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    assert blocks
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, document, "exec"), names)
+    assert "Raise" in capsys.readouterr().out

@@ -1,0 +1,113 @@
+"""Training classifiers and fitting causal models."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import surefoot as sf
+
+
+def applicants(count: int = 600) -> tuple[pd.DataFrame, np.ndarray[Any, np.dtype[np.bool_]]]:
+    random = np.random.default_rng(4)
+    age = random.normal(45, 12, size=count)
+    income = 20 * age + random.normal(2000, 700, size=count)
+    frame = pd.DataFrame(
+        {"age": age, "income": income, "savings": 2 * income + random.normal(0, 900, size=count)}
+    )
+    return frame, random.random(count) < 1 / (1 + np.exp(-(income - 2900) / 300))
+
+
+def test_the_same_classifier_as_the_command_line(command: str, tmp_path: Path) -> None:
+    frame, outcomes = applicants()
+    frame.assign(granted=outcomes.astype(int)).to_csv(tmp_path / "people.csv", index=False)
+    problem = tmp_path / "problem.toml"
+    settings = ["--hidden", "none", "--epochs", "5", "--test", "0", "--seed", "3"]
+    subprocess.run(
+        [command, "train", tmp_path / "people.csv", "--target", "granted", "--problem", problem, *settings],
+        check=True,
+        capture_output=True,
+    )
+    # Everything is fixed in a first problem file; somebody must be able to do something.
+    read = sf.Problem.read(problem)
+    classifier = sf.train(read.features, frame, outcomes, hidden=[], epochs=5, seed=3)
+    ours = sf.Problem(read.features, classifier, epsilon=0.1)
+    np.testing.assert_array_equal(ours.score(frame), read.score(frame))
+    assert len(classifier.losses) == 5
+    assert classifier.losses[0][0] > classifier.losses[-1][0]
+
+
+def test_allr_leaves_room_to_act() -> None:
+    frame, outcomes = applicants()
+    features = sf.features(frame, change={"income": "increase", "savings": "increase"})
+    for objective in ("erm", "af", "allr", "ross"):
+        classifier = sf.train(
+            features, pl.from_pandas(frame), outcomes, objective=objective, hidden=[8], epochs=10
+        )
+        problem = sf.Problem(features, classifier, epsilon=0.1)
+        agreement = ((problem.score(frame) >= 0) == outcomes).mean()
+        assert agreement > 0.7, objective
+    words = np.where(outcomes, "granted", "refused")
+    again = sf.train(features, frame, words, favourable="granted", objective="ross", hidden=[8], epochs=10)
+    np.testing.assert_array_equal(sf.Problem(features, again, epsilon=0).score(frame), problem.score(frame))
+
+
+def test_early_stopping_and_thresholds() -> None:
+    frame, outcomes = applicants()
+    features = sf.features(frame, change={"income": "increase"})
+    stopped = sf.train(features, frame, outcomes, hidden=[8], epochs=200, validation=0.2, patience=2)
+    assert len(stopped.losses) < 200
+    assert stopped.losses[0][1] is not None
+    assert sf.train(features, frame, outcomes, hidden=[], epochs=2, threshold=0.7).threshold == 0.7
+    low = sf.train(features, frame, outcomes, hidden=[], epochs=2, threshold=("fpr", 0.01))
+    high = sf.train(features, frame, outcomes, hidden=[], epochs=2, threshold=("fpr", 0.5))
+    assert low.threshold > high.threshold
+
+
+@pytest.mark.parametrize("shape", ["linear", "network"])
+def test_equations_are_recovered(shape: Any) -> None:
+    frame, _ = applicants()
+    features = sf.features(frame, change={"income": "increase"})
+    graph = {"income": ["age"], "savings": ["income"]}
+    model = sf.fit(features, frame, graph, shape=shape, hidden=[10], epochs=60)
+    assert [equation.feature for equation in model.fitted] == ["income", "savings"]
+    assert model.fitted[1].r_squared > 0.6
+    assert model.fitted[1].deviation == pytest.approx(900, rel=0.3)
+    person = {"age": 45.0, "income": 2900.0, "savings": 5800.0}
+    after = model.counterfactual(person, shift={"income": 100.0})
+    assert after["savings"][0] - 5800 == pytest.approx(200, rel=0.25)
+    assert after["age"][0] == pytest.approx(45)
+    level = model.counterfactual(person, set={"income": 3000.0})
+    assert level["savings"][0] == pytest.approx(after["savings"][0])
+
+
+def test_graphs_are_written_in_several_ways() -> None:
+    frame, _ = applicants()
+    features = sf.features(frame)
+
+    class Graph:
+        edges = [("age", "income"), ("income", "savings")]
+
+    expected = repr(sf.fit(features, frame, {"income": ["age"], "savings": ["income"]}))
+    assert expected == "CausalModel(age -> income; income -> savings)"
+    for graph in (Graph.edges, Graph(), iter(Graph.edges)):
+        assert repr(sf.fit(features, frame, graph)) == expected
+    with pytest.raises(sf.CausalModelError, match="the graph is text"):
+        sf.fit(features, frame, "age -> income")
+    with pytest.raises(sf.FeatureError, match="`wealth` is no feature"):
+        sf.fit(features, frame, {"wealth": ["age"]})
+
+
+def test_doubt_is_told() -> None:
+    random = np.random.default_rng(0)
+    cause = random.normal(size=500)
+    frame = pd.DataFrame({"cause": cause, "effect": cause + cause * random.normal(size=500)})
+    with pytest.warns(sf.FitWarning, match="noise is not simply added"):
+        model = sf.fit(sf.features(frame), frame, {"effect": ["cause"]})
+    assert len(model.fitted[0].warnings) == 1
