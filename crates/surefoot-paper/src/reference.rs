@@ -87,6 +87,8 @@ pub struct Case {
     pub classifier: Classifier,
     /// The people it turned down.
     pub people: People,
+    /// Which rows of the data set they are.
+    pub rows: Vec<usize>,
     /// What was found, for each size of the uncertainty.
     pub answers: Vec<Answers>,
     /// Its accuracy and Matthews correlation on the test split.
@@ -176,6 +178,7 @@ impl Reference {
             features,
             classifier: file.accept(classifier)?,
             people: file.accept(people)?,
+            rows: file.vector("rows")?.iter().map(|&row| row as usize).collect(),
             answers,
             quality: (file.json("test_accuracy")?, file.json("test_mcc")?),
         })
