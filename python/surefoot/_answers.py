@@ -76,10 +76,12 @@ class Table:
     def _named(self, columns: dict[str, Any]) -> dict[str, Any]:
         """Categories as people's tables have them, and not as text."""
         for feature in self._features:
-            name = f"counterfactual:{feature.name}"
-            if name in columns and not all(isinstance(category, str) for category in feature.categories):
-                known = dict(zip(feature._labels, feature.categories))
-                columns[name] = [known.get(label) for label in columns[name]]
+            if all(isinstance(category, str) for category in feature.categories):
+                continue
+            known = dict(zip(feature._labels, feature.categories))
+            for name in (f"action:{feature.name}", f"counterfactual:{feature.name}"):
+                if name in columns:
+                    columns[name] = [known.get(label) for label in columns[name]]
         return columns
 
     def column(self, name: str) -> Column:
@@ -105,8 +107,8 @@ class Answer:
     text: str
     #: The person, by column.
     person: dict[str, Any]
-    #: The changes to make, in own units, by feature.
-    action: dict[str, float]
+    #: The changes to make, in own units, by feature; of categories the one to reach.
+    action: dict[str, Any]
     #: What becomes of the person; empty without an action.
     counterfactual: dict[str, Any]
     #: The effort, in standard deviations.
@@ -132,7 +134,8 @@ class Answer:
         for name, value in self.person.items():
             change = self.action.get(name)
             then = self.counterfactual.get(name)
-            cells = [name, _shown(value), "" if change is None else f"{change:+.6g}", _shown(then)]
+            told = f"{change:+.6g}" if isinstance(change, float) else _shown(change)
+            cells = [name, _shown(value), told, _shown(then)]
             style = ' style="font-weight: bold"' if change else ""
             rows.append(f"<tr{style}>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
         head = "".join(f"<th>{title}</th>" for title in ("", "now", "change", "then"))

@@ -31,7 +31,8 @@ class Feature:
     >>> Feature("job", categories=["clerk", "farmer"])
     Feature('job', kind='category', categories=('clerk', 'farmer'))
 
-    :param change: what an action may do: ``"fixed"``, ``"any"``, ``"increase"``, ``"decrease"``.
+    :param change: what an action may do: ``"fixed"``, ``"any"``, ``"increase"``, ``"decrease"``;
+        categories are fixed or change to any.
     :param limits: the lowest and the highest value, in own units; None for none.
     :param weight: what changing it by one standard deviation costs.
     :param norm_weight: what a shift by one standard deviation counts in the norm.
@@ -110,7 +111,8 @@ def features(
 ) -> list[Feature]:
     """Features from a table: means and standard deviations, and the categories of columns of text.
 
-    Whatever is not in ``change`` is fixed.
+    Whatever is not in ``change`` is fixed. Columns of whole numbers change by whole numbers, unless
+    ``kind`` says ``"real"``; columns of 0 and 1 are binary.
 
     >>> people = {"age": [25.0, 35.0, 45.0], "income": [1000.0, 3000.0, 5000.0], "job": ["a", "b", "a"]}
     >>> for feature in features(people, change={"income": "increase"}):
@@ -151,8 +153,10 @@ def features(
             made.append(Feature(name, **settings))
             continue
         numbers = _tables.numbers(values, name)
-        if settings.get("change", "fixed") == "fixed" and np.isin(numbers, (0.0, 1.0)).all():
+        if np.isin(numbers, (0.0, 1.0)).all():
             settings.setdefault("kind", "binary")
+        elif _tables.is_whole(values):
+            settings.setdefault("kind", "integer" if "change" in settings else "real")
         if settings.get("kind") != "binary":
             std = float(np.std(numbers, ddof=1)) if len(numbers) > 1 else 0.0
             # What is always the same cannot be standardised, nor need it be.

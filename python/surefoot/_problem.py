@@ -15,7 +15,7 @@ from . import _engine, _tables
 from ._causal import CausalModel
 from ._features import Feature
 from ._models import Classifier
-from .errors import FileError
+from .errors import FeatureError, FileError
 
 __all__ = ["Problem"]
 
@@ -45,6 +45,11 @@ class Problem:
     :param cost: how the effort of an action is measured.
     :param form: ``"relative"``, "raise income by 500", or ``"absolute"``, "reach an income of 3500".
     :param safety: the margin, in units of the logit, kept beyond what the uncertainty demands.
+    :param constraints: what people must meet who act, such as ``"income >= 3 * rent"``: linear in the
+        features, in their own units.
+    :param forbid: transitions that no action may make, ``(feature, from, to)`` of whole numbers,
+        levels or categories; each one of them or a list, None for all:
+        ``("contract", "none", "permanent")``.
     """
 
     def __init__(
@@ -58,11 +63,34 @@ class Problem:
         cost: Literal["l1", "l2"] = "l1",
         form: Literal["relative", "absolute"] = "relative",
         safety: float | None = None,
+        constraints: Sequence[str] = (),
+        forbid: Sequence[tuple[str, object, object]] = (),
     ) -> None:
         self.features = tuple(features)
         model = None if causal_model is None else causal_model._native
-        self._native = _engine.Problem(self.features, classifier, model, epsilon, norm, cost, form, safety)
-        settings = {"epsilon": epsilon, "norm": norm, "cost": cost, "form": form, "safety": safety}
+        categories, values = _forbidden(self.features, forbid)
+        self._native = _engine.Problem(
+            self.features,
+            classifier,
+            model,
+            epsilon,
+            norm,
+            cost,
+            form,
+            safety,
+            list(constraints),
+            categories,
+            values,
+        )
+        settings = {
+            "epsilon": epsilon,
+            "norm": norm,
+            "cost": cost,
+            "form": form,
+            "safety": safety,
+            "constraints": tuple(constraints),
+            "forbid": tuple(forbid),
+        }
         self._restore: tuple[Any, ...] = (_built, (self.features, classifier, causal_model, settings))
 
     @classmethod
@@ -109,6 +137,38 @@ class Problem:
             f"Problem({len(self.features)} features, of which {', '.join(actionable) or 'none'} may change; "
             f"{'causal' if self.is_causal else 'independent'}; epsilon {self.epsilon:.4g})"
         )
+
+
+def _forbidden(
+    features: Sequence[Feature], forbid: Sequence[tuple[str, object, object]]
+) -> tuple[list[tuple[str, list[str], list[str]]], list[tuple[str, list[float], list[float]]]]:
+    """Transitions between categories, and between whole numbers, as the engine knows both."""
+    known = {feature.name: feature for feature in features}
+    categories, values = [], []
+    for name, *ends in forbid:
+        if name not in known:
+            raise FeatureError(f"forbid: `{name}` is no feature; there are {_tables.quoted(list(known))}")
+        feature = known[name]
+        labels: list[list[object]] = []
+        for end in ends:
+            several = list(end) if isinstance(end, (list, tuple, set)) else [end]
+            labels.append([] if end is None else several)
+        if feature.kind not in ("category", "ordinal"):
+            start, target = ([float(str(value)) for value in end] for end in labels)
+            values.append((name, start, target))
+            continue
+        for label in (_tables.label(value) for end in labels for value in end):
+            if label not in feature._labels:
+                raise FeatureError(
+                    f"forbid: `{label}` is no category of `{name}`; there are {_tables.quoted(feature._labels)}"
+                )
+        if feature.kind == "ordinal":
+            start, target = ([float(feature._labels.index(_tables.label(v))) for v in end] for end in labels)
+            values.append((name, start, target))
+        else:
+            left, entered = ([f"{name}={_tables.label(value)}" for value in end] for end in labels)
+            categories.append((name, left, entered))
+    return categories, values
 
 
 def _built(

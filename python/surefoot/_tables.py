@@ -84,6 +84,13 @@ def is_numeric(values: Any) -> bool:
     return np.asarray(to_list(values)).dtype.kind in "biuf"
 
 
+def is_whole(values: Any) -> bool:
+    """Whether a column is of whole numbers by its type, and not just by chance."""
+    dtype = getattr(values, "dtype", None)
+    kind = dtype.kind if isinstance(dtype, np.dtype) else np.asarray(to_list(values)).dtype.kind
+    return kind in "iu"
+
+
 def to_list(values: Any) -> list[Any]:
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(values, method):

@@ -28,6 +28,7 @@ def recourse(
     id: str | None = None,
     gap: float = 0.01,
     evaluations: int | None = None,
+    options: int = 1,
     progress: bool = False,
 ) -> Answers:
     """What everybody can do, at the least effort, that still works if circumstances shift.
@@ -52,14 +53,19 @@ income by up to 150. That is proven, as is that nothing cheaper would do.
         bound.
     :param evaluations: networks: bounds and evaluations that each person may cost; 60,000, about a
         second, if not given.
+    :param options: up to so many actions for each person that change different things, the cheapest
+        first: several rows, with a column ``option``.
     :param progress: show a bar; needs tqdm.
     """
     given = _tables.prepare(people, problem.features, id)
     with _progress.bar(progress, _count(given.source), "people") as update:
         native = _engine.recourse(
-            problem._native, given.source, given.ids, given.id, gap, evaluations, update
+            problem._native, given.source, given.ids, given.id, gap, evaluations, options, update
         )
-    return Answers(native, problem.features, given.index)
+    index = given.index
+    if index is not None and options > 1:
+        index = index.take([native.person_of(row) for row in range(len(native))])
+    return Answers(native, problem.features, index)
 
 
 def recourse_batches(

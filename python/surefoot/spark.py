@@ -43,24 +43,23 @@ def recourse(people: DataFrame, problem: Problem, *, id: str = "id", **settings:
         return recourse_batches(shared.value, batches, id=id, **settings)
 
     chosen = people.select(id, *(f"`{name}`" for name in columns if name != id))
-    return chosen.mapInArrow(answer, schema(problem))
+    return chosen.mapInArrow(answer, schema(problem, settings.get("options", 1)))
 
 
-def schema(problem: Problem) -> StructType:
+def schema(problem: Problem, options: int = 1) -> StructType:
     """The columns of a table of answers."""
     try:
         from pyspark.sql import types
     except ImportError:
         raise MissingPackageError("this needs pyspark; pip install pyspark") from None
     number, text, truth = types.DoubleType(), types.StringType(), types.BooleanType()
-    fields: list[tuple[str, types.DataType]] = [("id", text), ("status", text)]
+    fields: list[tuple[str, types.DataType]] = [("id", text)]
+    fields += [("option", number)] if options > 1 else []
+    fields.append(("status", text))
     fields += [(name, number) for name in ("cost", "cost_bound", "margin")]
     fields += [("certified", truth), ("intervention", text)]
-    for feature in problem.features:
-        if feature.change != "fixed":
-            fields.append((f"action:{feature.name}", number))
-    for feature in problem.features:
-        is_named = feature.kind in ("category", "ordinal")
-        fields.append((f"counterfactual:{feature.name}", text if is_named else number))
+    kinds = {f.name: text if f.kind in ("category", "ordinal") else number for f in problem.features}
+    fields += [(f"action:{f.name}", kinds[f.name]) for f in problem.features if f.change != "fixed"]
+    fields += [(f"counterfactual:{name}", kind) for name, kind in kinds.items()]
     fields.append(("reason", text))
     return types.StructType([types.StructField(name, kind) for name, kind in fields])

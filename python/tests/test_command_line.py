@@ -14,13 +14,14 @@ import pytest
 import surefoot as sf
 
 
-def answered(command: str, problem: Path, people: Path, output: Path) -> pa.Table:
-    subprocess.run([command, "recourse", problem, people, "-o", output], check=True, capture_output=True)
+def answered(command: str, problem: Path, people: Path, output: Path, *settings: str) -> pa.Table:
+    asked = [command, "recourse", str(problem), str(people), "-o", str(output), *settings]
+    subprocess.run(asked, check=True, capture_output=True)
     with pa.ipc.open_file(output) as file:
         return file.read_all()
 
 
-@pytest.mark.parametrize("example", ["independent", "linear", "network"])
+@pytest.mark.parametrize("example", ["independent", "linear", "network", "whole"])
 def test_the_examples(command: str, examples: Path, tmp_path: Path, example: str) -> None:
     folder = examples / example
     expected = answered(command, folder / "problem.toml", folder / "people.csv", tmp_path / "answers.arrow")
@@ -31,6 +32,10 @@ def test_the_examples(command: str, examples: Path, tmp_path: Path, example: str
         # A column that is not there for anybody is still there.
         assert table.column_names == expected.column_names
         assert table.combine_chunks().equals(expected.combine_chunks())
+    output = tmp_path / "options.arrow"
+    expected = answered(command, folder / "problem.toml", folder / "people.csv", output, "--options", "3")
+    table = sf.recourse(problem, people, options=3).to_arrow()
+    assert table.combine_chunks().equals(expected.combine_chunks())
 
 
 def test_a_thousand_people(command: str, examples: Path, tmp_path: Path) -> None:

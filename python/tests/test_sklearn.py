@@ -169,8 +169,8 @@ def test_what_is_not_understood_is_named() -> None:
         sf.ClassifierError, match='`district`, which is of numbers; declare it with kind="category"'
     ):
         sf.Classifier.from_sklearn(encoded, sf.features(frame[["district"]]))
-    with pytest.raises(sf.FeatureError, match="`job` has categories and is to change"):
-        job = [sf.Feature("job", "any", categories=["clerk", "farmer", "nurse"])]
+    with pytest.raises(sf.FeatureError, match="`job` has categories, which are neither more nor less"):
+        job = [sf.Feature("job", "increase", categories=["clerk", "farmer", "nurse"])]
         sf.Problem(job, sf.Classifier.linear([1.0, 1.0, 1.0]), epsilon=0)
     with pytest.raises(sf.PeopleError, match="person 2, feature `job`: `pilot` is no category"):
         classifier = sf.Classifier.from_sklearn(

@@ -44,9 +44,9 @@ pub enum Fault {
     #[error("feature `{feature}` has categories; give a table with named columns instead of an array")]
     Unnamed { feature: String },
     #[error(
-        "feature `{feature}` has categories and is to change; actions on categories are not yet found, so make it fixed"
+        "feature `{feature}` has categories, which are neither more nor less; let it change to \"any\", or make it \"fixed\" or ordinal"
     )]
-    ActionableCategory { feature: String },
+    CategoryDirection { feature: String },
     #[error("{people} people and {actions} actions; there must be one for each")]
     Actions { people: usize, actions: usize },
     #[error("`{word}` is no {what}; there are {}", listed(known))]
@@ -69,7 +69,7 @@ impl From<Failure> for PyErr {
         let class = match &failure {
             Failure::Engine(error) => class(error),
             Failure::Table(Fault::Word { .. }) => "SettingError",
-            Failure::Table(Fault::ActionableCategory { .. }) => "FeatureError",
+            Failure::Table(Fault::CategoryDirection { .. }) => "FeatureError",
             Failure::Table(_) => "PeopleError",
             Failure::Python(_) => "Error",
         };
@@ -102,6 +102,10 @@ fn class(error: &Error) -> &'static str {
         | Error::UnknownFeature { .. }
         | Error::NoSuchFeature { .. }
         | Error::NothingActionable
+        | Error::GroupKind { .. }
+        | Error::GroupSize { .. }
+        | Error::UnknownGroup { .. }
+        | Error::NotInGroup { .. }
         | Error::TooManyActionable { .. } => "FeatureError",
         Error::NoPeople
         | Error::RowLength { .. }
@@ -110,6 +114,7 @@ fn class(error: &Error) -> &'static str {
         | Error::NotFinite { .. }
         | Error::OutsideLimits { .. }
         | Error::WrongKind { .. }
+        | Error::GroupSum { .. }
         | Error::VectorLength { .. }
         | Error::VectorNotFinite { .. }
         | Error::Unreachable { .. }
@@ -128,6 +133,7 @@ fn class(error: &Error) -> &'static str {
         | Error::EquationNotLinear { .. }
         | Error::EquationNotAdditive { .. }
         | Error::OtherFeatures
+        | Error::CategoryFollows { .. }
         | Error::NoCauses { .. }
         | Error::CollinearCause { .. } => "CausalModelError",
         Error::NetworkWithoutLayers
@@ -145,6 +151,11 @@ fn class(error: &Error) -> &'static str {
         | Error::Epsilon { .. }
         | Error::Safety { .. }
         | Error::Setting { .. }
+        | Error::Rule { .. }
+        | Error::ConstraintNumber { .. }
+        | Error::ForbiddenReal { .. }
+        | Error::ForbiddenValue { .. }
+        | Error::ForbiddenEverything
         | Error::Rate { .. }
         | Error::ValidationShare { .. } => "SettingError",
         Error::Labels { .. }

@@ -1,10 +1,10 @@
 //! Features as Python declares them: columns of people's tables, some of them categories.
 //!
-//! A column with categories becomes one binary feature of the engine for each (`job=clerk`), one
-//! with levels becomes a whole number. The layout knows the way and the way back.
+//! A column with categories becomes a group of binary features of the engine, one for each
+//! (`job=clerk`), one with levels becomes a whole number. The layout knows the way and the way back.
 
 use pyo3::prelude::*;
-use surefoot::{Change, Feature, Features, Kind, Norm, NormKind};
+use surefoot::{Action, Change, Feature, Features, Kind, Norm, NormKind};
 
 use crate::error::{Fault, Result, choice};
 
@@ -68,11 +68,15 @@ impl Layout {
             };
             let first = features.len();
             let column = match feature.kind.as_str() {
-                "category" if change != Change::Fixed => {
-                    return Err(Fault::ActionableCategory { feature: feature.name }.into());
+                "category" if matches!(change, Change::Increase | Change::Decrease) => {
+                    return Err(Fault::CategoryDirection { feature: feature.name }.into());
                 }
                 "category" => {
-                    let of = |label: &String| plain(format!("{}={label}", feature.name)).kind(Kind::Binary);
+                    let of = |label: &String| {
+                        let column = plain(format!("{}={label}", feature.name)).kind(Kind::Binary);
+                        // Nobody moves within a group of one.
+                        if feature.labels.len() > 1 { column.group(&feature.name) } else { column }
+                    };
                     features.extend(feature.labels.iter().map(of));
                     Column::Categories(first, feature.labels)
                 }
@@ -111,6 +115,28 @@ impl Layout {
         self.columns.iter().map(|(name, _)| name.clone()).collect()
     }
 
+    /// The features of the engine that a column became.
+    pub fn positions(column: &Column) -> std::ops::Range<usize> {
+        match column {
+            Column::Number(at) | Column::Levels(at, _) => *at..at + 1,
+            Column::Categories(first, labels) => *first..first + labels.len(),
+        }
+    }
+
+    /// The columns that an action intervenes upon.
+    pub fn intervention(&self, action: &Action) -> String {
+        let acted =
+            |(_, column): &&(String, Column)| Self::positions(column).any(|i| action.features.contains(&i));
+        let names = self.columns.iter().filter(acted).map(|(name, _)| name.as_str());
+        names.collect::<Vec<_>>().join(";")
+    }
+
+    /// Words of the engine, in which categories go by the names of their features.
+    pub fn in_words(&self, text: String) -> String {
+        let named = self.columns.iter().filter(|(_, column)| matches!(column, Column::Categories(..)));
+        named.fold(text, |text, (name, _)| text.replace(&format!("{name}="), ""))
+    }
+
     /// Features as `surefoot.Feature` takes them: what a problem file says.
     pub fn stated(&self, norm: &Norm) -> Vec<Stated> {
         let name = |known: &str| known.to_owned();
@@ -130,6 +156,21 @@ impl Layout {
             }
         };
         self.features.iter().enumerate().map(of).collect()
+    }
+}
+
+impl Column {
+    /// The category, or level, that values in own units stand for.
+    pub fn label(&self, value: impl Fn(usize) -> f64) -> String {
+        match self {
+            Column::Number(at) => value(*at).to_string(),
+            Column::Levels(at, labels) => labels[(value(*at).round() as usize).min(labels.len() - 1)].clone(),
+            Column::Categories(first, labels) => {
+                let likeliest =
+                    (0..labels.len()).max_by(|&a, &b| value(first + a).total_cmp(&value(first + b)));
+                labels[likeliest.unwrap_or(0)].clone()
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use surefoot::problem::{ClassifierForm, EquationForm};
-use surefoot::{Cost, Error, Form, Intervention, NormKind, ProblemFile, Scm};
+use surefoot::{Constraint, Cost, Error, Forbidden, Form, Intervention, NormKind, ProblemFile, Scm};
 
 use crate::error::{Result, choice};
 use crate::layout::{Declared, Layout, Stated};
@@ -107,6 +107,9 @@ impl Problem {
         cost: &str,
         form: &str,
         safety: Option<f64>,
+        constraints: Vec<String>,
+        forbidden_categories: Vec<(String, Vec<String>, Vec<String>)>,
+        forbidden_values: Vec<(String, Vec<f64>, Vec<f64>)>,
     ) -> Result<Self> {
         let layout = Layout::new(features)?;
         let norms = [("l1", NormKind::L1), ("l2", NormKind::L2), ("linf", NormKind::Linf)];
@@ -122,6 +125,19 @@ impl Problem {
         if let Some(model) = causal_model {
             problem = problem.with_causal_model(model.get().scm.as_ref().clone())?;
         }
+        let features = &layout.features;
+        let rules = constraints.iter().map(|rule| Constraint::parse(features, rule));
+        problem = problem.with_constraints(rules.collect::<surefoot::Result<_>>()?)?;
+        let mut forbidden = Vec::new();
+        for (group, from, to) in &forbidden_categories {
+            let from: Vec<&str> = from.iter().map(String::as_str).collect();
+            let to: Vec<&str> = to.iter().map(String::as_str).collect();
+            forbidden.push(Forbidden::categories(features, group, &from, &to)?);
+        }
+        for (feature, from, to) in &forbidden_values {
+            forbidden.push(Forbidden::values(features, feature, from, to)?);
+        }
+        problem = problem.with_forbidden(forbidden)?;
         Ok(Self { layout: Arc::new(layout), problem: Arc::new(problem), files: Vec::new() })
     }
 

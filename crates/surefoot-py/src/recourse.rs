@@ -1,15 +1,16 @@
 //! Recourse for everybody.
 
+use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
-use surefoot::{Action, Budget, Complete, Exact, Outcome, People, describe};
+use surefoot::{Budget, Complete, Exact, Outcome, People, describe};
 
 use crate::action::Actions;
 use crate::error::Result;
-use crate::layout::Column;
+use crate::layout::{Column, Layout};
 use crate::people::Source;
 use crate::problem::Problem;
 use crate::table::{Columns, Table};
@@ -17,6 +18,13 @@ use crate::work::{Ended, run};
 
 /// People between two looks at whether to go on, where each takes less than a microsecond.
 const QUICK: usize = 256;
+
+/// How to answer.
+struct Settings {
+    gap: f64,
+    budget: Budget,
+    options: usize,
+}
 
 /// The method that answers a problem.
 enum Method<'p> {
@@ -26,12 +34,13 @@ enum Method<'p> {
 
 impl<'p> Method<'p> {
     /// Exact where everything is linear, otherwise complete.
-    fn new(problem: &'p surefoot::Problem, gap: f64, evaluations: usize) -> surefoot::Result<Self> {
+    fn new(problem: &'p surefoot::Problem, settings: &Settings) -> surefoot::Result<Self> {
         match Exact::new(problem) {
             Ok(exact) => Ok(Method::Exact(exact)),
             // What neither can answer the second refuses as well, for the same reason.
             Err(_) => {
-                let complete = Complete::new(problem)?.with_gap(gap)?.with_budget(Budget { evaluations })?;
+                let complete =
+                    Complete::new(problem)?.with_gap(settings.gap)?.with_budget(settings.budget)?;
                 Ok(Method::Complete(complete))
             }
         }
@@ -42,6 +51,21 @@ impl<'p> Method<'p> {
             Method::Exact(exact) => exact.solve(individual),
             Method::Complete(complete) => complete.solve(individual),
         }
+    }
+
+    /// Several answers, the cheapest first.
+    fn options(
+        &self,
+        problem: &surefoot::Problem,
+        individual: &[f64],
+        settings: &Settings,
+    ) -> surefoot::Result<Vec<Outcome>> {
+        let first = RefCell::new(Some(self.solve(individual)?));
+        let answer = |problem: &surefoot::Problem, individual: &[f64]| match first.take() {
+            Some(first) => Ok(first),
+            None => Method::new(problem, settings)?.solve(individual),
+        };
+        surefoot::recourse::options(problem, individual, settings.options, answer)
     }
 
     /// How many people to answer between two looks at whether to go on.
@@ -55,7 +79,7 @@ impl<'p> Method<'p> {
 
 /// Answers everybody.
 #[pyfunction]
-#[pyo3(signature = (problem, people, ids, id, gap, evaluations, progress))]
+#[pyo3(signature = (problem, people, ids, id, gap, evaluations, options, progress))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn recourse<'py>(
     py: Python<'py>,
@@ -65,63 +89,82 @@ pub fn recourse<'py>(
     id: Option<&str>,
     gap: f64,
     evaluations: Option<usize>,
+    options: usize,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> Result<Answers> {
     let (people, read) = Source::new(people, &problem.layout).people(id)?;
     let people = Arc::new(people);
-    let evaluations = evaluations.unwrap_or(Budget::default().evaluations);
-    let (engine, individuals) = (Arc::clone(&problem.problem), Arc::clone(&people));
-    let outcomes = run(py, progress, move |watch| {
-        let method = Method::new(&engine, gap, evaluations)?;
-        let pace = method.pace();
-        let individuals: Vec<&[f64]> = individuals.iter().collect();
-        let solve = |group: &[&[f64]]| -> Result<Vec<Outcome>, Ended> {
+    let budget = evaluations.map_or(Budget::default(), |evaluations| Budget { evaluations });
+    let settings = Settings { gap, budget, options };
+    let (engine, asking) = (Arc::clone(&problem.problem), Arc::clone(&people));
+    let (outcomes, persons) = run(py, progress, move |watch| {
+        let method = Method::new(&engine, &settings)?;
+        let individuals: Vec<&[f64]> = asking.iter().collect();
+        // Everybody's answers in a row, and how many each has unless that is one.
+        let solve = |group: &[&[f64]]| -> Result<(Vec<Outcome>, Vec<usize>), Ended> {
             watch.step(0)?;
-            let outcomes =
-                group.iter().map(|individual| method.solve(individual)).collect::<surefoot::Result<_>>()?;
+            let (mut outcomes, mut counts) = (Vec::with_capacity(group.len()), Vec::new());
+            for individual in group {
+                if settings.options == 1 {
+                    outcomes.push(method.solve(individual)?);
+                } else {
+                    let options = method.options(&engine, individual, &settings)?;
+                    counts.push(options.len());
+                    outcomes.extend(options);
+                }
+            }
             watch.step(group.len())?;
-            Ok(outcomes)
+            Ok((outcomes, counts))
         };
-        let groups = individuals.par_chunks(pace).map(solve).collect::<Result<Vec<Vec<Outcome>>, Ended>>()?;
-        Ok(groups.into_iter().flatten().collect::<Vec<Outcome>>())
+        let groups = individuals.par_chunks(method.pace()).map(solve).collect::<Result<Vec<_>, Ended>>()?;
+        let (outcomes, counts): (Vec<Vec<Outcome>>, Vec<Vec<usize>>) = groups.into_iter().unzip();
+        let outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
+        let persons: Vec<usize> = match settings.options {
+            1 => (0..outcomes.len()).collect(),
+            _ => {
+                let counts = counts.into_iter().flatten().enumerate();
+                counts.flat_map(|(person, count)| std::iter::repeat_n(person, count)).collect()
+            }
+        };
+        Ok((outcomes, persons))
     })?;
-    let answers = Answered { people, ids: ids.or(read), outcomes };
-    let Problem { layout, problem: engine, .. } = problem;
     Ok(Answers {
-        layout: Arc::clone(layout),
-        problem: Arc::clone(engine),
-        answers: Arc::new(answers),
+        layout: Arc::clone(&problem.layout),
+        problem: Arc::clone(&problem.problem),
+        people,
+        ids: ids.or(read),
+        outcomes,
+        persons,
+        has_options: options > 1,
         table: OnceLock::new(),
     })
-}
-
-struct Answered {
-    people: Arc<People>,
-    ids: Option<Vec<String>>,
-    outcomes: Vec<Outcome>,
 }
 
 /// Everybody's answers.
 #[pyclass(frozen, module = "surefoot._engine")]
 pub struct Answers {
-    layout: Arc<crate::layout::Layout>,
+    layout: Arc<Layout>,
     problem: Arc<surefoot::Problem>,
-    answers: Arc<Answered>,
+    people: Arc<People>,
+    ids: Option<Vec<String>>,
+    outcomes: Vec<Outcome>,
+    /// Whose answer each is.
+    persons: Vec<usize>,
+    has_options: bool,
     table: OnceLock<Py<Table>>,
 }
 
 #[pymethods]
 impl Answers {
     fn __len__(&self) -> usize {
-        self.answers.outcomes.len()
+        self.outcomes.len()
     }
 
     /// How many got which answer.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let counts = PyDict::new(py);
         for word in ["favourable", "found", "impossible", "undecided"] {
-            let count = self.answers.outcomes.iter().filter(|outcome| status(outcome) == word).count();
-            counts.set_item(word, count)?;
+            counts.set_item(word, self.outcomes.iter().filter(|outcome| status(outcome) == word).count())?;
         }
         Ok(counts)
     }
@@ -135,26 +178,35 @@ impl Answers {
         Ok(self.table.get_or_init(|| table).clone_ref(py))
     }
 
-    /// The actions that were found.
+    /// The actions that were found, the first of each person.
     fn actions(&self) -> Actions {
-        let action = |outcome: &Outcome| outcome.recourse().map(|recourse| recourse.action.clone());
-        Actions { actions: self.answers.outcomes.iter().map(action).collect() }
+        let mut actions = vec![None; self.people.len()];
+        for (&person, outcome) in self.persons.iter().zip(&self.outcomes).rev() {
+            actions[person] = outcome.recourse().map(|recourse| recourse.action.clone());
+        }
+        Actions { actions }
+    }
+
+    /// The position of the person whose answer this is.
+    fn person_of(&self, index: usize) -> usize {
+        self.persons[index]
     }
 
     /// One answer in words.
     fn text(&self, index: usize) -> Result<String> {
-        let Answered { people, outcomes, .. } = &*self.answers;
-        Ok(describe(&self.problem, people.individual(index), &outcomes[index])?)
+        let individual = self.people.individual(self.persons[index]);
+        Ok(self.layout.in_words(describe(&self.problem, individual, &self.outcomes[index])?))
     }
 
     /// Somebody as they are, in own units.
     fn person<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
-        let values = self.problem.features().own_units(self.answers.people.individual(index));
+        let features = self.problem.features();
+        let values = features.own_units(self.people.individual(self.persons[index]));
         let person = PyDict::new(py);
         for (name, column) in &self.layout.columns {
             match column {
-                Column::Number(at) => person.set_item(name, values[*at])?,
-                _ => person.set_item(name, label(column, |at| values[at]))?,
+                Column::Number(at) => person.set_item(name, features.feature(*at).tidied(values[*at]))?,
+                _ => person.set_item(name, column.label(|at| values[at]))?,
             }
         }
         Ok(person)
@@ -163,11 +215,22 @@ impl Answers {
 
 impl Answers {
     fn tabulate(&self) -> Result<Table> {
-        let Answered { people, ids, outcomes } = &*self.answers;
+        let Self { layout, people, outcomes, persons, .. } = self;
         let features = self.problem.features();
         let found = || outcomes.iter().map(Outcome::recourse);
         let mut columns = Columns::default();
-        columns.ids(ids.as_ref(), outcomes.len());
+        match &self.ids {
+            Some(ids) => columns.texts("id", persons.iter().map(|&person| Some(&ids[person]))),
+            None => columns.texts("id", persons.iter().map(|person| Some((person + 1).to_string()))),
+        }
+        if self.has_options {
+            // Counted from 1; somebody without an action has no option.
+            let first = |row: usize| persons.partition_point(|&person| person < persons[row]);
+            let number = |(row, outcome): (usize, &Outcome)| {
+                Some((row - first(row) + 1) as f64).filter(|_| outcome.recourse().is_some())
+            };
+            columns.numbers("option", outcomes.iter().enumerate().map(number));
+        }
         columns.texts("status", outcomes.iter().map(|outcome| Some(status(outcome))));
         columns.numbers("cost", found().map(|found| Some(found?.cost)));
         let bound = |outcome: &Outcome| match outcome {
@@ -178,58 +241,60 @@ impl Answers {
         columns.numbers("cost_bound", outcomes.iter().map(bound));
         columns.numbers("margin", found().map(|found| Some(found?.margin)));
         columns.truths("certified", found().map(|found| Some(found.is_some())));
-        let names = |action: &Action| {
-            let names = action.features.iter().map(|&i| features.feature(i).name.clone());
-            names.collect::<Vec<_>>().join(";")
-        };
-        columns.texts("intervention", found().map(|found| Some(names(&found?.action))));
-        for i in features.actionable() {
-            // In own units, as a change.
-            let feature = features.feature(i);
-            let change = |action: &Action| {
-                let at = action.features.iter().position(|&acted| acted == i)?;
-                Some(action.change[at] * feature.std)
-            };
-            columns.numbers(format!("action:{}", feature.name), found().map(|found| change(&found?.action)));
+        columns.texts("intervention", found().map(|found| Some(layout.intervention(&found?.action))));
+        let after = |at: usize, vector: &[f64]| features.feature(at).own_units(vector[at]);
+        for (name, column) in &layout.columns {
+            if !Layout::positions(column).any(|i| features.feature(i).is_actionable()) {
+                continue;
+            }
+            let name = format!("action:{name}");
+            match column {
+                Column::Number(at) => {
+                    // In own units, as a change.
+                    let feature = features.feature(*at);
+                    let change = |outcome: &Outcome| {
+                        let action = &outcome.recourse()?.action;
+                        let place = action.features.iter().position(|acted| acted == at)?;
+                        Some(feature.tidied(action.change[place] * feature.std))
+                    };
+                    columns.numbers(name, outcomes.iter().map(change));
+                }
+                _ => {
+                    // Where to, for those who move.
+                    let target = |outcome: &Outcome| {
+                        let found = outcome.recourse()?;
+                        let acted = found.action.features.iter().zip(&found.action.change);
+                        let positions = Layout::positions(column);
+                        let moves =
+                            acted.into_iter().any(|(i, change)| positions.contains(i) && *change != 0.0);
+                        moves.then(|| column.label(|at| after(at, &found.counterfactual)))
+                    };
+                    columns.texts(name, outcomes.iter().map(target));
+                }
+            }
         }
-        for (name, column) in &self.layout.columns {
+        for (name, column) in &layout.columns {
             let name = format!("counterfactual:{name}");
             match column {
                 Column::Number(at) => {
-                    let feature = features.feature(*at);
-                    columns.numbers(
-                        name,
-                        found().map(|found| Some(feature.own_units(found?.counterfactual[*at]))),
-                    );
+                    let tidied = |vector: &[f64]| features.feature(*at).tidied(after(*at, vector));
+                    columns.numbers(name, found().map(|found| Some(tidied(&found?.counterfactual))));
                 }
                 _ => {
-                    let value = |at: usize, vector: &[f64]| features.feature(at).own_units(vector[at]);
-                    let of = |vector: &[f64]| label(column, |at| value(at, vector));
-                    columns.texts(name, found().map(|found| Some(of(&found?.counterfactual))));
+                    let label = |vector: &[f64]| column.label(|at| after(at, vector));
+                    columns.texts(name, found().map(|found| Some(label(&found?.counterfactual))));
                 }
             }
         }
-        let reason = |(individual, outcome): (&[f64], &Outcome)| match outcome {
+        let reason = |(&person, outcome): (&usize, &Outcome)| match outcome {
             Outcome::Impossible(_) | Outcome::Undecided(_) => {
-                describe(&self.problem, individual, outcome).map(Some)
+                describe(&self.problem, people.individual(person), outcome).map(Some)
             }
             _ => Ok(None),
         };
-        let reasons = people.iter().zip(outcomes).map(reason).collect::<surefoot::Result<Vec<_>>>()?;
+        let reasons = persons.iter().zip(outcomes).map(reason).collect::<surefoot::Result<Vec<_>>>()?;
         columns.texts("reason", reasons.into_iter());
         columns.finish()
-    }
-}
-
-/// The category, or level, that values in own units stand for.
-fn label(column: &Column, value: impl Fn(usize) -> f64) -> String {
-    match column {
-        Column::Number(at) => value(*at).to_string(),
-        Column::Levels(at, labels) => labels[(value(*at).round() as usize).min(labels.len() - 1)].clone(),
-        Column::Categories(first, labels) => {
-            let likeliest = (0..labels.len()).max_by(|&a, &b| value(first + a).total_cmp(&value(first + b)));
-            labels[likeliest.unwrap_or(0)].clone()
-        }
     }
 }
 
