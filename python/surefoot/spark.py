@@ -56,7 +56,7 @@ def schema(problem: Problem, options: int = 1) -> StructType:
     fields: list[tuple[str, types.DataType]] = [("id", text)]
     fields += [("option", number)] if options > 1 else []
     fields.append(("status", text))
-    fields += [(name, number) for name in ("cost", "cost_bound", "margin")]
+    fields += [(name, number) for name in ("cost", "cost_bound", "margin", "epsilon")]
     fields += [("certified", truth), ("intervention", text)]
     kinds = {f.name: text if f.kind in ("category", "ordinal") else number for f in problem.features}
     fields += [(f"action:{f.name}", kinds[f.name]) for f in problem.features if f.change != "fixed"]

@@ -244,7 +244,7 @@ fn columns(problem: &Problem, has_options: bool) -> Vec<(String, Column)> {
     let mut columns: Vec<(String, Column)> = vec![("id".into(), Column::Text)];
     columns.extend(has_options.then(|| ("option".into(), Column::Number)));
     columns.push(("status".into(), Column::Text));
-    columns.extend(["cost", "cost_bound", "margin"].map(|name| (name.to_owned(), Column::Number)));
+    columns.extend(["cost", "cost_bound", "margin", "epsilon"].map(|name| (name.to_owned(), Column::Number)));
     columns.push(("certified".into(), Column::Truth));
     columns.push(("intervention".into(), Column::Text));
     let features = problem.features();
@@ -291,6 +291,7 @@ fn values(
             _ => None,
         }),
         numbers(&|outcome| outcome.recourse().map(|recourse| recourse.margin)),
+        numbers(&|_| Some(problem.epsilon())),
         Values::Truths(outcomes.iter().map(|outcome| Some(found(outcome))).collect()),
         texts(&|outcome| {
             let names = |i: &usize| features.feature(*i).name.clone();

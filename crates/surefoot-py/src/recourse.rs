@@ -240,6 +240,7 @@ impl Answers {
         };
         columns.numbers("cost_bound", outcomes.iter().map(bound));
         columns.numbers("margin", found().map(|found| Some(found?.margin)));
+        columns.numbers("epsilon", outcomes.iter().map(|_| Some(self.problem.epsilon())));
         columns.truths("certified", found().map(|found| Some(found.is_some())));
         columns.texts("intervention", found().map(|found| Some(layout.intervention(&found?.action))));
         let after = |at: usize, vector: &[f64]| features.feature(at).own_units(vector[at]);

@@ -7,7 +7,8 @@
 //!    g.(D - p) + (D - p)^T M (D - p) / 2` with a matrix M that the Hessian is nowhere below.
 //!    Where M and the multiplier of the ball together are convex, it has no gap: the local
 //!    minimum is proved to be the global one;
-//! 3. branch and bound over cells of the ball, where both leave a gap.
+//! 3. branch and bound over cells of the ball, where both leave a gap, with affine bounds and, in
+//!    cells small enough, bent ones: quadratics whose error is of third order.
 //!
 //! A proof is one only if its bound is at least [`LEAST_MARGIN`], and every bound accounts for
 //! its own rounding. Whatever cannot be closed within the budget is undecided, never claimed.
