@@ -1,7 +1,7 @@
 //! How long the engine takes to answer people: what the Python package is measured against.
 //!
 //! ```text
-//! cargo run --release -p surefoot --example timed -- problem.toml people.f64 ROUNDS
+//! cargo run --release -p surefoot-cli --example timed -- problem.toml people.f64 ROUNDS
 //! ```
 //!
 //! `people.f64` holds their values in own units, row by row, as doubles. Prints the seconds of
