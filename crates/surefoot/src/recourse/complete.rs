@@ -42,6 +42,8 @@ use crate::{Error, Form, Outcome, Problem, Recourse, Result};
 /// How often room is asked for, where a proof fails without: more if that was not enough, less if
 /// nothing has as much.
 const ROOMS: usize = 4;
+/// By how much the classifier is stricter, in units of the logit, if nothing else helps.
+const STRICTER: [f64; 2] = [0.05, 0.25];
 /// What is dearer by more than this than it need be may be found cheaper with room.
 const DEAR: f64 = 0.05;
 
@@ -167,7 +169,7 @@ impl<'p> Complete<'p> {
     /// or only with a large detour: the cheapest for a stricter classifier. What is proven of the
     /// cost stays.
     fn with_room(&self, individual: &[f64], mut proof: Proof) -> Result<Proof> {
-        let mut room = proof.room.max(0.02);
+        let mut room = proof.room.max(0.05);
         for _ in 0..ROOMS {
             let (bound, least) = match &proof.outcome {
                 Outcome::Undecided(undecided) => (undecided.cost_bound, f64::INFINITY),
@@ -202,7 +204,31 @@ impl<'p> Complete<'p> {
                 proof.certificate = certificate;
                 break;
             }
-            room *= 1.6;
+            room *= 2.2;
+        }
+        match &proof.outcome {
+            Outcome::Undecided(undecided) => {
+                let bound = undecided.cost_bound;
+                self.for_a_stricter_one(individual, proof, bound)
+            }
+            _ => Ok(proof),
+        }
+    }
+
+    /// What holds for a stricter classifier holds for this one, with more room than is proved.
+    fn for_a_stricter_one(&self, individual: &[f64], mut proof: Proof, bound: f64) -> Result<Proof> {
+        let budget = Budget { evaluations: self.budget.evaluations / 3 };
+        for room in STRICTER {
+            let Ok(problem) = self.problem.stricter(room) else { break };
+            let stricter = Complete { problem: &problem, budget, ..self.clone() };
+            let more = solve::Solver::new(&stricter, individual)?.run()?;
+            proof.evaluations += more.evaluations;
+            proof.proving += more.proving;
+            if let Outcome::Found(found) = more.outcome {
+                proof.outcome = Outcome::Found(Recourse { cost_bound: bound.min(found.cost), ..found });
+                proof.certificate = more.certificate;
+                break;
+            }
         }
         Ok(proof)
     }
