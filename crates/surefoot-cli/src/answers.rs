@@ -41,6 +41,14 @@ impl<'a> Answers<'a> {
                 actionable.iter().map(|&i| format!("`{}`", column(features, i))).collect();
             bail!("{}: has no column of actions; there should be {}", path.display(), names.join(", "));
         }
+        let known: Vec<String> = told.iter().map(|&i| column(features, i)).collect();
+        let is_unknown = |name: &&String| name.starts_with("action:") && !known.contains(name);
+        if let Some(name) = table.columns().iter().find(is_unknown) {
+            bail!(
+                "{}: column `{name}` is of nothing that may change; remove it, or let it change in the problem file",
+                path.display()
+            );
+        }
         let (has_ids, has_options) = (id.is_some(), has(&"option".to_owned()));
         let texts: Vec<String> = told.iter().map(|&i| column(features, i)).chain(id).collect();
         let reader = table.select(&[], &texts)?;

@@ -32,8 +32,9 @@ pub struct Options {
     /// The column that identifies people; `id` if there is one, otherwise the number of the row.
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
-    /// Also write the proof of every answer, of several options the first, into this file, one line of JSON each, for `surefoot
-    /// certify --check`.
+    /// Also write the proof of every answer, of several options the first, into this file, one line of
+    /// JSON each, for `surefoot certify --check`. Answers are then those of the method for networks,
+    /// also for linear problems, where they may be dearer by the gap.
     #[arg(long, value_name = "FILE", conflicts_with = "person")]
     proofs: Option<PathBuf>,
     /// Up to so many actions for each person that change different things, the cheapest first.
@@ -177,6 +178,14 @@ pub fn run(options: &Options) -> Result<String> {
     };
     if same_file(table, output) || same_file(&options.problem, output) {
         bail!("--output {}: that is what is read; give another name", output.display());
+    }
+    if let Some(proofs) = &options.proofs {
+        if same_file(table, proofs) || same_file(&options.problem, proofs) {
+            bail!("--proofs {}: that is what is read; give another name", proofs.display());
+        }
+        if proofs == output || same_file(proofs, output) {
+            bail!("--proofs {}: the answers go there; give another name", proofs.display());
+        }
     }
     let mut source = Source::open(table, problem.features(), options.id.as_deref())?;
     let mut writer = Writer::create(output, &columns(&problem, options.options > 1))?;

@@ -1,9 +1,9 @@
 //! `surefoot trade-off`: what certainty costs one person.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use surefoot::recourse::{Reach, reach, trade_off};
@@ -37,6 +37,9 @@ const TOLERANCE: f64 = 0.01;
 
 /// Tells and draws the cheapest cost for each size of the uncertainty.
 pub fn run(options: &Options) -> Result<String> {
+    if let Some(path) = &options.plot {
+        is_picture(path)?;
+    }
     let problem = Problem::read(&options.problem)?;
     let person = people::from_json(&options.person, problem.features())?;
     let individual = person.individual(0);
@@ -99,4 +102,13 @@ pub fn run(options: &Options) -> Result<String> {
         writeln!(text, "Drawn in {}.", path.display())?;
     }
     Ok(text)
+}
+
+/// Refuses a name for a picture that does not say of which kind it is.
+pub fn is_picture(path: &Path) -> Result<()> {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    if !matches!(ending.as_deref(), Some("svg" | "png")) {
+        bail!("--plot {}: not known what kind of picture this is; name it .svg or .png", path.display());
+    }
+    Ok(())
 }

@@ -253,3 +253,27 @@ fn a_disk_that_fills_up() {
         }
     }
 }
+
+/// Nothing that is written replaces what is read, and no other action is judged than the one given.
+#[test]
+fn outputs_and_actions() {
+    let folder = folder();
+    let at = folder.path();
+    let people = |more: [&'static str; 2]| {
+        [&["recourse", "problem.toml", "people.csv", "-o", "out.csv"][..], &more[..]].concat()
+    };
+    assert_refused(at, &people(["--proofs", "people.csv"]), &["--proofs people.csv", "another name"]);
+    assert_refused(at, &people(["--proofs", "problem.toml"]), &["--proofs problem.toml", "another name"]);
+    assert_refused(at, &people(["--proofs", "out.csv"]), &["--proofs out.csv", "another name"]);
+    assert_eq!(std::fs::read_to_string(at.join("people.csv")).unwrap(), PEOPLE);
+    let person = r#"{"income": 2400, "savings": 6000}"#;
+    let plot = ["trade-off", "problem.toml", "--person", person, "--plot", "problem.toml"];
+    assert_refused(at, &plot, &["--plot problem.toml", ".svg or .png"]);
+    std::fs::write(at.join("table.csv"), "income,savings,good\n1,2,0\n3,4,1\n").unwrap();
+    let wide = ["train", "table.csv", "--target", "good", "--hidden", "1000000000"];
+    assert_refused(at, &wide, &["--hidden 1000000000", "at most 10000"]);
+    for (column, command) in [("action:age", "certify"), ("action:fooo", "attack")] {
+        std::fs::write(at.join("told.csv"), format!("id,action:income,{column}\nana,1600,30\n")).unwrap();
+        assert_refused(at, &[command, "problem.toml", "people.csv", "told.csv"], &["told.csv", column]);
+    }
+}

@@ -7,6 +7,8 @@ use clap::{Args, ValueEnum};
 use surefoot::train::{Allr, ClassWeights, Objective, Ross, Threshold, Training, Validation};
 use surefoot::{Activation, Error};
 
+use crate::trade_off::is_picture;
+
 /// What `surefoot train` can be asked.
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
@@ -190,13 +192,7 @@ impl Options {
             bail!("--people 0 leaves nobody to ask about; give at least 1");
         }
         if let Some(path) = &self.search.plot {
-            let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-            if !matches!(ending.as_deref(), Some("svg" | "png")) {
-                bail!(
-                    "--plot {}: not known what kind of picture this is; name it .svg or .png",
-                    path.display()
-                );
-            }
+            is_picture(path)?;
         }
         Ok(())
     }
@@ -310,12 +306,19 @@ fn short(value: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
+/// More would not fit into the memory of most machines.
+const WIDEST: usize = 10_000;
+
 fn widths(text: &str) -> Result<Vec<usize>> {
     if text == "none" {
         return Ok(Vec::new());
     }
-    match text.split(',').map(|width| width.trim().parse()).collect() {
-        Ok(widths) => Ok(widths),
+    let widths: Result<Vec<usize>, _> = text.split(',').map(|width| width.trim().parse()).collect();
+    match widths {
+        Ok(widths) => match widths.iter().find(|&&width| width > WIDEST) {
+            Some(width) => bail!("--hidden {text}: {width} units are too many; a layer has at most {WIDEST}"),
+            None => Ok(widths),
+        },
         Err(_) => bail!("--hidden {text}: give widths such as `100,100`, or `none`"),
     }
 }
