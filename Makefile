@@ -46,7 +46,7 @@ $(VENV)/installed: python/tests/requirements.txt
 # under target/; the first time this downloads some gigabytes. Spark needs Java 17 or later.
 ECOSYSTEM = target/ecosystem
 test-ecosystem: $(ECOSYSTEM)/installed wheel
-	cargo build -p surefoot-cli --bins --examples --locked
+	cargo test --workspace --no-run --locked
 	$(ECOSYSTEM)/bin/pip install --quiet --no-deps --force-reinstall target/wheels/*.whl
 	$(ECOSYSTEM)/bin/python -m pytest -q -W ignore tests/ecosystem
 
