@@ -49,8 +49,9 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
             };
             // With whole values or constraints the best so far need not be the best there is.
             let features = problem.features();
-            let is_best = problem.constraints().is_empty()
-                && features.actionable().iter().all(|&i| features.feature(i).kind == Kind::Real);
+            let is_best = shortfall.missing == f64::INFINITY
+                || problem.constraints().is_empty()
+                    && features.actionable().iter().all(|&i| features.feature(i).kind == Kind::Real);
             let missing = if is_best { format!(": {shortfall}") } else { String::new() };
             format!("There is no feasible action{guarded}{missing}.")
         }
