@@ -44,7 +44,8 @@ pub struct Options {
     /// where nothing so cheap can be proved.
     #[arg(long, default_value_t = 0.01)]
     gap: f64,
-    /// Networks: bounds and evaluations that each person may cost.
+    /// Networks: bounds and evaluations that the search for each person may cost; hard cases may cost
+    /// up to four times as many.
     #[arg(long, default_value_t = Budget::default().evaluations)]
     evaluations: usize,
 }
@@ -292,7 +293,7 @@ fn values(
         values.push(Values::Numbers(rows.iter().zip(&outcomes).map(number).collect()));
     }
     values.extend([
-        texts(&|outcome| Some(status(outcome).into())),
+        texts(&|outcome| Some(outcome.status().into())),
         numbers(&|outcome| outcome.recourse().map(|recourse| recourse.cost)),
         numbers(&|outcome| match outcome {
             Outcome::Found(recourse) => Some(recourse.cost_bound),
@@ -328,13 +329,4 @@ fn values(
     });
     values.push(Values::Texts(reasons.collect::<surefoot::Result<_>>().context("an answer in words")?));
     Ok(values)
-}
-
-fn status(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::AlreadyFavourable => "favourable",
-        Outcome::Found(_) => "found",
-        Outcome::Impossible(_) => "impossible",
-        Outcome::Undecided(_) => "undecided",
-    }
 }

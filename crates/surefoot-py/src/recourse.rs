@@ -164,7 +164,7 @@ impl Answers {
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let counts = PyDict::new(py);
         for word in ["favourable", "found", "impossible", "undecided"] {
-            counts.set_item(word, self.outcomes.iter().filter(|outcome| status(outcome) == word).count())?;
+            counts.set_item(word, self.outcomes.iter().filter(|outcome| outcome.status() == word).count())?;
         }
         Ok(counts)
     }
@@ -231,7 +231,7 @@ impl Answers {
             };
             columns.numbers("option", outcomes.iter().enumerate().map(number));
         }
-        columns.texts("status", outcomes.iter().map(|outcome| Some(status(outcome))));
+        columns.texts("status", outcomes.iter().map(|outcome| Some(outcome.status())));
         columns.numbers("cost", found().map(|found| Some(found?.cost)));
         let bound = |outcome: &Outcome| match outcome {
             Outcome::Found(recourse) => Some(recourse.cost_bound),
@@ -296,14 +296,5 @@ impl Answers {
         let reasons = persons.iter().zip(outcomes).map(reason).collect::<surefoot::Result<Vec<_>>>()?;
         columns.texts("reason", reasons.into_iter());
         columns.finish()
-    }
-}
-
-fn status(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::AlreadyFavourable => "favourable",
-        Outcome::Found(_) => "found",
-        Outcome::Impossible(_) => "impossible",
-        Outcome::Undecided(_) => "undecided",
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::action::rounded;
 use crate::feature::Group;
+use crate::margin::counterfactual;
 use crate::{Action, Error, Feature, Form, Kind, NormKind, Outcome, Problem, Recourse, Result, Scm};
 
 /// Tells one individual the answer.
@@ -87,13 +88,15 @@ pub fn describe_action(problem: &Problem, individual: &[f64], action: &Action) -
     if individual.len() != problem.features().len() {
         return Err(Error::VectorLength { expected: problem.features().len(), found: individual.len() });
     }
-    let told = action
-        .features
-        .iter()
-        .zip(&action.change)
-        .filter(|(i, change)| **change != 0.0 || is_held(problem, **i, action))
-        .filter(|(i, _)| problem.features().feature(**i).group.is_none());
-    let mut steps: Vec<String> = told.map(|(&i, &change)| step(problem, i, individual[i], change)).collect();
+    let mut steps = Vec::new();
+    // The action as it has been told so far: rounded, and still within the constraints.
+    let mut told = action.clone();
+    for (place, &i) in action.features.iter().enumerate() {
+        let is_told = action.change[place] != 0.0 || is_held(problem, i, action);
+        if is_told && problem.features().feature(i).group.is_none() {
+            steps.push(step(problem, individual, &mut told, place));
+        }
+    }
     steps.extend(
         problem.features().groups().iter().filter_map(|group| moved(problem, individual, action, group)),
     );
@@ -154,10 +157,11 @@ pub fn describe_shift(problem: &Problem, perturbation: &[f64]) -> Result<String>
     Ok(if shifts.is_empty() { "nothing".into() } else { join(&shifts, "and") })
 }
 
-/// What becomes of one feature.
-fn step(problem: &Problem, i: usize, value: f64, change: f64) -> String {
+/// What becomes of one feature of an action, which is rounded as it is told.
+fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize) -> String {
+    let (i, change) = (action.features[place], action.change[place]);
     let feature = problem.features().feature(i);
-    let from = feature.own_units(value);
+    let from = feature.own_units(individual[i]);
     if change == 0.0 {
         return match problem.form() {
             Form::Relative => format!("hold {} where it is", feature.name),
@@ -176,24 +180,38 @@ fn step(problem: &Problem, i: usize, value: f64, change: f64) -> String {
             (_, Form::Absolute) => format!("{verb} {name} to {to} (from {from})"),
         };
     }
-    match problem.form() {
+    let allowed = |by: f64| {
+        feature.allows_strictly(from + by) && meets(problem, individual, action, place, by / feature.std)
+    };
+    let (by, to, decimals) = match problem.form() {
         Form::Relative => {
-            let (by, decimals) = rounded(by, by, |by| feature.allows_strictly(from + by));
-            let tell = |value: f64| decimals.map_or(value.to_string(), |decimals| fixed(value, decimals));
-            format!(
-                "{verb} {} by {} (from {} to {})",
-                feature.name,
-                tell(by.abs()),
-                tell(from),
-                tell(from + by)
-            )
+            let (by, decimals) = rounded(by, by, allowed);
+            (by, from + by, decimals)
         }
         Form::Absolute => {
-            let (to, decimals) = rounded(from + by, by, |to| feature.allows_strictly(to));
-            let tell = |value: f64| decimals.map_or(value.to_string(), |decimals| fixed(value, decimals));
-            format!("{verb} {} to {} (from {})", feature.name, tell(to), tell(from))
+            let (to, decimals) = rounded(from + by, by, |to| allowed(to - from));
+            (to - from, to, decimals)
         }
+    };
+    action.change[place] = by / feature.std;
+    let tell = |value: f64| decimals.map_or(value.to_string(), |decimals| fixed(value, decimals));
+    match problem.form() {
+        Form::Relative => {
+            format!("{verb} {} by {} (from {} to {})", feature.name, tell(by.abs()), tell(from), tell(to))
+        }
+        Form::Absolute => format!("{verb} {} to {} (from {})", feature.name, tell(to), tell(from)),
     }
+}
+
+/// Whether an action meets every constraint with another change of one feature.
+fn meets(problem: &Problem, individual: &[f64], action: &Action, place: usize, change: f64) -> bool {
+    if problem.constraints().is_empty() {
+        return true;
+    }
+    let mut other = action.clone();
+    other.change[place] = change;
+    let reached = counterfactual(problem, individual, &other, &vec![0.0; individual.len()]);
+    reached.is_ok_and(|reached| problem.is_met(&reached))
 }
 
 /// With so many decimals, without trailing zeros.
@@ -221,6 +239,9 @@ fn reach(problem: &Problem) -> String {
     // Guarded against as well, but a tenth of a membership says nothing to anybody.
     let told = problem.features().iter().enumerate().filter(|(_, feature)| feature.kind != Kind::Binary);
     let shifts: Vec<String> = told.map(alone).collect();
+    if shifts.is_empty() {
+        return "This still works if circumstances shift a little.".into();
+    }
     let several = match problem.norm().kind() {
         _ if shifts.len() < 2 => "",
         NormKind::Linf => ", each alone or all together",

@@ -118,6 +118,16 @@ impl Outcome {
             _ => None,
         }
     }
+
+    /// The answer in one word, as tables have it.
+    pub fn status(&self) -> &'static str {
+        match self {
+            Outcome::AlreadyFavourable => "favourable",
+            Outcome::Found(_) => "found",
+            Outcome::Impossible(_) => "impossible",
+            Outcome::Undecided(_) => "undecided",
+        }
+    }
 }
 
 /// Answers everyone, in order, on all cores.

@@ -274,3 +274,18 @@ fn options_of_whole_values_are_proven_and_told() {
     );
     assert!(surefoot::recourse_options(&problem, &people, 0).is_err());
 }
+
+#[test]
+fn words_are_rounded_within_the_constraints() {
+    let features =
+        Features::new(vec![Feature::new("income").scaling(3000.0, 1500.0).change(Change::Any)]).unwrap();
+    let rule = Constraint::parse(&features, "income <= 3333.333333").unwrap();
+    let classifier = Classifier::linear(vec![1.0], -0.222_222_1, 0.5).unwrap();
+    let problem = Problem::new(features, classifier).unwrap().with_constraints(vec![rule]).unwrap();
+    let people = People::from_own_units(problem.features(), &[[2000.0]]).unwrap();
+    let outcome = &recourse(&problem, &people).unwrap()[0];
+    let words = surefoot::describe(&problem, people.individual(0), outcome).unwrap();
+    let told: f64 =
+        words.split(" to ").nth(1).and_then(|rest| rest.split(')').next()).unwrap().parse().unwrap();
+    assert!(told > 3333.3 && told <= 3333.333_333, "{words}");
+}

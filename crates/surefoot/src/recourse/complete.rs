@@ -133,7 +133,9 @@ impl<'p> Complete<'p> {
         Ok(self)
     }
 
-    /// Sets how much work each individual may cost.
+    /// Sets how much work the search for each individual may cost. Where it leaves an individual
+    /// undecided, or an action much dearer than its bound, attempts to find one that is easier to
+    /// prove may cost up to three times as much again.
     pub fn with_budget(mut self, budget: Budget) -> Result<Self> {
         if budget.evaluations == 0 {
             return Err(Error::Setting { setting: "evaluations", value: 0.0 });
