@@ -3,6 +3,7 @@
 //! ```text
 //! cargo bench -p surefoot-paper --bench certified                     # e = 0.1, ERM, 100 people
 //! cargo bench -p surefoot-paper --bench certified -- 0.1 0.5 ALLR adult people=20 verbose
+//! cargo bench -p surefoot-paper --bench certified -- 0.1 bail seed=0 person=22 verbose
 //! cargo bench -p surefoot-paper --bench certified -- attack           # and try to refute it all
 //! ```
 //!
@@ -55,6 +56,7 @@ struct Options {
     attack: bool,
     seed: Option<String>,
     budget: Option<usize>,
+    person: Option<usize>,
 }
 
 fn main() {
@@ -76,6 +78,7 @@ fn main() {
         attack: words.iter().any(|word| word == "attack"),
         seed: value("seed="),
         budget: value("budget=").and_then(|n| n.parse().ok()),
+        person: value("person=").and_then(|n| n.parse().ok()),
     };
     let sets: Vec<&String> = words.iter().filter(|word| SETS.contains(&word.as_str())).collect();
     for epsilon in epsilons {
@@ -145,7 +148,8 @@ fn run(reference: &Reference, case: &Case, epsilon: f64, options: &Options, row:
         .map(|cost| cost.is_some() && breaks.next().is_none_or(|size| *size >= epsilon))
         .collect();
     let mut certified = Vec::new();
-    for i in 0..options.people.min(case.people.len()) {
+    let people = options.person.map_or(0..options.people.min(case.people.len()), |i| i..i + 1);
+    for i in people {
         let x = case.people.individual(i);
         let start = Instant::now();
         let proof = complete.prove(x).expect("an answer");

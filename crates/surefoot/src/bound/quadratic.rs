@@ -85,11 +85,11 @@ impl Quadratic<'_> {
     /// direction v with `v.y` between a and b, `e ((v.y)^2 - (a + b) v.y + a b) / 2` with `e >= 0`.
     /// The first costs nothing where it is lowest on the ball and m is the multiplier there, which
     /// is searched for; with a smaller m what is still concave is left to the second. What is
-    /// convex is at least its tangent at any y.
-    pub fn lower_in_part(&self, region: &Region, enough: f64) -> f64 {
+    /// convex is at least its tangent at any y. Gives about where it is least as well.
+    pub fn lower_in_part(&self, region: &Region, enough: f64) -> (f64, Vec<f64>) {
         let n = self.at.len();
         if n == 0 || self.matrix.iter().chain(self.gradient).any(|x| !x.is_finite()) {
-            return f64::NEG_INFINITY;
+            return (f64::NEG_INFINITY, self.at.to_vec());
         }
         let eigen = SymmetricEigen::new(DMatrix::from_row_slice(n, n, self.matrix));
         let longest = region.longest();
@@ -107,7 +107,7 @@ impl Quadratic<'_> {
                 break;
             }
         }
-        best
+        (best, y)
     }
 
     /// See [`Quadratic::lower_in_part`]; from y on, which is left where the search ends.
@@ -217,7 +217,7 @@ impl Quadratic<'_> {
     }
 
     /// The gradient of Q.
-    fn slope(&self, y: &[f64], multiplier: f64) -> Vec<f64> {
+    pub fn slope(&self, y: &[f64], multiplier: f64) -> Vec<f64> {
         let bent =
             |i: usize| -> f64 { self.row(i).zip(y.iter().zip(self.at)).map(|(m, (y, p))| m * (y - p)).sum() };
         (0..y.len()).map(|i| self.gradient[i] + bent(i) + multiplier * y[i]).collect()

@@ -1,5 +1,7 @@
 //! Where the inputs of a graph may be: a ball, a box, or what they have in common.
 
+mod cut;
+
 use crate::graph::Interval;
 use crate::network::{LANES, Lanes, Real, Vectorised, vectorised};
 use crate::{Norm, NormKind};
@@ -211,12 +213,18 @@ impl Region {
     /// [`Region::range`] otherwise.
     pub fn least(&self, row: &[f64]) -> f64 {
         let first = self.range(row).lower;
-        let Some((NormKind::L2, radius)) = self.ball.filter(|_| !self.whole) else { return first };
+        self.multiplied(row).map_or(first, |(_, bound)| first.max(bound))
+    }
+
+    /// The multiplier of the ball with which the bound from below of `row . y` is best, and that
+    /// bound; nothing for what is no part of an l2 ball.
+    fn multiplied(&self, row: &[f64]) -> Option<(f64, f64)> {
+        let (_, radius) = self.ball.filter(|(kind, _)| *kind == NormKind::L2 && !self.whole)?;
         // The dual in the multiplier of the ball is concave; its slope is half the squared length
         // of the minimiser less that of the radius.
         let length = row.iter().map(|a| a * a).sum::<f64>().sqrt();
         let (mut low, mut high) = (0.0, length / radius);
-        let mut best = first;
+        let mut best = (0.0, f64::NEG_INFINITY);
         let mut multiplier = 0.7 * high;
         for _ in 0..STEPS {
             if !(multiplier > 0.0 && multiplier.is_finite()) {
@@ -228,7 +236,9 @@ impl Region {
                 bound += y * (a + 0.5 * multiplier * y);
                 square += y * y;
             }
-            best = best.max(bound);
+            if bound > best.1 {
+                best = (multiplier, bound);
+            }
             let excess = square / (radius * radius) - 1.0;
             if excess.abs() < 1e-6 {
                 break;
@@ -243,7 +253,7 @@ impl Region {
             }
             multiplier = 0.5 * (low + high);
         }
-        best
+        Some(best)
     }
 
     /// A bound from below of `row . y`, and one from above.

@@ -103,7 +103,7 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
         // Bent, from above and from below.
         if let Some(bent) = affine.bend(&graph, &region) {
             bends += 1;
-            let lower = bent.lower(&region, f64::INFINITY);
+            let (lower, _) = bent.lower(&region, f64::INFINITY);
             better += usize::from(lower > plane.lower(&region));
             assert!(bent.error <= plane.error * (1.0 + 1e-9), "{round}: {} {}", bent.error, plane.error);
             for y in &points {

@@ -2,9 +2,9 @@
 //!
 //! Cells are boxes in coordinates whose first axis points to the worst perturbation found and
 //! whose others are the principal directions of the error of the affine bound across it. The cell
-//! with the lowest bound is cut next, along the axis that is most to blame for its error. Where an
-//! affine bound does not do, a bent one is tried, which takes along what bends. The cell
-//! that holds the worst perturbation is also given the curvature bound.
+//! with the lowest bound is cut next, where that is likely to raise the bounds of its parts most. Where
+//! an affine bound does not do, a bent one is tried, which takes along what bends. The cell that
+//! holds the worst perturbation is also given the curvature bound.
 //!
 //! The gap between the lowest bound and the worst perturbation shrinks by about the same share
 //! whenever the number of cells doubles. Where that leads nowhere within the budget, the proof is
@@ -40,8 +40,10 @@ pub(crate) struct Cell {
     region: Region,
     lower: f64,
     reason: Reason,
-    /// What each axis is to blame for.
+    /// How much of the error each axis is to blame for, per unit of its length.
     blame: Vec<f64>,
+    /// How the bound rises from where it is lowest.
+    slope: Vec<f64>,
     number: usize,
 }
 
@@ -181,6 +183,7 @@ impl Prover {
             region: ball,
             reason: Reason::Affine,
             blame: self.affine.blame(graph.inputs),
+            slope: plane.linear,
             number: 0,
         };
         if cell.lower.is_nan() {
@@ -204,7 +207,7 @@ impl Prover {
     }
 
     /// The worst perturbation that searches from some starts find.
-    fn worst(&mut self, graph: &Graph<'_>, search: Search, starts: &[Vec<f64>], thorough: bool) -> Found {
+    pub fn worst(&mut self, graph: &Graph<'_>, search: Search, starts: &[Vec<f64>], thorough: bool) -> Found {
         let origin = vec![0.0; graph.inputs];
         let mut best = search.descend(graph, &origin, f64::NEG_INFINITY, &mut self.jets);
         let mut more: Vec<Vec<f64>> = starts.iter().map(|d| self.coordinates.of_perturbation(d)).collect();
@@ -280,9 +283,9 @@ impl Prover {
         let search = Self::search(composer);
         worst = search.descend(&graph, &worst.at, f64::NEG_INFINITY, &mut self.jets);
         let ball = Region::ball(kind, n, radius * (1.0 + ROOM));
-        self.affine.bound(&graph, &ball);
+        let slope = self.affine.bound(&graph, &ball).linear;
         let mut heap = BinaryHeap::new();
-        heap.push(Cell { region: ball, blame: self.affine.blame(n), ..root });
+        heap.push(Cell { region: ball, blame: self.affine.blame(n), slope, ..root });
         let mut closed = f64::INFINITY;
         let mut number = 0;
         while let Some(cell) = heap.pop() {
@@ -341,44 +344,47 @@ impl Prover {
         result.upper - result.gap_after(left as usize) < required
     }
 
-    /// An affine bound over a region, refined where it is lowest, or a bent one; and what each
-    /// axis is to blame for.
-    fn bound(&mut self, graph: &Graph<'_>, region: &Region, required: f64) -> (f64, Reason, Vec<f64>) {
-        let plane = self.affine.bound(graph, region);
-        let mut lower = plane.lower(region);
+    /// Bounds a cell: by an affine bound, refined where it is lowest, or by a bent one.
+    fn bound(&mut self, graph: &Graph<'_>, region: Region, required: f64) -> Cell {
+        let mut plane = self.affine.bound(graph, &region);
+        let mut lower = plane.lower(&region);
+        let error = plane.error;
         if lower < required || lower.is_nan() {
             self.jets.evaluate(graph, &region.lowest(&plane.linear), Order::Value);
-            let better = self.affine.refine(graph, region, &self.jets);
-            lower = better.map_or(lower, |better| lower.max(better.lower(region)));
-        }
-        if (lower < required || lower.is_nan())
-            && let Some(bent) = self.affine.bend(graph, region)
-            && bent.error < WORTH * plane.error
-        {
-            let bound = bent.lower(region, required);
-            if bound > lower || lower.is_nan() {
-                return (bound, Reason::Bent, self.affine.blame_bent(graph.inputs));
+            if let Some(better) = self.affine.refine(graph, &region, &self.jets) {
+                let bound = better.lower(&region);
+                if bound > lower || lower.is_nan() {
+                    (plane, lower) = (better, bound);
+                }
             }
         }
-        (lower, Reason::Affine, self.affine.blame(graph.inputs))
+        if (lower < required || lower.is_nan())
+            && let Some(bent) = self.affine.bend(graph, &region)
+            && bent.error < WORTH * error
+        {
+            let (bound, slope) = bent.lower(&region, required);
+            if bound > lower || lower.is_nan() {
+                let blame = self.affine.blame_bent(graph.inputs);
+                return Cell { region, lower: bound, reason: Reason::Bent, blame, slope, number: 0 };
+            }
+        }
+        let blame = self.affine.blame(graph.inputs);
+        Cell { region, lower, reason: Reason::Affine, blame, slope: plane.linear, number: 0 }
     }
 
-    /// The halves of a cell along the axis that is most to blame for its error.
+    /// The parts of a cell, cut where they are likely to be bounded best.
     fn halves(&mut self, graph: &Graph<'_>, cell: &Cell, required: f64) -> Vec<Cell> {
-        let n = graph.inputs;
-        let fault = |i: usize| cell.blame[i] * (cell.region.upper[i] - cell.region.lower[i]);
-        let Some(axis) = (0..n).reduce(|a, b| if fault(b) > fault(a) { b } else { a }) else {
-            return Vec::new();
-        };
-        let at = 0.5 * (cell.region.lower[axis] + cell.region.upper[axis]);
+        let cut = cell.region.best_cut(&cell.slope, &cell.blame, required - cell.lower);
+        let Some((axis, at)) = cut else { return Vec::new() };
         let mut halves = Vec::with_capacity(2);
         // A half outside the ball is closed.
         for region in cell.region.split(axis, at).into_iter().flatten() {
-            let (lower, reason, blame) = self.bound(graph, &region, required);
+            let mut half = self.bound(graph, region, required);
             // What holds over the cell holds over its half.
-            let (lower, reason) =
-                if lower > cell.lower { (lower, reason) } else { (cell.lower, cell.reason) };
-            halves.push(Cell { region, lower, reason, blame, number: 0 });
+            if !(half.lower > cell.lower) {
+                (half.lower, half.reason) = (cell.lower, cell.reason);
+            }
+            halves.push(half);
         }
         halves
     }

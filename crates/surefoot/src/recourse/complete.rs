@@ -41,7 +41,7 @@ use crate::{Error, Form, Outcome, Problem, Recourse, Result};
 
 /// How often room is asked for, where a proof fails without: more if that was not enough, less if
 /// nothing has as much.
-const ROOMS: usize = 4;
+const ROOMS: usize = 6;
 /// By how much the classifier is stricter, in units of the logit, if nothing else helps.
 const STRICTER: [f64; 2] = [0.05, 0.25];
 /// What is dearer by more than this than it need be may be found cheaper with room.
@@ -172,12 +172,21 @@ impl<'p> Complete<'p> {
     /// cost stays.
     fn with_room(&self, individual: &[f64], mut proof: Proof) -> Result<Proof> {
         let mut room = proof.room.max(0.05);
+        let mut known: Vec<Vec<f64>> = Vec::new();
+        for reason in &proof.ruled_out {
+            if !known.contains(&reason.perturbation) {
+                known.push(reason.perturbation.clone());
+            }
+        }
         for _ in 0..ROOMS {
             let (bound, least) = match &proof.outcome {
                 Outcome::Undecided(undecided) => (undecided.cost_bound, f64::INFINITY),
                 Outcome::Found(found) => (found.cost_bound, found.cost),
                 _ => return Ok(proof),
             };
+            if proof.evaluations >= 2 * self.budget.evaluations {
+                break;
+            }
             let left = self.budget.evaluations.saturating_sub(proof.evaluations);
             let settings = Complete {
                 budget: Budget { evaluations: (left / 2).max(self.budget.evaluations / 4) },
@@ -186,7 +195,7 @@ impl<'p> Complete<'p> {
             // A threshold so close to 1 that it cannot be raised leaves no room.
             let Ok(problem) = self.problem.stricter(room) else { break };
             let stricter = Complete { problem: &problem, ..settings.clone() };
-            let (seeming, evaluations) = solve::Solver::new(&stricter, individual)?.seeming();
+            let (seeming, evaluations) = solve::Solver::new(&stricter, individual)?.seeming(&known);
             proof.evaluations += evaluations;
             let Some((set, change, cost)) = seeming else {
                 room *= 0.5;
@@ -195,9 +204,14 @@ impl<'p> Complete<'p> {
             if cost >= least {
                 break;
             }
-            let (more, evaluations) = solve::Solver::new(&settings, individual)?.prove(set, &change)?;
+            let (more, broken, evaluations) =
+                solve::Solver::new(&settings, individual)?.prove(set, &change)?;
             proof.evaluations += evaluations;
             proof.proving += evaluations;
+            if let Some(perturbation) = broken {
+                known.push(perturbation);
+                continue;
+            }
             if let Some(Proof { outcome: Outcome::Found(found), certificate, .. }) = more
                 && found.cost < least
             {

@@ -32,13 +32,14 @@ pub(crate) struct Bent {
 }
 
 impl Bent {
-    /// The least value over a region, bounded from below; no more effort is made than it takes to
-    /// reach `enough`.
-    pub fn lower(&self, region: &Region, enough: f64) -> f64 {
+    /// The least value over a region, bounded from below, and the slope about where it is; no more
+    /// effort is made than it takes to reach `enough`.
+    pub fn lower(&self, region: &Region, enough: f64) -> (f64, Vec<f64>) {
         let at = vec![0.0; self.linear.len()];
         let quadratic =
             Quadratic { at: &at, value: self.constant, gradient: &self.linear, matrix: &self.matrix };
-        quadratic.lower_in_part(region, enough + self.error) - self.error
+        let (least, y) = quadratic.lower_in_part(region, enough + self.error);
+        (least - self.error, quadratic.slope(&y, 0.0))
     }
 }
 

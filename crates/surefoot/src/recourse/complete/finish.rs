@@ -14,6 +14,10 @@ const PUSHES: [f64; 14] =
     [0.0035, 0.007, 0.012, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.18, 0.27, 0.4, 0.7, 1.5];
 /// How many times as much as is left of the budget a proof may seem to need.
 const PATIENCE: f64 = 3.0;
+/// The first proof may cost one part in so many of what is left of the budget.
+const FIRST: usize = 4;
+/// Incumbents whose costs differ by less than this share are taken for the same.
+const AGAIN: f64 = 1e-3;
 /// Proofs that are tried.
 const ATTEMPTS: usize = 7;
 /// A change that makes up less than this share of the cost is left out if the action survives it.
@@ -22,7 +26,7 @@ const HARDLY: f64 = 0.003;
 /// What came of an attempt to prove an action.
 enum Attempt {
     Proven(Box<Proof>),
-    Broken,
+    Broken(Vec<f64>),
     Open(Box<Proven>),
 }
 
@@ -33,19 +37,27 @@ impl Solver<'_, '_> {
     /// How much room the proof will need in the worst case is learned from the last that failed;
     /// the least push that leaves as much is tried next.
     pub(super) fn finish(&mut self) -> Result<Option<Proof>> {
-        let Some((set, incumbent, _)) = self.incumbent.clone() else { return Ok(None) };
-        self.prover.set_limit(self.settings.budget.evaluations);
+        let Some((set, incumbent, cost)) = self.incumbent.clone() else { return Ok(None) };
+        let (used, budget) = (self.prover.evaluations(), self.settings.budget.evaluations);
+        // What is dear to prove right here may be cheap a little farther out.
+        self.prover.set_limit(used + budget.saturating_sub(used) / FIRST);
         self.prover.set_patience(PATIENCE);
         let mut open = match self.attempt(set, &incumbent, PUSHES[0])? {
             Attempt::Proven(proof) => return Ok(Some(self.with_reasons(*proof))),
-            Attempt::Broken => {
+            Attempt::Broken(_)
+                if self.is_broken(set, &incumbent) || (cost / self.overtaken - 1.0).abs() > AGAIN =>
+            {
+                self.overtaken = cost;
                 self.incumbent = None;
                 self.queue.extend(self.held.drain(..));
                 self.prover.set_limit(self.searching());
                 return Ok(None);
             }
-            Attempt::Open(open) => open,
+            // Only what is farther out is broken, and the search comes back to it.
+            Attempt::Broken(_) => None,
+            Attempt::Open(open) => Some(open),
         };
+        self.prover.set_limit(budget);
         let mut rooms = [0.0; PUSHES.len()];
         for (room, push) in rooms.iter_mut().zip(PUSHES) {
             let change = self.outwards(set, &incumbent, push);
@@ -54,26 +66,26 @@ impl Solver<'_, '_> {
         let (mut failed, mut proven) = (0, None);
         let mut end = PUSHES.len();
         for _ in 0..ATTEMPTS {
-            let used = self.prover.evaluations();
-            let left = self.settings.budget.evaluations.saturating_sub(used);
-            self.room = open.gap_after(left);
+            let left = budget.saturating_sub(self.prover.evaluations());
+            self.room = open.as_ref().map_or(0.0, |open| open.gap_after(left));
             let likely = (failed + 1..end).find(|&k| rooms[k] >= 1.1 * self.room);
             // If none is likely, the one with the most room is the best there is.
             let most = || (failed + 1..end).max_by(|&a, &b| rooms[a].total_cmp(&rooms[b]));
             let next = if proven.is_none() { likely.or_else(most) } else { likely };
             let Some(k) = next.filter(|&k| rooms[k] > 0.0 && left > 0) else { break };
-            let (limit, patience) =
-                if likely.is_some() { (used + left, PATIENCE) } else { (used + left / 2, f64::INFINITY) };
-            self.prover.set_limit(limit);
-            self.prover.set_patience(patience);
             match self.attempt(set, &incumbent, PUSHES[k])? {
                 Attempt::Proven(proof) => (proven, end) = (Some(proof), k),
-                Attempt::Broken => rooms[k] = f64::NEG_INFINITY,
-                Attempt::Open(other) if likely.is_some() => (open, failed) = (other, k),
+                Attempt::Broken(_) => rooms[k] = f64::NEG_INFINITY,
+                Attempt::Open(other) if likely.is_some() => (open, failed) = (Some(other), k),
                 Attempt::Open(_) => break,
             }
         }
         Ok(proven.map(|proof| self.with_reasons(*proof)))
+    }
+
+    /// Whether a perturbation of the pool breaks an action.
+    fn is_broken(&mut self, set: usize, change: &[f64]) -> bool {
+        self.margins(set, change).first().is_some_and(|(margin, _)| *margin < 0.0)
     }
 
     /// The least margin that searches from a few perturbations of the pool find.
@@ -85,14 +97,19 @@ impl Solver<'_, '_> {
         least.min(self.attack(set, change, None).1)
     }
 
-    /// Proves an action, if it can be with no more work than the budget has; and the evaluations
-    /// it took.
-    pub(super) fn prove(mut self, set: usize, change: &[f64]) -> Result<(Option<Proof>, usize)> {
-        let proof = match self.attempt(set, change, 0.0)? {
-            Attempt::Proven(proof) => Some(*proof),
-            _ => None,
+    /// Proves an action, if it can be with no more work than the budget has, or gives a perturbation
+    /// that breaks it, if one is found; and the evaluations it took.
+    pub(super) fn prove(
+        mut self,
+        set: usize,
+        change: &[f64],
+    ) -> Result<(Option<Proof>, Option<Vec<f64>>, usize)> {
+        let (proof, broken) = match self.attempt(set, change, 0.0)? {
+            Attempt::Proven(proof) => (Some(*proof), None),
+            Attempt::Broken(perturbation) => (None, Some(perturbation)),
+            Attempt::Open(_) => (None, None),
         };
-        Ok((proof, self.prover.evaluations()))
+        Ok((proof, broken, self.prover.evaluations()))
     }
 
     fn with_reasons(&mut self, mut proof: Proof) -> Proof {
@@ -187,7 +204,11 @@ impl Solver<'_, '_> {
             let plain = self.action(set, &plain);
             let both = breaks(problem, &self.individual, &plain, &proven.perturbation);
             self.add(set, &change, proven.perturbation.clone());
-            return Ok(if both { Attempt::Broken } else { Attempt::Open(Box::new(proven)) });
+            return Ok(if both {
+                Attempt::Broken(proven.perturbation)
+            } else {
+                Attempt::Open(Box::new(proven))
+            });
         }
         if proven.lower < required || proven.lower.is_nan() {
             return Ok(Attempt::Open(Box::new(proven)));

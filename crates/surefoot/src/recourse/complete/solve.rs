@@ -50,6 +50,8 @@ pub(super) struct Solver<'p, 's> {
     pub(super) proving: usize,
     /// Room in the worst case that a proof is likely to need.
     pub(super) room: f64,
+    /// The cost of the last incumbent that was given up.
+    pub(super) overtaken: f64,
 }
 
 impl<'p, 's> Solver<'p, 's> {
@@ -79,6 +81,7 @@ impl<'p, 's> Solver<'p, 's> {
             ruled_out: Vec::new(),
             proving: 0,
             room: 0.0,
+            overtaken: 0.0,
         })
     }
 
@@ -104,10 +107,25 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     /// The cheapest action that seems to hold, without a proof, with its cost; and the evaluations
-    /// it took.
-    pub fn seeming(mut self) -> (Option<(usize, Vec<f64>, f64)>, usize) {
+    /// it took. It has survived attacks from all sides and `known` perturbations.
+    pub fn seeming(mut self, known: &[Vec<f64>]) -> (Option<(usize, Vec<f64>, f64)>, usize) {
+        self.pool.extend_from_slice(known);
         self.fill_queue();
-        self.seek();
+        while self.seek() {
+            let Some((set, change, _)) = self.incumbent.clone() else { break };
+            let starts: Vec<Vec<f64>> =
+                self.margins(set, &change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
+            let composer = &self.sets[set].composer;
+            let graph = composer.in_perturbation(&change, &self.coordinates);
+            let search = Prover::search(composer);
+            let worst = self.prover.worst(&graph, search, &starts, true);
+            let perturbation = self.coordinates.admissible(self.settings.problem, &worst.at);
+            if self.add(set, &change, perturbation).is_none() {
+                break;
+            }
+            self.incumbent = None;
+            self.queue.extend(self.held.drain(..));
+        }
         (self.incumbent, self.prover.evaluations())
     }
 
