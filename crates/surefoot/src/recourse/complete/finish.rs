@@ -15,7 +15,7 @@ const PUSHES: [f64; 14] =
 /// How many times as much as is left of the budget a proof may seem to need.
 const PATIENCE: f64 = 3.0;
 /// The first proof may cost one part in so many of what is left of the budget.
-const FIRST: usize = 4;
+const FIRST: usize = 10;
 /// Incumbents whose costs differ by less than this share are taken for the same.
 const AGAIN: f64 = 1e-3;
 /// Proofs that are tried.
