@@ -381,7 +381,7 @@ impl Prover {
         for region in cell.region.split(axis, at).into_iter().flatten() {
             let mut half = self.bound(graph, region, required);
             // What holds over the cell holds over its half.
-            if !(half.lower > cell.lower) {
+            if half.lower <= cell.lower || half.lower.is_nan() {
                 (half.lower, half.reason) = (cell.lower, cell.reason);
             }
             halves.push(half);
