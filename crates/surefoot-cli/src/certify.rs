@@ -10,11 +10,13 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use surefoot::check::{Checked, SavedProof, check};
-use surefoot::{Action, Budget, Certificate, Outcome, Problem, Verdict, certify, describe_shift};
+use surefoot::{
+    Action, Budget, Certificate, Infeasible, Outcome, Problem, Verdict, certify, describe_shift, infeasible,
+};
 use surefoot_cli::table::{Column, Values, Writer};
 
 use crate::Said;
-use crate::answers::Answers;
+use crate::answers::{Answers, EXAMPLES, Hindered};
 use crate::people::Source;
 use crate::recourse::same_file;
 
@@ -26,7 +28,7 @@ pub struct Options {
     /// A table of people: CSV, Parquet or Arrow.
     #[arg(required_unless_present = "check")]
     people: Option<PathBuf>,
-    /// A table of actions: a column `id` and, for each feature that may change, a column
+    /// A table of actions: a column `id` and, for each feature acted upon, a column
     /// `action:<feature>` with its change in own units (empty: not acted upon), as `surefoot
     /// recourse` writes it.
     #[arg(required_unless_present = "check")]
@@ -69,10 +71,13 @@ pub fn run(options: &Options) -> Result<Said> {
         ("margin", Column::Number),
         ("margin_at_most", Column::Number),
         ("breaks_with", Column::Text),
+        ("feasible", Column::Truth),
+        ("reason", Column::Text),
     ];
     let mut writer = options.output.as_ref().map(|path| Writer::create(path, &columns)).transpose()?;
     let (mut holding, mut breaking, mut undecided, mut without) = (0, 0, 0, 0);
     let mut examples = String::new();
+    let mut hindered = Hindered::default();
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} actions, {per_sec}")?);
     let budget = Budget { evaluations: options.evaluations };
@@ -86,15 +91,18 @@ pub fn run(options: &Options) -> Result<Said> {
         let certificates = asked
             .par_iter()
             .map(|(_, individual, action)| {
-                let certificate = certify(&problem, individual, action, budget);
+                let certificate = certify(&problem, individual, action, budget)?;
+                let why = infeasible(&problem, individual, action)?;
                 bar.inc(1);
-                certificate
+                Ok((certificate, why))
             })
-            .collect::<surefoot::Result<Vec<Certificate>>>()
+            .collect::<surefoot::Result<Vec<(Certificate, Option<Infeasible>)>>>()
             .map_err(|error| group.blame(&problem, error))?;
         let mut rows: [Vec<Option<String>>; 3] = Default::default();
         let mut margins: [Vec<Option<f64>>; 2] = Default::default();
-        for ((id, ..), certificate) in asked.iter().zip(&certificates) {
+        let mut reasons = Vec::with_capacity(asked.len());
+        for ((id, ..), (certificate, why)) in asked.iter().zip(&certificates) {
+            reasons.push(hindered.note(id, why.as_ref()));
             let (word, lower, upper, shift) = match &certificate.verdict {
                 Verdict::Holds { margin } => {
                     holding += 1;
@@ -128,6 +136,8 @@ pub fn run(options: &Options) -> Result<Said> {
                 numbers(lower),
                 numbers(upper),
                 Values::Texts(shifts),
+                Values::Truths(reasons.iter().map(|why| Some(why.is_none())).collect()),
+                Values::Texts(reasons),
             ])?;
         }
     }
@@ -143,10 +153,11 @@ pub fn run(options: &Options) -> Result<Said> {
         holding + breaking + undecided
     );
     text += &examples;
+    write!(text, "{hindered}")?;
     if let Some(path) = &options.output {
         writeln!(text, "Written to {}.", path.display())?;
     }
-    Ok(Said { text, holds: breaking == 0 && undecided == 0 })
+    Ok(Said { text, holds: breaking == 0 && undecided == 0 && hindered.count == 0 })
 }
 
 /// Checks saved proofs, line by line.
@@ -215,6 +226,3 @@ fn check_proofs(problem: &Problem, path: &Path) -> Result<Said> {
 
 /// Proofs in memory at a time.
 const PROOFS: usize = 256;
-
-/// How many breaks are told.
-const EXAMPLES: usize = 3;
