@@ -1,6 +1,6 @@
 //! `surefoot certify`: whether actions hold, wherever they came from.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -165,7 +165,7 @@ fn check_proofs(problem: &Problem, path: &Path) -> Result<Said> {
     let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} proofs, {per_sec}")?);
-    let (mut verified, mut wrong, mut open) = ([0; 3], 0, 0);
+    let (mut counts, mut wrong, mut open, mut elsewhere) = (Counts::default(), 0, 0, 0);
     let mut examples = String::new();
     let mut lines = BufReader::new(file).lines().enumerate();
     loop {
@@ -193,12 +193,12 @@ fn check_proofs(problem: &Problem, path: &Path) -> Result<Said> {
         for (id, proof, checked) in checked {
             let fault = match checked {
                 Checked::Verified(_) => {
-                    verified[match proof.outcome {
-                        Outcome::Found(_) => 0,
-                        Outcome::Impossible(_) => 1,
-                        Outcome::Undecided(_) | Outcome::AlreadyFavourable => 2,
-                    }] += 1;
+                    counts.add(&proof.outcome);
                     continue;
+                }
+                Checked::OtherProblem { what } => {
+                    elsewhere += 1;
+                    format!("That of {id} is for another problem: the {what} not the same.")
                 }
                 Checked::Wrong(fault) => {
                     wrong += 1;
@@ -209,19 +209,72 @@ fn check_proofs(problem: &Problem, path: &Path) -> Result<Said> {
                     format!("That of {id} could not be verified: {fault}.")
                 }
             };
-            if wrong + open <= EXAMPLES {
+            if wrong + open + elsewhere <= EXAMPLES {
                 writeln!(examples, "{fault}")?;
             }
         }
     }
     bar.finish_and_clear();
-    let [found, impossible, other] = verified;
-    let text = format!(
-        "{} proofs: verified that {found} actions hold and cost next to the least, that {impossible} people have \
-         none, and what is said of {other} others; {wrong} are wrong, {open} could not be verified.\n{examples}",
-        found + impossible + other + wrong + open
+    let failed = wrong + open + elsewhere;
+    if counts.all() + failed == 0 {
+        bail!("{}: there is no proof in it; `surefoot recourse --proofs` writes them", path.display());
+    }
+    let mut text = format!(
+        "{} proofs: verified {counts}; {wrong} are wrong, {open} could not be verified",
+        counts.all() + failed
     );
-    Ok(Said { text, holds: wrong == 0 && open == 0 })
+    if elsewhere > 0 {
+        write!(text, ", {elsewhere} are for another problem")?;
+    }
+    Ok(Said { text: format!("{text}.\n{examples}"), holds: failed == 0 })
+}
+
+/// What was verified, and how often.
+#[derive(Default)]
+struct Counts {
+    /// Actions that hold, with a bound on the cost of any that does.
+    bounded: usize,
+    /// By how much one of these may be dearer than need be, as a share: the most.
+    gap: f64,
+    /// Actions that hold; of their cost nothing is stated.
+    unbounded: usize,
+    impossible: usize,
+    other: usize,
+}
+
+impl Counts {
+    fn add(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Found(found) if found.cost_bound > 0.0 || found.cost == 0.0 => {
+                self.bounded += 1;
+                let gap = found.cost / found.cost_bound - 1.0;
+                self.gap = self.gap.max(gap);
+            }
+            Outcome::Found(_) => self.unbounded += 1,
+            Outcome::Impossible(_) => self.impossible += 1,
+            Outcome::Undecided(_) | Outcome::AlreadyFavourable => self.other += 1,
+        }
+    }
+
+    fn all(&self) -> usize {
+        self.bounded + self.unbounded + self.impossible + self.other
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counts { bounded, gap, unbounded, impossible, other } = self;
+        write!(f, "that {bounded} actions hold")?;
+        if *bounded > 0 {
+            // In tenths of a percent, rounded up.
+            let percent = (1000.0 * gap - 0.01).ceil().max(0.0) / 10.0;
+            write!(f, " and cost at most {percent}% more than any that does")?;
+        }
+        if *unbounded > 0 {
+            write!(f, ", that {unbounded} hold, with nothing stated of what they cost")?;
+        }
+        write!(f, ", that {impossible} people have none, and what is said of {other} others")
+    }
 }
 
 /// Proofs in memory at a time.

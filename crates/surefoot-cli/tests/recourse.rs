@@ -205,6 +205,35 @@ fn proofs_are_saved_and_checked_again() {
         let said = self::text(&output.stdout);
         assert!(said.contains("1 are wrong") && said.contains("That of ana is wrong"), "{said}");
 
+        // Without a stated bound nothing is said of the cost.
+        let mut lines: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        lines[0]["proof"]["outcome"]["cost_bound"] = 0.into();
+        let loose: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        std::fs::write(at.join("loose.jsonl"), loose.join("\n")).unwrap();
+        let said = done(at, &["certify", &problem, "--check", "loose.jsonl"]);
+        assert!(said.contains("verified that 1 actions hold and cost at most"), "{said}");
+        assert!(said.contains("that 1 hold, with nothing stated of what they cost"), "{said}");
+
+        // Proofs of another problem are told as such.
+        let altered = std::fs::read_to_string(example(name, "problem.toml")).unwrap();
+        let altered = altered.replace("threshold = 0.5", "threshold = 0.9");
+        let altered = altered.replace("threshold = 0.4", "threshold = 0.9");
+        for file in ["classifier.safetensors", "models.safetensors"] {
+            // Only the network has them.
+            let _ = std::fs::copy(example(name, file), at.join(file));
+        }
+        std::fs::write(at.join("altered.toml"), altered).unwrap();
+        let output = surefoot(at, &["certify", "altered.toml", "--check", "proofs.jsonl"]);
+        assert_eq!(output.status.code(), Some(1), "{}", self::text(&output.stderr));
+        let said = self::text(&output.stdout);
+        assert!(said.contains("0 are wrong") && said.contains("are for another problem"), "{said}");
+        assert!(said.contains("is for another problem: the classifier is not the same"), "{said}");
+
+        std::fs::write(at.join("empty.jsonl"), "").unwrap();
+        let said = refused(at, &["certify", &problem, "--check", "empty.jsonl"]);
+        assert!(said.contains("empty.jsonl: there is no proof in it"), "{said}");
+
         std::fs::write(at.join("cut.jsonl"), &text[..text.len() / 2]).unwrap();
         let said = refused(at, &["certify", &problem, "--check", "cut.jsonl"]);
         assert!(said.contains("cut.jsonl, line"), "{said}");

@@ -46,6 +46,7 @@
 
 pub mod error;
 pub mod norm;
+mod content;
 mod adam;
 pub mod feature;
 pub mod people;

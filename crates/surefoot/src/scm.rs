@@ -25,6 +25,7 @@ pub(crate) use block::{Downstream, Tape};
 pub use equation::Equation;
 pub use sample::Noise;
 
+use crate::content::Content;
 use crate::{Error, Features, Result};
 use equation::Mechanism;
 
@@ -113,6 +114,15 @@ impl Scm {
     /// If there is no such feature.
     pub fn parents(&self, feature: usize) -> &[usize] {
         &self.nodes[feature].parents
+    }
+
+    /// What it says, for a hash.
+    pub(crate) fn tell(&self, content: &mut Content) {
+        for node in &self.nodes {
+            content.count(node.parents.len());
+            node.parents.iter().for_each(|&parent| content.count(parent));
+            node.mechanism.tell(content);
+        }
     }
 
     /// Whether a feature follows, directly or through others, from another.

@@ -110,7 +110,7 @@ fn proofs_are_verified() {
                 println!("round {round}: {fault}");
                 unverified += 1;
             }
-            Checked::Wrong(fault) => panic!("round {round}: {fault}"),
+            other => panic!("round {round}: {other:?}"),
         }
     }
     println!(

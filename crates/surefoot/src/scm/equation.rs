@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::{formula, linear, network};
+use crate::content::Content;
 use crate::graph::{Builder, Form};
 use crate::network::{Lanes, Network, Workspace};
 use crate::{Error, Features, Result};
@@ -52,6 +53,9 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     fn has_given_inverse(&self) -> bool {
         false
     }
+
+    /// What it says, for a hash.
+    fn tell(&self, content: &mut Content);
 
     /// The value as a part of a graph.
     fn compose<'a>(&'a self, graph: &mut Builder<'a>, parents: &[Form], noise: &Form) -> Form;

@@ -1,6 +1,7 @@
 //! `X := formula(parents, u)`, in people's own units.
 
 use super::equation::Mechanism;
+use crate::content::Content;
 use crate::expression::{Expression, FormulaProblem, Input, Obstacle, Trend};
 use crate::graph::{Builder, Form, Implicit, Interval, Intervals};
 use crate::network::{Lanes, Workspace};
@@ -207,6 +208,14 @@ impl Mechanism for Formula {
             }
         }
         self.expression.evaluate(&input).map(|value| self.feature.standardise(value))
+    }
+
+    fn tell(&self, content: &mut Content) {
+        content.text("formula");
+        content.text(&self.expression.canonical());
+        if let Inversion::Given { expression, .. } = &self.inversion {
+            content.text(&expression.canonical());
+        }
     }
 
     fn is_additive(&self) -> bool {
