@@ -45,6 +45,7 @@
 //! Modules are listed in the order in which they build on each other.
 
 pub mod error;
+pub mod file;
 pub mod norm;
 mod content;
 mod adam;
