@@ -18,7 +18,7 @@ use surefoot_cli::table::{Column, Values, Writer};
 use crate::Said;
 use crate::answers::{Answers, EXAMPLES, Hindered};
 use crate::people::Source;
-use crate::recourse::same_file;
+use crate::recourse::{check_evaluations, same_file};
 
 /// What `surefoot certify` can be asked.
 #[derive(Args)]
@@ -51,6 +51,7 @@ pub struct Options {
 
 /// Says of how many actions it is proven that they hold, and of how many that they do not.
 pub fn run(options: &Options) -> Result<Said> {
+    check_evaluations(options.evaluations)?;
     let problem = Problem::read(&options.problem)?;
     if let Some(path) = &options.check {
         return check_proofs(&problem, path);

@@ -10,6 +10,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use surefoot::check::SavedProof;
+use surefoot::recourse::{require_budget, require_gap};
 use surefoot::{Budget, Complete, Exact, Outcome, People, Problem, describe, describe_options};
 use surefoot_cli::aside::Aside;
 use surefoot_cli::table::{Column, Values, Writer};
@@ -157,6 +158,10 @@ struct Counts {
 
 /// Answers everybody, and says how many got which answer.
 pub fn run(options: &Options) -> Result<String> {
+    let gap = options.gap;
+    require_gap(gap)
+        .map_err(|_| anyhow!("--gap {gap}: must be more than 0 and less than 1, such as 0.01"))?;
+    check_evaluations(options.evaluations)?;
     let problem = Problem::read(&options.problem)?;
     let method = match options.proofs {
         Some(_) => Method::complete(&problem, options.gap, options.evaluations)?,
@@ -213,6 +218,12 @@ pub fn run(options: &Options) -> Result<String> {
     }
     writer.finish()?;
     Ok(format!("{counts}Written to {}.\n", output.display()))
+}
+
+/// Refuses a budget of nothing.
+pub fn check_evaluations(evaluations: usize) -> Result<()> {
+    let refused = |_| anyhow!("--evaluations {evaluations}: must be at least 1");
+    require_budget(Budget { evaluations }).map_err(refused)
 }
 
 pub fn same_file(a: &Path, b: &Path) -> bool {

@@ -76,6 +76,9 @@ pub enum FormulaProblem {
     /// The noise in an inverse, which is there to compute it.
     #[error("an inverse computes `u` and cannot use it; use the feature's own name and its parents")]
     NoiseInInverse,
+    /// The name of the noise, which is that of a feature as well.
+    #[error("`u` is the noise, and a feature has the same name; rename the feature")]
+    NoiseOrFeature,
     /// Parentheses or operators nested beyond reason.
     #[error("nested too deeply; split the formula over several features")]
     TooDeep,

@@ -26,7 +26,7 @@ pub use equation::Equation;
 pub use sample::Noise;
 
 use crate::content::Content;
-use crate::{Error, Features, Result};
+use crate::{Error, Features, Kind, Result};
 use equation::Mechanism;
 
 /// A change to the equations of a model.
@@ -131,6 +131,20 @@ impl Scm {
     /// If there is no such cause.
     pub fn is_downstream(&self, feature: usize, cause: usize) -> bool {
         self.downstream(&[cause]).contains(feature)
+    }
+
+    /// Whether no action on one feature changes a binary one, or a category, by fractions;
+    /// otherwise an error that names both.
+    pub fn require_whole_categories(&self) -> Result<()> {
+        for cause in self.features.actionable() {
+            let downstream = self.downstream(&[cause]);
+            let follows =
+                |i: &usize| self.features.feature(*i).kind == Kind::Binary && downstream.contains(*i);
+            if let Some(i) = (0..self.features.len()).find(follows) {
+                return Err(Error::CategoryFollows { feature: self.name(i), cause: self.name(cause) });
+            }
+        }
+        Ok(())
     }
 
     /// Whether every equation is a function of the parents plus noise; otherwise an error

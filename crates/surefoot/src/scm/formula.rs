@@ -41,6 +41,24 @@ enum Inversion {
     Search { increasing: bool },
 }
 
+/// Refuses a formula with `u` in it where that may be taken for a feature: there is one of this
+/// name, and nothing shows that it is told from the noise.
+pub(super) fn require_one_meaning(features: &Features, i: usize, formula: &str) -> Result<()> {
+    // What cannot be parsed is told elsewhere.
+    let Ok(expression) = Expression::parse(formula) else { return Ok(()) };
+    let noise = expression.inputs().iter().find(|input| input.is_noise());
+    let is_told_apart = expression.inputs().iter().any(|input| input.quoted && input.name == "u");
+    match noise.filter(|_| features.index("u").is_ok() && !is_told_apart) {
+        None => Ok(()),
+        Some(noise) => Err(Error::Formula {
+            feature: features.feature(i).name.clone(),
+            formula: formula.into(),
+            column: noise.column,
+            problem: FormulaProblem::NoiseOrFeature,
+        }),
+    }
+}
+
 impl Formula {
     /// Parses, finds the parents and makes sure that the noise can be recovered.
     pub fn new(
