@@ -148,6 +148,9 @@ fn equations_are_fitted_and_written() {
     assert!(problem(at).scm().unwrap().coefficients().is_err());
 }
 
+/// A kind of column, and its value in a row.
+type Column = (&'static str, fn(usize) -> f64);
+
 /// Whatever the table, what `fit` writes is understood; or it refuses, and the file stays as it was.
 #[test]
 fn what_is_fitted_to_degenerate_tables_is_understood_or_refused() {
@@ -160,7 +163,7 @@ fn what_is_fitted_to_degenerate_tables_is_understood_or_refused() {
         + &feature("b", &format!("kind = \"binary\"\n{any}"))
         + &feature("c", any)
         + "[classifier]\ncoefficients = [1, 1, 1]\nintercept = -1\n";
-    let columns: [(&str, fn(usize) -> f64); 7] = [
+    let columns: [Column; 7] = [
         ("ordinary", |row| [0.3, -1.2, 2.5, 0.7, -0.4, 1.9][row % 6] + row as f64),
         ("constant", |_| 3.0),
         ("doubled", |row| 2.0 * ([0.3, -1.2, 2.5, 0.7, -0.4, 1.9][row % 6] + row as f64)),

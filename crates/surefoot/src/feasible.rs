@@ -95,7 +95,7 @@ pub fn infeasible(problem: &Problem, individual: &[f64], action: &Action) -> Res
     }
     if !problem.constraints().is_empty() {
         let reached = counterfactual(problem, individual, action, &vec![0.0; individual.len()])?;
-        let unmet = problem.constraints().iter().filter(|rule| !(rule.value(&reached) >= -ROUNDING));
+        let unmet = problem.constraints().iter().filter(|rule| rule.value(&reached) < -ROUNDING);
         reasons.extend(unmet.map(|rule| Hindrance::Constraint { rule: rule.text().into() }));
     }
     Ok((!reasons.is_empty()).then_some(Infeasible { reasons }))
