@@ -360,5 +360,5 @@ fn words_are_rounded_within_the_constraints() {
     let words = surefoot::describe(&problem, people.individual(0), outcome).unwrap();
     let told: f64 =
         words.split(" to ").nth(1).and_then(|rest| rest.split(')').next()).unwrap().parse().unwrap();
-    assert!(told > 3333.3 && told <= 3333.333_333, "{words}");
+    assert!(told > 3333.3 && told <= 3_333.333_333, "{words}");
 }
