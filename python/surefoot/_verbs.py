@@ -168,7 +168,8 @@ def attack(
 
     A row for each person: ``broken`` (within the uncertainty guarded against), ``smallest_break``,
     the size of the smallest shift found, with ``margin`` and ``shift:<feature>``, and ``breaks_with``,
-    the same in words. That nothing is found proves nothing; :func:`certify` does.
+    the same in words; and ``feasible``, whether the action can be taken, with the ``reason`` why not.
+    That nothing is found proves nothing; :func:`certify` does.
 
     >>> import surefoot as sf
     >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
@@ -198,7 +199,9 @@ def certify(
     """Proves of everybody's action that it holds for every shift guarded against, or that it does not.
 
     A row for each person: ``verdict`` (``"holds"``, ``"breaks"`` or ``"undecided"``), ``margin`` (at
-    least, proven), ``margin_at_most`` and ``breaks_with``, a shift that breaks it.
+    least, proven), ``margin_at_most`` and ``breaks_with``, a shift that breaks it; and ``feasible``,
+    whether the action can be taken (limits, directions, whole numbers, constraints), whatever the
+    verdict, with the ``reason`` why not.
 
     >>> import surefoot as sf
     >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)

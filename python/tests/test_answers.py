@@ -149,3 +149,27 @@ def test_actions_of_others_are_judged(linear: sf.Problem, people: dict[str, Any]
         sf.attack(linear, people, {"wealth": [1.0]})
     with pytest.raises(sf.SettingError, match="`rude` is no attack"):
         sf.attack(linear, people, answers, method="rude")  # type: ignore[arg-type]
+
+
+def test_actions_that_cannot_be_taken_are_told() -> None:
+    features = [
+        sf.Feature("age", mean=40, std=10),
+        sf.Feature("income", "increase", limits=(0, 9)),
+        sf.Feature("job", "any", kind="category", categories=["clerk", "cook"]),
+    ]
+    classifier = sf.Classifier.linear([0.1, 1.0, 0.0, 0.0], -4.0)
+    problem = sf.Problem(features, classifier, epsilon=0.1, constraints=["income >= 0.1 * age"])
+    people = {"age": [40.0] * 4, "income": [2.0] * 4, "job": ["clerk"] * 4}
+    changes = {"age": [np.nan, np.nan, 30.0, np.nan], "income": [5.0, 9.0, np.nan, np.nan]}
+    expected = [
+        None,
+        "`income` would become 11, above its limit of 9",
+        "`age` may not be changed; the constraint `income >= 0.1 * age` is not met",
+        None,
+    ]
+    for judged in (sf.certify(problem, people, changes), sf.attack(problem, people, changes)):
+        assert judged.column_names[-2:] == ["feasible", "reason"]
+        table = judged.to_arrow()
+        assert table.column("feasible").to_pylist() == [True, False, False, None]
+        assert table.column("reason").to_pylist() == expected
+    assert sf.certify(problem, people, changes).column("verdict")[1] == "holds"

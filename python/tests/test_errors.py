@@ -88,8 +88,15 @@ def test_a_problem_file_tells_every_mistake(tmp_path: Path) -> None:
 
 
 def test_settings_out_of_range(linear: sf.Problem, network: sf.Problem) -> None:
-    with pytest.raises(sf.SettingError, match="gap"):
-        sf.recourse(network, {"income": 1.0, "savings": 1.0}, gap=0)
+    ana = {"income": 1.0, "savings": 1.0}
+    for problem in (linear, network):
+        for gap in (0, -1, 1, 1.5, float("nan")):
+            with pytest.raises(sf.SettingError, match="gap"):
+                sf.recourse(problem, ana, gap=gap)
+        with pytest.raises(sf.SettingError, match="evaluations"):
+            sf.recourse(problem, ana, evaluations=0)
+        with pytest.raises(sf.SettingError, match="evaluations"):
+            sf.certify(problem, ana, {"income": [1.0]}, evaluations=0)
     with pytest.raises(sf.PeopleError, match="no column `person`"):
         sf.recourse(linear, pd.DataFrame({"income": [1.0], "savings": [1.0]}), id="person")
 

@@ -1,13 +1,17 @@
 //! Actions from a table, looked up by who takes them.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use surefoot::{Action, Features};
+use surefoot::{Action, Features, Infeasible};
 use surefoot_cli::table::{Reader, Table, parse_number};
 
-/// A table of actions: a column that identifies people and, for each feature that may change, a
+/// How many examples are told.
+pub const EXAMPLES: usize = 3;
+
+/// A table of actions: a column that identifies people and, for each feature that is acted upon, a
 /// column `action:<feature>` with its change in own units; empty: not acted upon.
 ///
 /// Somebody may have several actions where there is a column `option`.
@@ -34,18 +38,18 @@ impl<'a> Answers<'a> {
         let table = Table::open(path)?;
         let has = |name: &String| table.columns().contains(name);
         let id = id.map(str::to_owned).or_else(|| Some("id".to_owned()).filter(has));
-        let actionable = features.actionable();
-        let told: Vec<usize> = actionable.iter().copied().filter(|&i| has(&column(features, i))).collect();
+        // Also of what may not be changed: that an action asks for it is told of whoever it is given.
+        let told: Vec<usize> = (0..features.len()).filter(|&i| has(&column(features, i))).collect();
         if told.is_empty() {
             let names: Vec<String> =
-                actionable.iter().map(|&i| format!("`{}`", column(features, i))).collect();
+                features.actionable().iter().map(|&i| format!("`{}`", column(features, i))).collect();
             bail!("{}: has no column of actions; there should be {}", path.display(), names.join(", "));
         }
         let known: Vec<String> = told.iter().map(|&i| column(features, i)).collect();
         let is_unknown = |name: &&String| name.starts_with("action:") && !known.contains(name);
         if let Some(name) = table.columns().iter().find(is_unknown) {
             bail!(
-                "{}: column `{name}` is of nothing that may change; remove it, or let it change in the problem file",
+                "{}: column `{name}` is of no feature of the problem; correct its name, or remove it",
                 path.display()
             );
         }
@@ -109,6 +113,37 @@ impl<'a> Answers<'a> {
             self.last = name;
         }
         Ok(true)
+    }
+}
+
+/// Actions that cannot be taken, whether they hold or not.
+#[derive(Default)]
+pub struct Hindered {
+    /// How many.
+    pub count: usize,
+    examples: String,
+}
+
+impl Hindered {
+    /// Notes why somebody cannot take an action, if so; the reason in words.
+    pub fn note(&mut self, id: &str, why: Option<&Infeasible>) -> Option<String> {
+        let why = why?.to_string();
+        self.count += 1;
+        if self.count <= EXAMPLES {
+            self.examples += &format!("That of {id} cannot be taken: {why}.\n");
+        }
+        Some(why)
+    }
+}
+
+impl fmt::Display for Hindered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.count {
+            0 => Ok(()),
+            count => {
+                write!(f, "{count} of them cannot be taken, by what the problem allows.\n{}", self.examples)
+            }
+        }
     }
 }
 

@@ -7,11 +7,13 @@ use anyhow::{Result, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use surefoot::attack::DeepFool;
-use surefoot::{Action, Attack, Break, Exact, Features, People, Problem, describe_shift, smallest_break};
+use surefoot::{
+    Action, Attack, Break, Exact, Features, People, Problem, describe_shift, infeasible, smallest_break,
+};
 use surefoot_cli::table::{Column, Values, Writer};
 
 use crate::Said;
-use crate::answers::Answers;
+use crate::answers::{Answers, EXAMPLES, Hindered};
 use crate::people::Source;
 use crate::recourse::same_file;
 
@@ -22,7 +24,7 @@ pub struct Options {
     problem: PathBuf,
     /// A table of people: CSV, Parquet or Arrow.
     people: PathBuf,
-    /// A table of actions: a column `id` and, for each feature that may change, a column
+    /// A table of actions: a column `id` and, for each feature acted upon, a column
     /// `action:<feature>` with its change in own units (empty: not acted upon), as `surefoot
     /// recourse` writes it.
     answers: PathBuf,
@@ -34,9 +36,6 @@ pub struct Options {
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
 }
-
-/// How many breaks are told.
-const EXAMPLES: usize = 3;
 
 /// Says how many actions break within the uncertainty that the problem guards against.
 pub fn run(options: &Options) -> Result<Said> {
@@ -53,6 +52,7 @@ pub fn run(options: &Options) -> Result<Said> {
     let is_linear = Exact::new(&problem).is_ok();
     let (mut attacked, mut broken, mut without, mut least) = (0, 0, 0, f64::INFINITY);
     let mut examples = String::new();
+    let mut hindered = Hindered::default();
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} actions, {per_sec}")?);
     while let Some(group) = source.next()? {
@@ -69,8 +69,15 @@ pub fn run(options: &Options) -> Result<Said> {
         if positions.is_empty() {
             continue;
         }
-        let breaks = breaks(&problem, &group.people.select(&positions)?, &actions, is_linear)
-            .map_err(|error| group.blame(&problem, error))?;
+        let people = group.people.select(&positions)?;
+        let breaks =
+            breaks(&problem, &people, &actions, is_linear).map_err(|error| group.blame(&problem, error))?;
+        let mut reasons = Vec::with_capacity(actions.len());
+        for ((id, individual), action) in ids.iter().zip(people.iter()).zip(&actions) {
+            let why =
+                infeasible(&problem, individual, action).map_err(|error| group.blame(&problem, error))?;
+            reasons.push(hindered.note(id, why.as_ref()));
+        }
         bar.inc(breaks.len() as u64);
         attacked += breaks.len();
         for (id, found) in ids.iter().zip(&breaks) {
@@ -85,7 +92,7 @@ pub fn run(options: &Options) -> Result<Said> {
             }
         }
         if let Some(writer) = &mut writer {
-            writer.write(&values(&problem, ids, &breaks)?)?;
+            writer.write(&values(&problem, ids, &breaks, reasons)?)?;
         }
     }
     bar.finish_and_clear();
@@ -103,10 +110,11 @@ pub fn run(options: &Options) -> Result<Said> {
         writeln!(text, "The smallest shift that breaks one of them has the size {least:.6}.")?;
     }
     text += &examples;
+    write!(text, "{hindered}")?;
     if let Some(path) = &options.output {
         writeln!(text, "Written to {}.", path.display())?;
     }
-    Ok(Said { text, holds: broken == 0 })
+    Ok(Said { text, holds: broken == 0 && hindered.count == 0 })
 }
 
 /// The smallest break of each action. DeepFool alone is exact where everything is linear.
@@ -131,10 +139,17 @@ fn columns(features: &Features) -> Vec<(String, Column)> {
     columns.extend(["smallest_break", "margin"].map(|name| (name.to_owned(), Column::Number)));
     columns.extend(features.iter().map(|feature| (format!("shift:{}", feature.name), Column::Number)));
     columns.push(("breaks_with".into(), Column::Text));
+    columns.push(("feasible".into(), Column::Truth));
+    columns.push(("reason".into(), Column::Text));
     columns
 }
 
-fn values(problem: &Problem, ids: Vec<String>, breaks: &[Option<Break>]) -> Result<Vec<Values>> {
+fn values(
+    problem: &Problem,
+    ids: Vec<String>,
+    breaks: &[Option<Break>],
+    reasons: Vec<Option<String>>,
+) -> Result<Vec<Values>> {
     let numbers = |of: &dyn Fn(&Break) -> f64| {
         Values::Numbers(breaks.iter().map(|found| found.as_ref().map(of)).collect())
     };
@@ -152,5 +167,7 @@ fn values(problem: &Problem, ids: Vec<String>, breaks: &[Option<Break>]) -> Resu
         .iter()
         .map(|found| found.as_ref().map(|found| describe_shift(problem, &found.perturbation)).transpose());
     values.push(Values::Texts(words.collect::<surefoot::Result<_>>()?));
+    values.push(Values::Truths(reasons.iter().map(|why| Some(why.is_none())).collect()));
+    values.push(Values::Texts(reasons));
     Ok(values)
 }

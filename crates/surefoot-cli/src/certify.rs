@@ -1,6 +1,6 @@
 //! `surefoot certify`: whether actions hold, wherever they came from.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,13 +10,15 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use surefoot::check::{Checked, SavedProof, check};
-use surefoot::{Action, Budget, Certificate, Outcome, Problem, Verdict, certify, describe_shift};
+use surefoot::{
+    Action, Budget, Certificate, Infeasible, Outcome, Problem, Verdict, certify, describe_shift, infeasible,
+};
 use surefoot_cli::table::{Column, Values, Writer};
 
 use crate::Said;
-use crate::answers::Answers;
+use crate::answers::{Answers, EXAMPLES, Hindered};
 use crate::people::Source;
-use crate::recourse::same_file;
+use crate::recourse::{check_evaluations, same_file};
 
 /// What `surefoot certify` can be asked.
 #[derive(Args)]
@@ -26,7 +28,7 @@ pub struct Options {
     /// A table of people: CSV, Parquet or Arrow.
     #[arg(required_unless_present = "check")]
     people: Option<PathBuf>,
-    /// A table of actions: a column `id` and, for each feature that may change, a column
+    /// A table of actions: a column `id` and, for each feature acted upon, a column
     /// `action:<feature>` with its change in own units (empty: not acted upon), as `surefoot
     /// recourse` writes it.
     #[arg(required_unless_present = "check")]
@@ -49,6 +51,7 @@ pub struct Options {
 
 /// Says of how many actions it is proven that they hold, and of how many that they do not.
 pub fn run(options: &Options) -> Result<Said> {
+    check_evaluations(options.evaluations)?;
     let problem = Problem::read(&options.problem)?;
     if let Some(path) = &options.check {
         return check_proofs(&problem, path);
@@ -69,10 +72,13 @@ pub fn run(options: &Options) -> Result<Said> {
         ("margin", Column::Number),
         ("margin_at_most", Column::Number),
         ("breaks_with", Column::Text),
+        ("feasible", Column::Truth),
+        ("reason", Column::Text),
     ];
     let mut writer = options.output.as_ref().map(|path| Writer::create(path, &columns)).transpose()?;
     let (mut holding, mut breaking, mut undecided, mut without) = (0, 0, 0, 0);
     let mut examples = String::new();
+    let mut hindered = Hindered::default();
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} actions, {per_sec}")?);
     let budget = Budget { evaluations: options.evaluations };
@@ -86,15 +92,18 @@ pub fn run(options: &Options) -> Result<Said> {
         let certificates = asked
             .par_iter()
             .map(|(_, individual, action)| {
-                let certificate = certify(&problem, individual, action, budget);
+                let certificate = certify(&problem, individual, action, budget)?;
+                let why = infeasible(&problem, individual, action)?;
                 bar.inc(1);
-                certificate
+                Ok((certificate, why))
             })
-            .collect::<surefoot::Result<Vec<Certificate>>>()
+            .collect::<surefoot::Result<Vec<(Certificate, Option<Infeasible>)>>>()
             .map_err(|error| group.blame(&problem, error))?;
         let mut rows: [Vec<Option<String>>; 3] = Default::default();
         let mut margins: [Vec<Option<f64>>; 2] = Default::default();
-        for ((id, ..), certificate) in asked.iter().zip(&certificates) {
+        let mut reasons = Vec::with_capacity(asked.len());
+        for ((id, ..), (certificate, why)) in asked.iter().zip(&certificates) {
+            reasons.push(hindered.note(id, why.as_ref()));
             let (word, lower, upper, shift) = match &certificate.verdict {
                 Verdict::Holds { margin } => {
                     holding += 1;
@@ -128,6 +137,8 @@ pub fn run(options: &Options) -> Result<Said> {
                 numbers(lower),
                 numbers(upper),
                 Values::Texts(shifts),
+                Values::Truths(reasons.iter().map(|why| Some(why.is_none())).collect()),
+                Values::Texts(reasons),
             ])?;
         }
     }
@@ -143,10 +154,11 @@ pub fn run(options: &Options) -> Result<Said> {
         holding + breaking + undecided
     );
     text += &examples;
+    write!(text, "{hindered}")?;
     if let Some(path) = &options.output {
         writeln!(text, "Written to {}.", path.display())?;
     }
-    Ok(Said { text, holds: breaking == 0 && undecided == 0 })
+    Ok(Said { text, holds: breaking == 0 && undecided == 0 && hindered.count == 0 })
 }
 
 /// Checks saved proofs, line by line.
@@ -154,7 +166,7 @@ fn check_proofs(problem: &Problem, path: &Path) -> Result<Said> {
     let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} proofs, {per_sec}")?);
-    let (mut verified, mut wrong, mut open) = ([0; 3], 0, 0);
+    let (mut counts, mut wrong, mut open, mut elsewhere) = (Counts::default(), 0, 0, 0);
     let mut examples = String::new();
     let mut lines = BufReader::new(file).lines().enumerate();
     loop {
@@ -182,12 +194,12 @@ fn check_proofs(problem: &Problem, path: &Path) -> Result<Said> {
         for (id, proof, checked) in checked {
             let fault = match checked {
                 Checked::Verified(_) => {
-                    verified[match proof.outcome {
-                        Outcome::Found(_) => 0,
-                        Outcome::Impossible(_) => 1,
-                        Outcome::Undecided(_) | Outcome::AlreadyFavourable => 2,
-                    }] += 1;
+                    counts.add(&proof.outcome);
                     continue;
+                }
+                Checked::OtherProblem { what } => {
+                    elsewhere += 1;
+                    format!("That of {id} is for another problem: the {what} not the same.")
                 }
                 Checked::Wrong(fault) => {
                     wrong += 1;
@@ -198,23 +210,73 @@ fn check_proofs(problem: &Problem, path: &Path) -> Result<Said> {
                     format!("That of {id} could not be verified: {fault}.")
                 }
             };
-            if wrong + open <= EXAMPLES {
+            if wrong + open + elsewhere <= EXAMPLES {
                 writeln!(examples, "{fault}")?;
             }
         }
     }
     bar.finish_and_clear();
-    let [found, impossible, other] = verified;
-    let text = format!(
-        "{} proofs: verified that {found} actions hold and cost next to the least, that {impossible} people have \
-         none, and what is said of {other} others; {wrong} are wrong, {open} could not be verified.\n{examples}",
-        found + impossible + other + wrong + open
+    let failed = wrong + open + elsewhere;
+    if counts.all() + failed == 0 {
+        bail!("{}: there is no proof in it; `surefoot recourse --proofs` writes them", path.display());
+    }
+    let mut text = format!(
+        "{} proofs: verified {counts}; {wrong} are wrong, {open} could not be verified",
+        counts.all() + failed
     );
-    Ok(Said { text, holds: wrong == 0 && open == 0 })
+    if elsewhere > 0 {
+        write!(text, ", {elsewhere} are for another problem")?;
+    }
+    Ok(Said { text: format!("{text}.\n{examples}"), holds: failed == 0 })
+}
+
+/// What was verified, and how often.
+#[derive(Default)]
+struct Counts {
+    /// Actions that hold, with a bound on the cost of any that does.
+    bounded: usize,
+    /// By how much one of these may be dearer than need be, as a share: the most.
+    gap: f64,
+    /// Actions that hold; of their cost nothing is stated.
+    unbounded: usize,
+    impossible: usize,
+    other: usize,
+}
+
+impl Counts {
+    fn add(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Found(found) if found.cost_bound > 0.0 || found.cost == 0.0 => {
+                self.bounded += 1;
+                let gap = found.cost / found.cost_bound - 1.0;
+                self.gap = self.gap.max(gap);
+            }
+            Outcome::Found(_) => self.unbounded += 1,
+            Outcome::Impossible(_) => self.impossible += 1,
+            Outcome::Undecided(_) | Outcome::AlreadyFavourable => self.other += 1,
+        }
+    }
+
+    fn all(&self) -> usize {
+        self.bounded + self.unbounded + self.impossible + self.other
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counts { bounded, gap, unbounded, impossible, other } = self;
+        write!(f, "that {bounded} actions hold")?;
+        if *bounded > 0 {
+            // In tenths of a percent, rounded up.
+            let percent = (1000.0 * gap - 0.01).ceil().max(0.0) / 10.0;
+            write!(f, " and cost at most {percent}% more than any that does")?;
+        }
+        if *unbounded > 0 {
+            write!(f, ", that {unbounded} hold, with nothing stated of what they cost")?;
+        }
+        write!(f, ", that {impossible} people have none, and what is said of {other} others")
+    }
 }
 
 /// Proofs in memory at a time.
 const PROOFS: usize = 256;
-
-/// How many breaks are told.
-const EXAMPLES: usize = 3;

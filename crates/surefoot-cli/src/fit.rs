@@ -144,6 +144,8 @@ pub fn run(options: &Options) -> Result<String> {
     });
     bar.finish_and_clear();
     let fitted = fitted.map_err(Options::explain)?;
+    // Numbers that no equation may have are told here, and not when the file is read.
+    fitted.scm(features)?;
     let mut text = if checked.is_clean() { String::new() } else { format!("Warning: {checked}\n") };
     text += &report(options, &fitted, features, rows.nrows())?;
     Ok(text + &write(options, &file, &fitted, &kept)?)
@@ -182,7 +184,8 @@ fn check_names(options: &Options, graph: &Graph, features: &Features, columns: &
     }
 }
 
-/// The equations that stay, which must not make a cycle with the graph.
+/// The equations that stay, which must not make a cycle with the graph; nor may categories follow
+/// from what people can change.
 fn kept<'a>(file: &'a ProblemFile, graph: &Graph, features: &Features) -> Result<Vec<&'a EquationEntry>> {
     let entries = file.equation_entries().iter();
     let kept: Vec<&EquationEntry> =
@@ -198,12 +201,17 @@ fn kept<'a>(file: &'a ProblemFile, graph: &Graph, features: &Features) -> Result
         let causes: Vec<&str> = causes.iter().map(String::as_str).collect();
         equations.push((feature, Equation::linear(&causes, vec![0.0; causes.len()], 0.0)));
     }
-    if let Err(error @ Error::Cycle { .. }) = Scm::new(features, equations) {
-        if kept.is_empty() {
-            return Err(error.into());
+    match Scm::new(features, equations) {
+        // What no problem may have is not written into one.
+        Ok(scm) => scm.require_whole_categories()?,
+        Err(error @ Error::Cycle { .. }) => {
+            if kept.is_empty() {
+                return Err(error.into());
+            }
+            let names: Vec<String> = kept.iter().map(|entry| format!("`{}`", entry.feature)).collect();
+            bail!("{error} ({} keeps the equations of {})", file.path().display(), names.join(", "));
         }
-        let names: Vec<String> = kept.iter().map(|entry| format!("`{}`", entry.feature)).collect();
-        bail!("{error} ({} keeps the equations of {})", file.path().display(), names.join(", "));
+        Err(_) => {}
     }
     Ok(kept)
 }

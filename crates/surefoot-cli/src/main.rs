@@ -72,6 +72,8 @@ impl From<String> for Said {
 
 /// Exit codes: 0 done, 1 something asked for does not hold, 2 bad input.
 fn main() -> ExitCode {
+    // Without it an interrupted run may leave something behind; that is no reason not to run.
+    let _ = surefoot_cli::aside::clean_up_when_interrupted();
     let result: anyhow::Result<Said> = match Arguments::parse().command {
         Command::Demo(options) => demo::run(&options).map(|report| report.to_string().into()),
         Command::Init(options) => init::run(&options).map(Said::from),

@@ -1,6 +1,7 @@
 //! `surefoot recourse`: what everybody in a table can do.
 
 use std::cell::RefCell;
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,9 +10,10 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use surefoot::check::SavedProof;
+use surefoot::recourse::{require_budget, require_gap};
 use surefoot::{Budget, Complete, Exact, Outcome, People, Problem, describe, describe_options};
+use surefoot_cli::aside::Aside;
 use surefoot_cli::table::{Column, Values, Writer};
-use tempfile::NamedTempFile;
 
 use crate::people::{self, Source};
 
@@ -121,17 +123,15 @@ impl<'p> Method<'p> {
 /// Proofs, line by line; written aside until all are there.
 struct Proofs<'a> {
     path: &'a Path,
-    file: BufWriter<NamedTempFile>,
+    aside: Aside,
+    file: BufWriter<File>,
 }
 
 impl<'a> Proofs<'a> {
     fn create(path: &'a Path) -> Result<Self> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let file = tempfile::Builder::new()
-            .permissions(readable())
-            .tempfile_in(folder)
+        let (aside, file) = Aside::create(path)
             .map_err(|error| anyhow!("{} cannot be written: {}", path.display(), error.kind()))?;
-        Ok(Self { path, file: BufWriter::new(file) })
+        Ok(Self { path, aside, file: BufWriter::new(file) })
     }
 
     fn write(&mut self, id: &str, proof: &SavedProof) -> Result<()> {
@@ -142,15 +142,9 @@ impl<'a> Proofs<'a> {
 
     fn finish(self) -> Result<()> {
         let written = self.file.into_inner().map_err(|error| error.into_error());
-        let written = written.and_then(|file| file.persist(self.path).map_err(|error| error.error));
-        written.map(|_| ()).with_context(|| format!("{} cannot be written", self.path.display()))
+        let written = written.and_then(|_| self.aside.finish());
+        written.with_context(|| format!("{} cannot be written", self.path.display()))
     }
-}
-
-/// As other files are: to be read by everybody.
-fn readable() -> std::fs::Permissions {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::Permissions::from_mode(0o644)
 }
 
 /// How often each kind of answer was given.
@@ -164,6 +158,10 @@ struct Counts {
 
 /// Answers everybody, and says how many got which answer.
 pub fn run(options: &Options) -> Result<String> {
+    let gap = options.gap;
+    require_gap(gap)
+        .map_err(|_| anyhow!("--gap {gap}: must be more than 0 and less than 1, such as 0.01"))?;
+    check_evaluations(options.evaluations)?;
     let problem = Problem::read(&options.problem)?;
     let method = match options.proofs {
         Some(_) => Method::complete(&problem, options.gap, options.evaluations)?,
@@ -220,6 +218,12 @@ pub fn run(options: &Options) -> Result<String> {
     }
     writer.finish()?;
     Ok(format!("{counts}Written to {}.\n", output.display()))
+}
+
+/// Refuses a budget of nothing.
+pub fn check_evaluations(evaluations: usize) -> Result<()> {
+    let refused = |_| anyhow!("--evaluations {evaluations}: must be at least 1");
+    require_budget(Budget { evaluations }).map_err(refused)
 }
 
 pub fn same_file(a: &Path, b: &Path) -> bool {

@@ -272,6 +272,16 @@ fn outputs_and_actions() {
     std::fs::write(at.join("table.csv"), "income,savings,good\n1,2,0\n3,4,1\n").unwrap();
     let wide = ["train", "table.csv", "--target", "good", "--hidden", "1000000000"];
     assert_refused(at, &wide, &["--hidden 1000000000", "at most 10000"]);
+    // Settings that make no sense are refused also where they would make no difference.
+    for gap in ["0", "-1", "1", "1.5", "nan", "inf"] {
+        let gap = format!("--gap={gap}");
+        let arguments = ["recourse", "problem.toml", "people.csv", "-o", "out.csv", &gap];
+        assert_refused(at, &arguments, &["--gap", "less than 1"]);
+    }
+    assert_refused(at, &people(["--evaluations", "0"]), &["--evaluations 0", "at least 1"]);
+    std::fs::write(at.join("told.csv"), "id,action:income\nana,1600\n").unwrap();
+    let certify = ["certify", "problem.toml", "people.csv", "told.csv", "--evaluations", "0"];
+    assert_refused(at, &certify, &["--evaluations 0", "at least 1"]);
     for (column, command) in [("action:age", "certify"), ("action:fooo", "attack")] {
         std::fs::write(at.join("told.csv"), format!("id,action:income,{column}\nana,1600,30\n")).unwrap();
         assert_refused(at, &[command, "problem.toml", "people.csv", "told.csv"], &["told.csv", column]);

@@ -91,6 +91,50 @@ fn actions_that_do_not_hold_are_found_out() {
     assert!(verdicts.contains("ana,breaks") && verdicts.contains("lower"), "{verdicts}");
 }
 
+/// That an action cannot be taken is told beside whether it would hold.
+#[test]
+fn actions_that_cannot_be_taken_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let features = "[[feature]]\nname = \"age\"\nmean = 40\nstd = 10\n\
+                    [[feature]]\nname = \"income\"\nlimits = [0, 9]\nchange = \"increase\"\n\
+                    [[feature]]\nname = \"children\"\nkind = \"integer\"\nchange = \"any\"\n";
+    let rules = "[classifier]\ncoefficients = [0.1, 1.0, -1.0]\nintercept = -4\n\
+                 [[constraint]]\nrule = \"income >= children\"\n";
+    std::fs::write(at.join("problem.toml"), format!("epsilon = 0.1\n{features}{rules}")).unwrap();
+    let people: String = ["a", "b", "c", "d", "e", "f"].map(|id| format!("{id},40,2,2\n")).concat();
+    std::fs::write(at.join("people.csv"), format!("id,age,income,children\n{people}")).unwrap();
+    let actions = "a,,5,\nb,,9,\nc,30,,\nd,,6,-0.5\ne,,,-1\nf,,-1,\n";
+    std::fs::write(at.join("advice.csv"), format!("id,action:age,action:income,action:children\n{actions}"))
+        .unwrap();
+    let expected = [
+        ("a", "true", ""),
+        ("b", "false", "`income` would become 11, above its limit of 9"),
+        ("c", "false", "`age` may not be changed"),
+        ("d", "false", "`children` would change by -0.5, and changes by whole numbers only"),
+        ("e", "true", ""),
+        ("f", "false", "`income` may only rise; the constraint `income >= children` is not met"),
+    ];
+    for command in ["certify", "attack"] {
+        let run = surefoot(at, &[command, "problem.toml", "people.csv", "advice.csv", "-o", "out.csv"]);
+        let said = text(&run.stdout);
+        assert_eq!(run.status.code(), Some(1), "{said}{}", text(&run.stderr));
+        assert!(said.contains("4 of them cannot be taken"), "{said}");
+        assert!(said.contains("That of b cannot be taken: `income` would become 11"), "{said}");
+        let wanted = ["id", "feasible", "reason"].map(str::to_owned);
+        let told = Table::open(at.join("out.csv")).unwrap().select(&[], &wanted).unwrap();
+        let told = told.read_all().unwrap().texts;
+        for (row, (id, feasible, reason)) in expected.iter().enumerate() {
+            assert_eq!([&told[0][row], &told[1][row], &told[2][row]], [id, feasible, reason], "{command}");
+        }
+    }
+    // Only what cannot be taken is wrong with these.
+    std::fs::write(at.join("advice.csv"), "id,action:income\na,5\nb,9\n").unwrap();
+    let run = surefoot(at, &["certify", "problem.toml", "people.csv", "advice.csv"]);
+    assert!(text(&run.stdout).contains("2 actions: 2 are proven to hold"), "{}", text(&run.stdout));
+    assert_eq!(run.status.code(), Some(1));
+}
+
 #[test]
 fn one_person_is_answered_in_words() {
     let folder = tempfile::tempdir().unwrap();
@@ -160,6 +204,35 @@ fn proofs_are_saved_and_checked_again() {
         assert_eq!(output.status.code(), Some(1), "{}", self::text(&output.stderr));
         let said = self::text(&output.stdout);
         assert!(said.contains("1 are wrong") && said.contains("That of ana is wrong"), "{said}");
+
+        // Without a stated bound nothing is said of the cost.
+        let mut lines: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        lines[0]["proof"]["outcome"]["cost_bound"] = 0.into();
+        let loose: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        std::fs::write(at.join("loose.jsonl"), loose.join("\n")).unwrap();
+        let said = done(at, &["certify", &problem, "--check", "loose.jsonl"]);
+        assert!(said.contains("verified that 1 actions hold and cost at most"), "{said}");
+        assert!(said.contains("that 1 hold, with nothing stated of what they cost"), "{said}");
+
+        // Proofs of another problem are told as such.
+        let altered = std::fs::read_to_string(example(name, "problem.toml")).unwrap();
+        let altered = altered.replace("threshold = 0.5", "threshold = 0.9");
+        let altered = altered.replace("threshold = 0.4", "threshold = 0.9");
+        for file in ["classifier.safetensors", "models.safetensors"] {
+            // Only the network has them.
+            let _ = std::fs::copy(example(name, file), at.join(file));
+        }
+        std::fs::write(at.join("altered.toml"), altered).unwrap();
+        let output = surefoot(at, &["certify", "altered.toml", "--check", "proofs.jsonl"]);
+        assert_eq!(output.status.code(), Some(1), "{}", self::text(&output.stderr));
+        let said = self::text(&output.stdout);
+        assert!(said.contains("0 are wrong") && said.contains("are for another problem"), "{said}");
+        assert!(said.contains("is for another problem: the classifier is not the same"), "{said}");
+
+        std::fs::write(at.join("empty.jsonl"), "").unwrap();
+        let said = refused(at, &["certify", &problem, "--check", "empty.jsonl"]);
+        assert!(said.contains("empty.jsonl: there is no proof in it"), "{said}");
 
         std::fs::write(at.join("cut.jsonl"), &text[..text.len() / 2]).unwrap();
         let said = refused(at, &["certify", &problem, "--check", "cut.jsonl"]);

@@ -7,7 +7,7 @@ mod command;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use command::{done, refused};
+use command::{done, refused, surefoot, text};
 use surefoot::{Problem, ProblemFile};
 use tempfile::TempDir;
 
@@ -146,6 +146,63 @@ fn equations_are_fitted_and_written() {
     let said = done(at, &[&["fit", "people.csv", "--graph", "graph.txt"][..], &network].concat());
     assert!(said.contains("scm.safetensors"), "{said}");
     assert!(problem(at).scm().unwrap().coefficients().is_err());
+}
+
+/// A kind of column, and its value in a row.
+type Column = (&'static str, fn(usize) -> f64);
+
+/// Whatever the table, what `fit` writes is understood; or it refuses, and the file stays as it was.
+#[test]
+fn what_is_fitted_to_degenerate_tables_is_understood_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let feature = |name: &str, more: &str| format!("[[feature]]\nname = \"{name}\"\n{more}\n");
+    let any = "change = \"any\"";
+    let problem = "epsilon = 0.1\n".to_owned()
+        + &feature("a", any)
+        + &feature("b", &format!("kind = \"binary\"\n{any}"))
+        + &feature("c", any)
+        + "[classifier]\ncoefficients = [1, 1, 1]\nintercept = -1\n";
+    let columns: [Column; 7] = [
+        ("ordinary", |row| [0.3, -1.2, 2.5, 0.7, -0.4, 1.9][row % 6] + row as f64),
+        ("constant", |_| 3.0),
+        ("doubled", |row| 2.0 * ([0.3, -1.2, 2.5, 0.7, -0.4, 1.9][row % 6] + row as f64)),
+        ("huge", |row| [1e300, -1e300, 1e308][row % 3]),
+        ("tiny", |row| 1e-300 * row as f64),
+        ("far away", |row| 1e15 + row as f64),
+        ("binary", |row| (row % 2) as f64),
+    ];
+    let (mut fitted, mut refused) = (0, 0);
+    for rows in [1, 2, 5, 30] {
+        for (k, (first, a)) in columns.iter().enumerate() {
+            let (second, c) = &columns[(k + rows) % columns.len()];
+            let line = |row: usize| format!("{:e},{},{:e}\n", a(row), row / 2 % 2, c(row));
+            let table: String = (0..rows).map(line).collect();
+            std::fs::write(at.join("people.csv"), format!("a,b,c\n{table}")).unwrap();
+            for graph in ["a -> c", "a -> b", "b -> c; a, b -> c", "c -> a"] {
+                let name = format!("{first}, {second}, {rows} rows, {graph}");
+                std::fs::write(at.join("problem.toml"), &problem).unwrap();
+                let run = surefoot(at, &["fit", "people.csv", "--graph", graph, "--held-out", "0"]);
+                match run.status.code() {
+                    Some(0) => {
+                        done(at, &["check", "problem.toml"]);
+                        fitted += 1;
+                    }
+                    Some(2) => {
+                        let left = std::fs::read_to_string(at.join("problem.toml")).unwrap();
+                        assert_eq!(left, problem, "{name}");
+                        refused += 1;
+                    }
+                    other => panic!("{name}: {other:?} {}", text(&run.stderr)),
+                }
+                if graph == "a -> b" && rows == 30 && *first == "ordinary" {
+                    let said = text(&run.stderr);
+                    assert!(said.contains("`b` is a category") && said.contains("leave out"), "{said}");
+                }
+            }
+        }
+    }
+    assert!(fitted >= 10 && refused >= 10, "{fitted} {refused}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn run(
                 wrong += 1;
                 println!("{}, person {i} is WRONG: {fault}", case.name);
             }
-            Checked::Unverified(_) => {
+            Checked::Unverified(_) | Checked::OtherProblem { .. } => {
                 unverified += 1;
                 undecided += usize::from(open);
             }

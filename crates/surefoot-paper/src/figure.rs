@@ -15,7 +15,7 @@ use kuva::render::plots::Plot;
 
 pub use canvas::Canvas;
 
-use crate::whole;
+use surefoot::file::write_whole;
 
 /// Colours that stay apart in print and for the colour-blind (Okabe and Ito).
 pub(crate) const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
@@ -122,7 +122,7 @@ impl LineChart {
         } else {
             self.svg().into_bytes()
         };
-        whole::write(path, &bytes)
+        write_whole(path, &bytes)
     }
 }
 

@@ -3,7 +3,6 @@
 //! The paper is "On the Adversarial Robustness of Causal Algorithmic Recourse" by
 //! Dominguez-Olmedo, Karimi and Schölkopf (2022).
 
-mod whole;
 pub mod figure;
 pub mod loan;
 pub mod data;

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use surefoot::attack::{Attack, CarliniWagner, DeepFool, FastGradient, ProjectedGradient};
 use surefoot::{Action, Break, Exact, People, Problem as Engine, describe_shift, smallest_break};
 
-use crate::action::{Actions, acting};
+use crate::action::{Actions, acting, add_hindrances, hindrances};
 use crate::error::{Result, choice};
 use crate::people::Source;
 use crate::problem::Problem;
@@ -72,6 +72,7 @@ pub fn attack<'py>(
     let (people, read) = Source::new(people, &problem.layout).people(id)?;
     let count = people.len();
     let (positions, acting) = acting(actions, count)?;
+    let hindrances = hindrances(problem, &people, actions)?;
     let engine = Arc::clone(&problem.problem);
     let breaks = run(py, progress, move |watch| {
         let mut breaks: Vec<Option<Break>> = vec![None; count];
@@ -99,5 +100,6 @@ pub fn attack<'py>(
         found.as_ref().map(|found| describe_shift(&problem.problem, &found.perturbation)).transpose()
     });
     columns.texts("breaks_with", words.collect::<surefoot::Result<Vec<_>>>()?.into_iter());
+    add_hindrances(&mut columns, actions, hindrances);
     columns.finish()
 }

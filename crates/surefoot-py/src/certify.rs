@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use surefoot::{Budget, Certificate, Verdict, describe_shift};
 
-use crate::action::{Actions, acting};
+use crate::action::{Actions, acting, add_hindrances, hindrances};
 use crate::error::Result;
 use crate::people::Source;
 use crate::problem::Problem;
@@ -30,7 +30,9 @@ pub fn certify<'py>(
     let (people, read) = Source::new(people, &problem.layout).people(id)?;
     let count = people.len();
     let (positions, acting) = acting(actions, count)?;
+    let hindrances = hindrances(problem, &people, actions)?;
     let budget = evaluations.map_or(Budget::default(), |evaluations| Budget { evaluations });
+    surefoot::recourse::require_budget(budget)?;
     let (engine, asked) = (Arc::clone(&problem.problem), positions.clone());
     let certificates = run(py, progress, move |watch| {
         let prove = |(&i, action)| -> Result<Certificate, Ended> {
@@ -71,5 +73,6 @@ pub fn certify<'py>(
     columns.numbers("margin_at_most", verdicts.iter().map(|verdict| upper((*verdict)?)));
     let shifts = verdicts.iter().map(shift).collect::<surefoot::Result<Vec<_>>>()?;
     columns.texts("breaks_with", shifts.into_iter());
+    add_hindrances(&mut columns, actions, hindrances);
     columns.finish()
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
+use surefoot::recourse::{require_budget, require_gap};
 use surefoot::{Budget, Complete, Exact, Outcome, People, describe};
 
 use crate::action::Actions;
@@ -35,6 +36,9 @@ enum Method<'p> {
 impl<'p> Method<'p> {
     /// Exact where everything is linear, otherwise complete.
     fn new(problem: &'p surefoot::Problem, settings: &Settings) -> surefoot::Result<Self> {
+        // A slip is told also where it would make no difference.
+        require_gap(settings.gap)?;
+        require_budget(settings.budget)?;
         match Exact::new(problem) {
             Ok(exact) => Ok(Method::Exact(exact)),
             // What neither can answer the second refuses as well, for the same reason.

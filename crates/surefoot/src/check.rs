@@ -24,7 +24,8 @@
 //!
 //! What fails is either *wrong*, with a reason that anybody can verify (an action that survives, a
 //! perturbation that breaks, a part that is not covered), or it *could not be verified*: the
-//! checker's bounds did not reach as far as those of the search within its budget.
+//! checker's bounds did not reach as far as those of the search within its budget. What fails and was
+//! made for another problem is told as such: a proof has a fingerprint of its problem.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "what is not a number must fail every test")]
 
@@ -34,6 +35,7 @@ mod cheaper;
 mod cones;
 mod cover;
 mod curvature;
+mod fingerprint;
 mod holds;
 mod prove;
 mod read;
@@ -47,6 +49,7 @@ mod zone;
 
 use thiserror::Error;
 
+pub use fingerprint::Fingerprint;
 pub use saved::{Cover, SavedProof, VERSION};
 
 use crate::{Error, Outcome, Problem, Result};
@@ -68,6 +71,11 @@ pub enum Checked {
     Wrong(Fault),
     /// A claim could not be verified within the budget; it may be right.
     Unverified(Fault),
+    /// It fails for this problem, and was made for another.
+    OtherProblem {
+        /// What is not the same, in words: "classifier is".
+        what: &'static str,
+    },
 }
 
 /// What was verified.
@@ -95,9 +103,6 @@ pub struct Verified {
 #[non_exhaustive]
 #[expect(missing_docs, reason = "fields are named by the message of their variant")]
 pub enum Fault {
-    /// The proof is about another problem.
-    #[error("the proof is about another problem: the {what} is not the same")]
-    OtherProblem { what: &'static str },
     /// Somebody who needs no recourse, or who does.
     #[error("the score of the individual is {score}, which does not go with the answer")]
     Score { score: f64 },
@@ -182,6 +187,7 @@ pub enum Fault {
 enum Stop {
     Wrong(Fault),
     Unverified(Fault),
+    OtherProblem(&'static str),
     Error(Error),
 }
 
@@ -213,11 +219,20 @@ pub fn check(problem: &Problem, saved: &SavedProof) -> Result<Checked> {
 /// # Errors
 /// As [`check()`].
 pub fn check_within(problem: &Problem, saved: &SavedProof, bounds: usize) -> Result<Checked> {
-    match verify(problem, saved, Work { left: bounds, done: 0 }) {
-        Ok(verified) => Ok(Checked::Verified(verified)),
-        Err(Stop::Wrong(fault)) => Ok(Checked::Wrong(fault)),
-        Err(Stop::Unverified(fault)) => Ok(Checked::Unverified(fault)),
-        Err(Stop::Error(error)) => Err(error),
+    let stop = match verify(problem, saved, Work { left: bounds, done: 0 }) {
+        Ok(verified) => return Ok(Checked::Verified(verified)),
+        Err(stop) => stop,
+    };
+    // What is verified is so, whatever problem it was made for; what fails may belong to another.
+    let made_for = saved.problem.as_ref();
+    if let Some(what) = made_for.and_then(|made_for| made_for.difference(&Fingerprint::of(problem))) {
+        return Ok(Checked::OtherProblem { what });
+    }
+    match stop {
+        Stop::Wrong(fault) => Ok(Checked::Wrong(fault)),
+        Stop::Unverified(fault) => Ok(Checked::Unverified(fault)),
+        Stop::OtherProblem(what) => Ok(Checked::OtherProblem { what }),
+        Stop::Error(error) => Err(error),
     }
 }
 
@@ -225,14 +240,14 @@ fn verify(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
     let wrong = |fault: Fault| Err(Stop::Wrong(fault));
     saved.check_lengths()?;
     for (what, same) in [
-        ("number of features", saved.individual.len() == problem.features().len()),
-        ("size of uncertainty", saved.epsilon == problem.epsilon()),
-        ("norm", saved.norm == *problem.norm()),
-        ("kind of cost", saved.cost == problem.cost()),
-        ("form of actions", saved.form == problem.form()),
+        ("number of features is", saved.individual.len() == problem.features().len()),
+        ("size of uncertainty is", saved.epsilon == problem.epsilon()),
+        ("norm is", saved.norm == *problem.norm()),
+        ("kind of cost is", saved.cost == problem.cost()),
+        ("form of actions is", saved.form == problem.form()),
     ] {
         if !same {
-            return wrong(Fault::OtherProblem { what });
+            return Err(Stop::OtherProblem(what));
         }
     }
     let score = problem.classifier().score(&saved.individual);

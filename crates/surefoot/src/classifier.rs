@@ -7,6 +7,7 @@
 
 use std::path::Path;
 
+use crate::content::Content;
 use crate::graph::{Builder, Form};
 use crate::network::{Lanes, Network, SingleWorkspace, Workspace, logit, sigmoid};
 use crate::{Error, Features, Result};
@@ -187,6 +188,18 @@ impl Classifier {
             Model::Network(network) => graph.network(network, x),
         };
         logit.shifted(-self.offset)
+    }
+
+    /// What it says, for a hash.
+    pub(crate) fn tell(&self, content: &mut Content) {
+        content.number(self.threshold);
+        match &self.model {
+            Model::Linear { weights, intercept } => {
+                content.numbers(weights.iter());
+                content.number(*intercept);
+            }
+            Model::Network(network) => network.tell(content),
+        }
     }
 
     /// Weights and intercept of the score, if it is linear.

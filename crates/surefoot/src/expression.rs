@@ -76,6 +76,9 @@ pub enum FormulaProblem {
     /// The noise in an inverse, which is there to compute it.
     #[error("an inverse computes `u` and cannot use it; use the feature's own name and its parents")]
     NoiseInInverse,
+    /// The name of the noise, which is that of a feature as well.
+    #[error("`u` is the noise, and a feature has the same name; rename the feature")]
+    NoiseOrFeature,
     /// Parentheses or operators nested beyond reason.
     #[error("nested too deeply; split the formula over several features")]
     TooDeep,
@@ -126,6 +129,46 @@ pub(crate) trait Arithmetic {
     fn combine(&mut self, operator: Operator, left: Self::Number, right: Self::Number) -> Self::Number;
 }
 
+/// Every part in parentheses, as text.
+struct Canonical;
+
+impl Arithmetic for Canonical {
+    type Number = String;
+
+    fn number(&mut self, value: f64) -> String {
+        format!("{value:e}")
+    }
+
+    fn negate(&mut self, x: String) -> String {
+        format!("(-{x})")
+    }
+
+    fn apply(&mut self, function: Function, x: String) -> String {
+        let name = match function {
+            Function::Exp => "exp",
+            Function::Log => "log",
+            Function::Sqrt => "sqrt",
+            Function::Tanh => "tanh",
+            Function::Sigmoid => "sigmoid",
+            Function::Abs => "abs",
+        };
+        format!("{name}({x})")
+    }
+
+    fn combine(&mut self, operator: Operator, left: String, right: String) -> String {
+        let sign = match operator {
+            Operator::Add => "+",
+            Operator::Subtract => "-",
+            Operator::Multiply => "*",
+            Operator::Divide => "/",
+            Operator::Power => "^",
+            Operator::Min => "min",
+            Operator::Max => "max",
+        };
+        format!("({left} {sign} {right})")
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Function {
     Exp,
@@ -170,6 +213,15 @@ impl Expression {
     /// Its value in some other arithmetic.
     pub fn fold<A: Arithmetic>(&self, arithmetic: &mut A, input: &impl Fn(usize) -> A::Number) -> A::Number {
         self.root.fold(arithmetic, input)
+    }
+
+    /// As text, however it was spaced and parenthesised.
+    pub fn canonical(&self) -> String {
+        let name = |slot: usize| match &self.inputs[slot] {
+            noise if noise.is_noise() => "u".to_owned(),
+            input => format!("`{}`", input.name),
+        };
+        self.fold(&mut Canonical, &name)
     }
 
     /// Its derivative in one slot.

@@ -45,7 +45,9 @@
 //! Modules are listed in the order in which they build on each other.
 
 pub mod error;
+pub mod file;
 pub mod norm;
+mod content;
 mod adam;
 pub mod feature;
 pub mod people;
@@ -60,6 +62,7 @@ pub mod constraint;
 pub mod problem;
 mod whole;
 pub mod margin;
+pub mod feasible;
 pub mod bound;
 pub mod certify;
 pub mod recourse;
@@ -78,6 +81,7 @@ pub use classifier::Classifier;
 pub use constraint::{Constraint, Forbidden};
 pub use describe::{describe, describe_action, describe_options, describe_shift};
 pub use error::{Error, Result};
+pub use feasible::{Hindrance, Infeasible, infeasible};
 pub use feature::{Change, Feature, Features, Kind};
 pub use metrics::Metrics;
 pub use network::{Activation, Layer, Network};

@@ -18,6 +18,7 @@ pub use lanes::{LANES, Lanes};
 pub(crate) use real::Real;
 pub(crate) use wide::WideLayer;
 
+use crate::content::Content;
 use crate::{Error, Result};
 use kernel::Packed;
 pub(crate) use trainable::{Block, Trainable};
@@ -160,6 +161,22 @@ impl Network {
     /// The function between the layers.
     pub fn activation(&self) -> Activation {
         self.activation
+    }
+
+    /// What it says, for a hash.
+    pub(crate) fn tell(&self, content: &mut Content) {
+        content.text(match self.activation {
+            Activation::Tanh => "tanh",
+            Activation::Relu => "relu",
+            Activation::Sigmoid => "sigmoid",
+        });
+        for layer in &self.layers {
+            let (outputs, inputs) = layer.weight.dim();
+            content.count(outputs);
+            content.count(inputs);
+            content.numbers(layer.weight.iter());
+            content.numbers(layer.bias.iter());
+        }
     }
 
     pub(crate) fn wide(&self) -> &[WideLayer] {

@@ -86,7 +86,7 @@ impl Problem {
         if *scm.features() != self.features {
             return Err(Error::OtherFeatures);
         }
-        require_whole_categories(&self.features, &scm)?;
+        scm.require_whole_categories()?;
         self.scm = Some(scm);
         Ok(self)
     }
@@ -222,17 +222,4 @@ impl Problem {
     pub fn forbidden(&self) -> &[Forbidden] {
         &self.forbidden
     }
-}
-
-/// Refuses a causal model by which an action on one feature would change a binary one, or a
-/// category, by fractions.
-fn require_whole_categories(features: &Features, scm: &Scm) -> Result<()> {
-    for cause in features.actionable() {
-        let follows = |i: &usize| features.feature(*i).kind == Kind::Binary && scm.is_downstream(*i, cause);
-        if let Some(i) = (0..features.len()).find(follows) {
-            let name = |i: usize| features.feature(i).name.clone();
-            return Err(Error::CategoryFollows { feature: name(i), cause: name(cause) });
-        }
-    }
-    Ok(())
 }

@@ -16,7 +16,7 @@ pub use exact::{Exact, WorstCase};
 pub use options::{options, recourse_options};
 pub use trade_off::{Reach, reach, trade_off};
 
-use crate::{Action, Error, People, Problem, Result};
+use crate::{Action, Budget, Error, People, Problem, Result};
 
 /// The answer for one individual.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,6 +127,23 @@ impl Outcome {
             Outcome::Impossible(_) => "impossible",
             Outcome::Undecided(_) => "undecided",
         }
+    }
+}
+
+/// Refuses a gap that [`Complete`] could not keep; also before another method answers, so that a
+/// slip is told whatever the problem.
+pub fn require_gap(gap: f64) -> Result<()> {
+    match gap.is_finite() && gap > 0.0 && gap < 1.0 {
+        true => Ok(()),
+        false => Err(Error::Setting { setting: "gap", value: gap }),
+    }
+}
+
+/// Refuses a budget with which nothing can be done.
+pub fn require_budget(budget: Budget) -> Result<()> {
+    match budget.evaluations {
+        0 => Err(Error::Setting { setting: "evaluations", value: 0.0 }),
+        _ => Ok(()),
     }
 }
 

@@ -25,7 +25,8 @@ pub(crate) use block::{Downstream, Tape};
 pub use equation::Equation;
 pub use sample::Noise;
 
-use crate::{Error, Features, Result};
+use crate::content::Content;
+use crate::{Error, Features, Kind, Result};
 use equation::Mechanism;
 
 /// A change to the equations of a model.
@@ -115,12 +116,35 @@ impl Scm {
         &self.nodes[feature].parents
     }
 
+    /// What it says, for a hash.
+    pub(crate) fn tell(&self, content: &mut Content) {
+        for node in &self.nodes {
+            content.count(node.parents.len());
+            node.parents.iter().for_each(|&parent| content.count(parent));
+            node.mechanism.tell(content);
+        }
+    }
+
     /// Whether a feature follows, directly or through others, from another.
     ///
     /// # Panics
     /// If there is no such cause.
     pub fn is_downstream(&self, feature: usize, cause: usize) -> bool {
         self.downstream(&[cause]).contains(feature)
+    }
+
+    /// Whether no action on one feature changes a binary one, or a category, by fractions;
+    /// otherwise an error that names both.
+    pub fn require_whole_categories(&self) -> Result<()> {
+        for cause in self.features.actionable() {
+            let downstream = self.downstream(&[cause]);
+            let follows =
+                |i: &usize| self.features.feature(*i).kind == Kind::Binary && downstream.contains(*i);
+            if let Some(i) = (0..self.features.len()).find(follows) {
+                return Err(Error::CategoryFollows { feature: self.name(i), cause: self.name(cause) });
+            }
+        }
+        Ok(())
     }
 
     /// Whether every equation is a function of the parents plus noise; otherwise an error

@@ -65,6 +65,22 @@ fn unknown_and_repeated_names_in_equations() {
     assert!(matches!(narrow, Error::EquationInputs { parents: 1, inputs: 2, .. }));
 }
 
+/// `u` is the noise; where a feature has the same name it must be clear which is meant.
+#[test]
+fn a_feature_called_as_the_noise_is_refused_where_a_formula_may_mean_it() {
+    let features = Features::new(["u", "income", "savings"].map(Feature::new).to_vec()).unwrap();
+    let of = |formula: &str| Scm::new(&features, vec![("savings", Equation::formula(formula))]);
+    for formula in ["2 * u", "income + u", "u"] {
+        let error = of(formula).unwrap_err().to_string();
+        assert!(error.contains("`savings`") && error.contains("rename the feature"), "{error}");
+    }
+    let scm = of("3 * `u` + u").unwrap();
+    assert_eq!(scm.parents(2), [0]);
+    assert_eq!(scm.abduct(&[1.0, 0.0, 5.0]).unwrap()[2], 2.0);
+    // Without a formula there is nothing to confuse.
+    Scm::new(&features, vec![("savings", Equation::linear(&["u"], vec![1.0], 0.0))]).unwrap();
+}
+
 #[test]
 fn faults_in_formulas_point_at_the_column() {
     let of = |formula: &str| model(vec![("savings", Equation::formula(formula))]);

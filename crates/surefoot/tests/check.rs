@@ -6,7 +6,7 @@
 use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use surefoot::check::{Checked, Fault, check, check_within};
+use surefoot::check::{self, Checked, Fault, check, check_within};
 use surefoot::error::SavedProblem;
 use surefoot::recourse::{Proof, Recourse};
 use surefoot::{
@@ -100,7 +100,7 @@ fn proofs_of_every_kind_are_verified() {
                 println!("round {round}: {fault}");
                 unverified += 1;
             }
-            Checked::Wrong(fault) => panic!("round {round}: {fault}"),
+            other => panic!("round {round}: {other:?}"),
         }
     }
     println!("{found} found, {impossible} impossible, {undecided} undecided, {favourable} favourable");
@@ -145,6 +145,11 @@ fn assert_wrong(problem: &Problem, saved: &SavedProof, is_it: impl Fn(&Fault) ->
         Checked::Wrong(fault) => assert!(is_it(&fault), "{fault}"),
         other => panic!("{other:?}"),
     }
+}
+
+#[track_caller]
+fn assert_other(problem: &Problem, saved: &SavedProof, what: &'static str) {
+    assert_eq!(check(problem, saved).unwrap(), Checked::OtherProblem { what });
 }
 
 #[test]
@@ -281,11 +286,9 @@ fn proofs_about_something_else_are_refused() {
 
     let mut saved = honest.clone();
     saved.epsilon = 0.2;
-    assert_wrong(&problem, &saved, |fault| {
-        matches!(fault, Fault::OtherProblem { what: "size of uncertainty" })
-    });
+    assert_other(&problem, &saved, "size of uncertainty is");
     let larger = problem.clone().with_uncertainty(Norm::L2, 0.31).unwrap();
-    assert_wrong(&larger, &honest, |fault| matches!(fault, Fault::OtherProblem { .. }));
+    assert_other(&larger, &honest, "size of uncertainty is");
     // The same with the numbers made to fit: the pieces do not.
     let mut saved = honest.clone();
     saved.epsilon = 0.31;
@@ -293,16 +296,16 @@ fn proofs_about_something_else_are_refused() {
 
     let mut saved = honest.clone();
     saved.norm = Norm::L1;
-    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::OtherProblem { what: "norm" }));
+    assert_other(&problem, &saved, "norm is");
     let mut saved = honest.clone();
     saved.cost = Cost::L2;
-    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::OtherProblem { what: "kind of cost" }));
+    assert_other(&problem, &saved, "kind of cost is");
     let mut saved = honest.clone();
     saved.form = Form::Absolute;
-    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::OtherProblem { what: "form of actions" }));
+    assert_other(&problem, &saved, "form of actions is");
     let mut saved = honest.clone();
     (saved.individual, saved.cover, saved.ruled_out) = (vec![0.0], None, vec![]);
-    assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::OtherProblem { .. }));
+    assert_other(&problem, &saved, "number of features is");
 
     let mut saved = honest.clone();
     saved.ruled_out[0].upper.pop();
@@ -318,6 +321,57 @@ fn proofs_about_something_else_are_refused() {
     let mut saved = honest.clone();
     saved.outcome = Outcome::AlreadyFavourable;
     assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Score { .. }));
+}
+
+/// A proof that fails because the problem was altered is not called wrong, unless it does not say
+/// which problem it was made for.
+#[test]
+fn proofs_of_an_altered_problem_are_told_apart() {
+    let features = |upper: f64| {
+        Features::new(vec![
+            Feature::new("a").change(Change::Any).limits(-3.0, 3.0),
+            Feature::new("b").change(Change::Any).limits(-3.0, upper),
+        ])
+        .unwrap()
+    };
+    let build = |upper: f64, weight: f64, formula: &str, rule: &str| {
+        let features = features(upper);
+        let scm = Scm::new(&features, vec![("b", Equation::formula(formula))]).unwrap();
+        Problem::new(features.clone(), Classifier::linear(vec![1.0, weight], -1.0, 0.5).unwrap())
+            .unwrap()
+            .with_uncertainty(Norm::L2, 0.1)
+            .unwrap()
+            .with_causal_model(scm)
+            .unwrap()
+            .with_constraints(vec![surefoot::Constraint::parse(&features, rule).unwrap()])
+            .unwrap()
+    };
+    let x = [-0.5, 0.2];
+    let problem = build(3.0, 0.5, "0.5 * a + u", "a >= -3");
+    let (_, saved) = prove(&problem, &x);
+    assert!(matches!(saved.outcome, Outcome::Found(_)));
+    assert!(check(&problem, &saved).unwrap().is_verified());
+    let mut earlier = saved.clone();
+    earlier.problem = None;
+    let earlier = SavedProof::from_json(&earlier.to_json()).unwrap();
+    assert!(earlier.problem.is_none() && check(&problem, &earlier).unwrap().is_verified());
+    // The same, written otherwise, and what makes no difference to the proof.
+    assert!(check(&build(3.0, 0.5, "(a*0.5)+u", "a >= -3"), &saved).unwrap().is_verified());
+    let same = check::Fingerprint::of(&build(3.0, 0.5, "(0.5 *a)+u", "a>=-3"));
+    assert_eq!(saved.problem, Some(same));
+    for (altered, what) in [
+        (build(0.2, 0.5, "0.5 * a + u", "a >= -3"), "features are"),
+        (build(3.0, -0.9, "0.5 * a + u", "a >= -3"), "classifier is"),
+        (build(3.0, 0.5, "-0.9 * a + u", "a >= -3"), "causal model is"),
+        (build(3.0, 0.5, "0.5 * a + u", "b <= 0.2"), "constraints or forbidden transitions are"),
+    ] {
+        match check(&altered, &saved).unwrap() {
+            Checked::OtherProblem { what: found } => assert_eq!(found, what),
+            Checked::Verified(_) => assert_eq!(what, "features are"),
+            other => panic!("{what}: {other:?}"),
+        }
+        assert!(!matches!(check(&altered, &earlier).unwrap(), Checked::OtherProblem { .. }));
+    }
 }
 
 /// What is too much for the budget is not called wrong.

@@ -13,6 +13,7 @@ use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
 use super::{Format, Result, TableError};
+use crate::aside::Aside;
 
 /// Rows of a Parquet file that are packed together.
 const ROW_GROUP: usize = 1 << 16;
@@ -72,7 +73,7 @@ impl Values {
 /// that, it is removed.
 pub struct Writer {
     path: PathBuf,
-    aside: PathBuf,
+    aside: Aside,
     schema: SchemaRef,
     /// None once it is finished.
     target: Option<Target>,
@@ -106,10 +107,7 @@ impl Writer {
         if path.is_dir() {
             return Err(TableError::write(path, "it is a folder"));
         }
-        let mut aside = path.as_os_str().to_owned();
-        aside.push(format!(".{}.partial", std::process::id()));
-        let aside = PathBuf::from(aside);
-        let file = File::create(&aside).map_err(|error| match error.kind() {
+        let (aside, file) = Aside::create(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => TableError::write(path, "its folder does not exist"),
             _ => TableError::write(path, error),
         })?;
@@ -175,18 +173,12 @@ impl Writer {
             None => Ok(()),
         };
         completed.map_err(|error| self.fault(error))?;
-        std::fs::rename(&self.aside, &self.path).map_err(|error| self.fault(error))
+        let Self { path, aside, .. } = self;
+        aside.finish().map_err(|error| TableError::write(&path, error))
     }
 
     fn fault(&self, reason: impl ToString) -> TableError {
         TableError::write(&self.path, reason)
-    }
-}
-
-impl Drop for Writer {
-    fn drop(&mut self) {
-        // Once renamed there is nothing there; if it cannot be removed nothing more can be done.
-        let _ = std::fs::remove_file(&self.aside);
     }
 }
 

@@ -8,7 +8,7 @@ use minijinja::{Environment, Value, context};
 
 use super::{Conclusion, ExperimentError, Result, Results, Settings, conclusion, figures};
 use crate::data::Origin;
-use crate::whole;
+use surefoot::file::write_whole;
 use tables::{Agreement, Table};
 
 /// The page.
@@ -77,7 +77,7 @@ pub fn write(settings: &Settings, results: &Results, folder: &Path) -> Result<Wr
     );
     let page = page.map_err(|source| ExperimentError::Page { source: source.into() })?;
     let path = folder.join("report.html");
-    whole::write(&path, page.as_bytes()).map_err(ExperimentError::write(&path))?;
+    write_whole(&path, page.as_bytes()).map_err(ExperimentError::write(&path))?;
     Ok(Written { page: path, figures: place, conclusions })
 }
 

@@ -9,7 +9,7 @@ use kuva::render::color::Color;
 use kuva::render::render::{PathData, Primitive, Scene, TextAnchor};
 
 use super::SCALE;
-use crate::whole;
+use surefoot::file::write_whole;
 
 /// What text and axes are drawn with.
 pub(crate) const INK: &str = "#222222";
@@ -185,9 +185,9 @@ impl Canvas {
 
     /// Writes the drawing as `name.svg` and `name.png`, each whole or not at all.
     pub fn write(&self, folder: &Path, name: &str) -> io::Result<()> {
-        whole::write(&folder.join(format!("{name}.svg")), self.svg().as_bytes())?;
+        write_whole(&folder.join(format!("{name}.svg")), self.svg().as_bytes())?;
         let png = PngBackend::new().with_scale(SCALE).render_scene(&self.scene).map_err(io::Error::other)?;
-        whole::write(&folder.join(format!("{name}.png")), &png)
+        write_whole(&folder.join(format!("{name}.png")), &png)
     }
 }
 

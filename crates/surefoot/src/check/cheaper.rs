@@ -103,6 +103,9 @@ fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) 
     let whole: Sides =
         features.iter().map(|&i| feasible_change(problem.features(), i, saved.individual[i])).unzip();
     let Some(whole) = cells.cells(&whole) else { return Ok(Vec::new()) };
+    // Beyond all boxes, what is far away is told apart by the boxes that its cones are of: of two
+    // that share a whole value none holds the cells of both.
+    let faces: Vec<Sides> = far.iter().flat_map(Far::faces).filter_map(|sides| cells.cells(&sides)).collect();
     let mut far_used = vec![false; far.len()];
     let matters = |part: &Sides| {
         let (Some((lower, upper)), Some(cheapest)) = (cells.values(part), cells.cheapest(part)) else {
@@ -120,7 +123,7 @@ fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) 
             None => true,
         }
     };
-    match covered(&boxes, whole, matters) {
+    match covered(&boxes, &faces, whole, matters) {
         Covered::By(used) => {
             let near = near.iter().zip(used).filter(|(_, used)| *used).map(|(&k, _)| k);
             let far =

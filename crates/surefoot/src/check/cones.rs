@@ -107,6 +107,22 @@ impl Far {
         }
         nearest >= self.from && farthest <= self.to
     }
+
+    /// Boxes whose faces are where [`Far::holds`] changes its answer: the box itself, and of each
+    /// long side what is far away on its own.
+    pub fn faces(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
+        let mut faces = vec![(self.lower.clone(), self.upper.clone())];
+        for &(k, sign) in &self.long {
+            let (mut lower, mut upper) = (self.lower.clone(), self.upper.clone());
+            if sign > 0.0 {
+                lower[k] = lower[k].max(self.from);
+            } else {
+                upper[k] = upper[k].min(-self.from);
+            }
+            faces.push((lower, upper));
+        }
+        faces
+    }
 }
 
 /// The sides along which rays go, and which way.

@@ -24,8 +24,15 @@ pub(super) enum Covered {
 /// A box is covered if it does not matter, if one of the boxes holds it, or if both parts are
 /// that a face of one of the boxes cuts it into. A box that none of the boxes reaches into is
 /// not. The face is chosen that cuts through as few of them as possible, with as many on either
-/// side: where the boxes come from cutting one box over and over, it is one of these cuts.
-pub(super) fn covered(boxes: &[Sides], whole: Sides, mut matters: impl FnMut(&Sides) -> bool) -> Covered {
+/// side: where the boxes come from cutting one box over and over, it is one of these cuts. Where
+/// the boxes have no face left, `others` may have: boxes within which what matters changes. Any cut
+/// is as good as another, since both its parts must be covered.
+pub(super) fn covered(
+    boxes: &[Sides],
+    others: &[Sides],
+    whole: Sides,
+    mut matters: impl FnMut(&Sides) -> bool,
+) -> Covered {
     let mut used = vec![false; boxes.len()];
     let mut open = vec![(whole, (0..boxes.len()).collect::<Vec<usize>>())];
     let mut looked = 0;
@@ -42,7 +49,13 @@ pub(super) fn covered(boxes: &[Sides], whole: Sides, mut matters: impl FnMut(&Si
             continue;
         }
         near.retain(|&k| reaches(&boxes[k], &part));
-        let Some((axis, at)) = cut(boxes, &part, &near) else { return Covered::Not(part) };
+        let among_others = || {
+            let near: Vec<usize> = (0..others.len()).filter(|&k| reaches(&others[k], &part)).collect();
+            cut(others, &part, &near)
+        };
+        let Some((axis, at)) = cut(boxes, &part, &near).or_else(among_others) else {
+            return Covered::Not(part);
+        };
         let (mut below, mut above) = (part.clone(), part);
         (below.1[axis], above.0[axis]) = (at, at);
         open.push((below, near.clone()));
@@ -106,11 +119,11 @@ mod tests {
             square(1.0, 1.0, 2.0, 2.0),
         ];
         let whole = || square(0.0, 0.0, 3.0, 3.0);
-        assert_eq!(covered(&wheel, whole(), |_| true), Covered::By(vec![true; 5]));
+        assert_eq!(covered(&wheel, &[], whole(), |_| true), Covered::By(vec![true; 5]));
         wheel.pop();
-        assert!(matches!(covered(&wheel, whole(), |_| true), Covered::Not(_)));
+        assert!(matches!(covered(&wheel, &[], whole(), |_| true), Covered::Not(_)));
         assert!(matches!(
-            covered(&wheel, whole(), |part| part.0 != [1.0, 1.0] || part.1 != [2.0, 2.0]),
+            covered(&wheel, &[], whole(), |part| part.0 != [1.0, 1.0] || part.1 != [2.0, 2.0]),
             Covered::By(_)
         ));
     }
@@ -119,7 +132,19 @@ mod tests {
     fn endless_boxes_and_boxes_without_width() {
         let everything = square(0.0, 0.0, f64::INFINITY, 0.0);
         let parts = [square(0.0, 0.0, 2.0, 0.0), square(2.0, -1.0, f64::INFINITY, 1.0)];
-        assert_eq!(covered(&parts, everything.clone(), |_| true), Covered::By(vec![true, true]));
-        assert!(matches!(covered(&parts[..1], everything, |_| true), Covered::Not(_)));
+        assert_eq!(covered(&parts, &[], everything.clone(), |_| true), Covered::By(vec![true, true]));
+        assert!(matches!(covered(&parts[..1], &[], everything, |_| true), Covered::Not(_)));
+    }
+    #[test]
+    fn faces_of_others_cut_what_boxes_leave() {
+        // To the right nothing matters below one half, and nothing above, but all of it does.
+        let boxes = [square(0.0, 0.0, 1.0, 1.0)];
+        let whole = || square(0.0, 0.0, f64::INFINITY, 1.0);
+        let matters = |part: &Sides| part.0[0] < 1.0 || part.0[1] < 0.5 && part.1[1] > 0.5;
+        let halves = [square(0.0, 0.0, f64::INFINITY, 0.5), square(0.0, 0.5, f64::INFINITY, 1.0)];
+        assert_eq!(covered(&boxes, &halves, whole(), matters), Covered::By(vec![true]));
+        assert!(matches!(covered(&boxes, &[], whole(), matters), Covered::Not(_)));
+        // A face proves nothing by itself.
+        assert!(matches!(covered(&boxes, &halves, whole(), |_| true), Covered::Not(_)));
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn holds(
     }
     let pieces: Vec<Sides> =
         cover.pieces.iter().map(|piece| (piece.lower.clone(), piece.upper.clone())).collect();
-    let used = match covered(&pieces, whole.clone(), |part| zone(part).is_some()) {
+    let used = match covered(&pieces, &[], whole.clone(), |part| zone(part).is_some()) {
         Covered::By(used) => used,
         Covered::Not((lower, upper)) => {
             let middle: Vec<f64> = lower.iter().zip(&upper).map(|(l, u)| 0.5 * (l + u)).collect();

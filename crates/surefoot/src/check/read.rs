@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::fingerprint::Fingerprint;
 use super::saved::{Cover, SavedProof, VERSION};
 use crate::certify::{Piece, Reason};
 use crate::error::SavedProblem;
@@ -52,6 +53,7 @@ impl SavedProof {
         let cover = top.field("cover")?;
         let ruled_out = top.field("ruled_out")?.items()?;
         Ok(Self {
+            problem: top.fingerprint()?,
             norm,
             epsilon: top.field("epsilon")?.finite()?,
             cost: match cost.text()? {
@@ -238,6 +240,21 @@ impl<'v> At<'v> {
             worst: self.field("worst")?.finite_numbers(Some(width))?,
             pieces: self.field("pieces")?.listed(None, piece)?,
         })
+    }
+
+    /// Which problem it is about; none where that is not said.
+    fn fingerprint(&self) -> Result<Option<Fingerprint>> {
+        if self.object()?.get("problem").is_none_or(Value::is_null) {
+            return Ok(None);
+        }
+        let problem = self.field("problem")?;
+        let part = |name: &'static str| Ok(problem.field(name)?.text()?.to_owned());
+        Ok(Some(Fingerprint {
+            features: part("features")?,
+            classifier: part("classifier")?,
+            causal_model: part("causal_model")?,
+            rules: part("rules")?,
+        }))
     }
 
     /// The number of a constraint; none where there is nothing.

@@ -6,6 +6,7 @@
 //! ```text
 //! {
 //!   "surefoot_proof": 1,
+//!   "problem": {"features": "9f2c...", "classifier": "...", "causal_model": "...", "rules": "..."},
 //!   "individual": [0.3, -1.2],
 //!   "epsilon": 0.1,
 //!   "norm": {"kind": "l2", "weights": null},
@@ -31,6 +32,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::fingerprint::Fingerprint;
 use crate::certify::{Piece, Reason};
 use crate::recourse::{Proof, Reason as Why, RuledOut};
 use crate::{Action, Cost, Form, Norm, NormKind, Outcome, Problem};
@@ -54,6 +56,8 @@ pub struct Cover {
 /// Everything a proof claims and rests upon, but for the problem that it is about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedProof {
+    /// Which problem that is; earlier versions did not say.
+    pub problem: Option<Fingerprint>,
     /// The individual, in standardised units.
     pub individual: Vec<f64>,
     /// The norm of perturbations.
@@ -82,6 +86,7 @@ impl Proof {
             pieces: certificate.pieces.clone(),
         });
         SavedProof {
+            problem: Some(Fingerprint::of(problem)),
             individual: individual.to_vec(),
             norm: problem.norm().clone(),
             epsilon: problem.epsilon(),
@@ -108,6 +113,7 @@ impl SavedProof {
         });
         json!({
             "surefoot_proof": VERSION,
+            "problem": self.problem.as_ref().map_or(Value::Null, fingerprint),
             "individual": numbers(&self.individual),
             "epsilon": number(self.epsilon),
             "norm": norm,
@@ -155,6 +161,15 @@ fn number(value: f64) -> Value {
 
 fn numbers(values: &[f64]) -> Value {
     values.iter().map(|&value| number(value)).collect()
+}
+
+fn fingerprint(problem: &Fingerprint) -> Value {
+    json!({
+        "features": problem.features,
+        "classifier": problem.classifier,
+        "causal_model": problem.causal_model,
+        "rules": problem.rules,
+    })
 }
 
 fn action(action: &Action) -> Value {

@@ -9,6 +9,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use super::{Activation, Layer, Network};
 use crate::error::FileProblem;
+use crate::file::write_whole;
 use crate::{Error, Result};
 
 impl Network {
@@ -29,15 +30,8 @@ impl Network {
         let fault = |problem| Error::File { path: path.into(), problem };
         let bytes =
             to_safetensors(networks).map_err(|error| fault(FileProblem::Format(error.to_string())))?;
-        // Aside first, then renamed: a full disk leaves no half of a model behind.
-        let mut aside = path.as_os_str().to_owned();
-        aside.push(format!(".{}.partial", std::process::id()));
-        let written = std::fs::write(&aside, bytes).and_then(|()| std::fs::rename(&aside, path));
-        written.map_err(|error| {
-            // If it cannot be removed either there is nothing more to be done.
-            let _ = std::fs::remove_file(&aside);
-            fault(FileProblem::Write(error.kind()))
-        })
+        // A full disk leaves no half of a model behind.
+        write_whole(path, &bytes).map_err(|error| fault(FileProblem::Write(error.kind())))
     }
 }
 

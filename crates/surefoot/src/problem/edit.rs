@@ -9,6 +9,7 @@ use super::entry::{
 };
 use super::file::{ProblemFile, is_json};
 use crate::error::FileProblem;
+use crate::file::write_whole;
 use crate::{Change, Error, Feature, Kind, Result};
 
 /// A TOML problem file, opened for changes. Comments, order and everything that is not
@@ -186,20 +187,8 @@ impl Edit {
 
     /// Writes the file: whole, or not at all.
     pub fn save(&self) -> Result<()> {
-        let mut aside = self.path.as_os_str().to_owned();
-        aside.push(format!(".{}.partial", std::process::id()));
-        let write = || {
-            std::fs::write(&aside, self.text())?;
-            if let Ok(metadata) = std::fs::metadata(&self.path) {
-                std::fs::set_permissions(&aside, metadata.permissions())?;
-            }
-            std::fs::rename(&aside, &self.path)
-        };
-        write().map_err(|error| {
-            // If it cannot be removed either there is nothing more to be done.
-            let _ = std::fs::remove_file(&aside);
-            fault(&self.path, FileProblem::Write(error.kind()))
-        })
+        let written = write_whole(&self.path, self.text().as_bytes());
+        written.map_err(|error| fault(&self.path, FileProblem::Write(error.kind())))
     }
 }
 

@@ -104,8 +104,8 @@ impl ProblemFile {
         let settings = read_settings(&mut top, norm_weights);
         let folder = path.parent().unwrap_or(Path::new(""));
         let (equations, scm) = read_equations(&mut top, features.as_ref(), folder, &mut mistakes.equations);
-        if let (Some(features), Some(scm)) = (&features, &scm)
-            && let Err(error) = super::require_whole_categories(features, scm)
+        if let Some(scm) = &scm
+            && let Err(error) = scm.require_whole_categories()
         {
             mistakes.equations.push(Mistake { line: None, entry: None, fault: error.into() });
         }

@@ -35,6 +35,7 @@ mod finish;
 mod solve;
 mod whole;
 
+use super::{require_budget, require_gap};
 use crate::action::{MOST_ACTIONABLE, intervention_sets};
 use crate::certify::{Budget, Certificate};
 use crate::{Error, Form, Outcome, Problem, Recourse, Result};
@@ -126,9 +127,7 @@ impl<'p> Complete<'p> {
     /// Sets how much dearer, as a share, the action should be at most than the proven bound. It may
     /// be more where nothing so cheap can be proved; `cost_bound` tells.
     pub fn with_gap(mut self, gap: f64) -> Result<Self> {
-        if !(gap.is_finite() && gap > 0.0 && gap < 1.0) {
-            return Err(Error::Setting { setting: "gap", value: gap });
-        }
+        require_gap(gap)?;
         self.gap = gap;
         Ok(self)
     }
@@ -137,9 +136,7 @@ impl<'p> Complete<'p> {
     /// undecided, or an action much dearer than its bound, attempts to find one that is easier to
     /// prove may cost up to three times as much again.
     pub fn with_budget(mut self, budget: Budget) -> Result<Self> {
-        if budget.evaluations == 0 {
-            return Err(Error::Setting { setting: "evaluations", value: 0.0 });
-        }
+        require_budget(budget)?;
         self.budget = budget;
         Ok(self)
     }

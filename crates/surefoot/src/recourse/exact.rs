@@ -130,13 +130,20 @@ impl<'p> Exact<'p> {
     fn sizes(&self, cut: &[usize]) -> Vec<f64> {
         let direct: Vec<f64> = self.weights.iter().map(|w| w.abs()).collect();
         let mut sizes = direct.clone();
-        // Paths of ever more arrows; the graph has no longer ones than features.
+        let mut is_cut = vec![false; sizes.len()];
+        cut.iter().for_each(|&i| is_cut[i] = true);
+        // Paths of ever more arrows, until there are no longer ones; there are none longer than the
+        // features are many, and most graphs are shallow.
         for _ in 1..sizes.len() {
             let reach = |j: usize| -> f64 {
-                let effects = (0..sizes.len()).filter(|i| !cut.contains(i));
+                let effects = (0..sizes.len()).filter(|&i| !is_cut[i]);
                 effects.map(|i| self.coefficients[[i, j]].abs() * sizes[i]).sum()
             };
-            sizes = (0..sizes.len()).map(|j| direct[j] + reach(j)).collect();
+            let longer: Vec<f64> = (0..sizes.len()).map(|j| direct[j] + reach(j)).collect();
+            if longer == sizes {
+                break;
+            }
+            sizes = longer;
         }
         sizes
     }

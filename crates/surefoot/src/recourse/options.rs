@@ -20,6 +20,9 @@ pub fn recourse_options(problem: &Problem, people: &People, count: usize) -> Res
     individuals.into_par_iter().map(|individual| options(problem, individual, count, answer)).collect()
 }
 
+/// The share of the effort below which a change may be a token.
+const TOKEN: f64 = 0.05;
+
 /// Actions that change some features and not others, and the cheapest of them.
 struct Branch {
     /// What is not to be changed, in ascending order.
@@ -31,8 +34,10 @@ struct Branch {
 /// some of the features are fixed.
 ///
 /// The first is the cheapest action that holds. Each further one is the cheapest that does without
-/// at least one of the changes of every option before it: neither the same with something added
-/// nor the same by another amount. It holds as the first does, and its `cost_bound` is that of all
+/// at least one of the changes that matter of every option before it: neither the same with something
+/// added nor the same by another amount, nor the same without a token. A token is a change that is
+/// less than a twentieth of the effort and can be done without, by more of the others, for less than a
+/// twentieth on top. An option holds as the first does, and its `cost_bound` is that of all
 /// such actions. Where there is no action at all there is one outcome, which says so.
 ///
 /// # Errors
@@ -51,6 +56,8 @@ pub fn options(
         other => return Ok(vec![other]),
     };
     let mut chosen: Vec<Recourse> = Vec::new();
+    // Of each option the changes that matter.
+    let mut cores: Vec<Vec<usize>> = Vec::new();
     let mut branches = vec![Branch { fixed: Vec::new(), cheapest: first }];
     let mut seen: HashSet<Vec<usize>> = HashSet::new();
     // What may be cheaper in branches that could not be decided.
@@ -62,18 +69,20 @@ pub fn options(
         let bound = branches.iter().map(|branch| branch.cheapest.cost_bound).fold(open, f64::min);
         let Branch { fixed, mut cheapest } = branches.swap_remove(next);
         let changes = changed(&cheapest.action);
-        let before = chosen.iter().map(|option| changed(&option.action));
         // All branches together are all actions that are left: those of this one are divided by
         // which of the changes they do without.
-        let without = before.into_iter().find(|before| before.iter().all(|i| changes.contains(i)));
-        let without = without.unwrap_or_else(|| {
-            cheapest.cost_bound = bound.min(cheapest.cost);
-            chosen.push(cheapest);
-            changes
-        });
-        if chosen.len() == count {
-            break;
-        }
+        let without = match cores.iter().find(|core| core.iter().all(|i| changes.contains(i))) {
+            Some(core) => core.clone(),
+            None => {
+                cheapest.cost_bound = bound.min(cheapest.cost);
+                chosen.push(cheapest.clone());
+                if chosen.len() == count {
+                    break;
+                }
+                cores.push(core(problem, individual, &cheapest, &answer)?);
+                cores[cores.len() - 1].clone()
+            }
+        };
         for i in without {
             let mut fixed = fixed.clone();
             fixed.push(i);
@@ -93,6 +102,34 @@ pub fn options(
         }
     }
     Ok(sorted(chosen).into_iter().map(Outcome::Found).collect())
+}
+
+/// The changes of an option that matter: all but tokens.
+fn core(
+    problem: &Problem,
+    individual: &[f64],
+    option: &Recourse,
+    answer: impl Fn(&Problem, &[f64]) -> Result<Outcome>,
+) -> Result<Vec<usize>> {
+    let features = problem.features();
+    let changes = option.action.features.iter().zip(&option.action.change);
+    let mut efforts: Vec<(f64, usize)> =
+        changes.map(|(&i, change)| (features.feature(i).weight * change.abs(), i)).collect();
+    let all: f64 = efforts.iter().map(|(effort, _)| effort).sum();
+    // A category has no small change.
+    efforts
+        .retain(|&(effort, i)| effort > 0.0 && effort < TOKEN * all && features.feature(i).group.is_none());
+    efforts.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut core = changed(&option.action);
+    for (_, token) in efforts {
+        let rest: Vec<usize> = core.iter().copied().filter(|&i| i != token).collect();
+        let others: Vec<usize> = (0..features.len()).filter(|i| !rest.contains(i)).collect();
+        let found = answer(&problem.without(&others), individual)?;
+        if found.recourse().is_some_and(|found| found.cost <= (1.0 + TOKEN) * option.cost) {
+            core = rest;
+        }
+    }
+    Ok(core)
 }
 
 /// The features that an action changes.

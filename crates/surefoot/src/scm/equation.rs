@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::{formula, linear, network};
+use crate::content::Content;
 use crate::graph::{Builder, Form};
 use crate::network::{Lanes, Network, Workspace};
 use crate::{Error, Features, Result};
@@ -53,6 +54,9 @@ pub(super) trait Mechanism: Debug + Send + Sync {
         false
     }
 
+    /// What it says, for a hash.
+    fn tell(&self, content: &mut Content);
+
     /// The value as a part of a graph.
     fn compose<'a>(&'a self, graph: &mut Builder<'a>, parents: &[Form], noise: &Form) -> Form;
 
@@ -72,6 +76,7 @@ enum Declaration {
     Linear { parents: Vec<String>, coefficients: Vec<f64>, intercept: f64 },
     Network { parents: Vec<String>, network: Network },
     Formula { formula: String, inverse: Option<String> },
+    Root,
 }
 
 fn owned(names: &[&str]) -> Vec<String> {
@@ -93,7 +98,8 @@ impl Equation {
     /// `-4 + 1.5 * max(income, 0) + u`.
     ///
     /// Operators `+ - * / ^` and parentheses, functions exp, log, sqrt, tanh, sigmoid, abs,
-    /// min, max. Names that are not words go between back quotes. Where the noise is not
+    /// min, max. Names that are not words go between back quotes, as does a feature that is called
+    /// `u`: without them a formula is refused that may mean it. Where the noise is not
     /// simply added it is recovered by root search, which needs a formula that is strictly
     /// monotone in `u` (or give the [inverse](Self::formula_with_inverse)).
     pub fn formula(formula: impl Into<String>) -> Self {
@@ -109,7 +115,7 @@ impl Equation {
 
     /// `X := u`, in own units: a feature without causes.
     pub(super) fn root() -> Self {
-        Self::formula("u")
+        Self(Declaration::Root)
     }
 
     /// Resolves names and checks numbers; `i` is the feature that the equation is for.
@@ -126,7 +132,12 @@ impl Equation {
                 Ok((parents, Arc::new(mechanism)))
             }
             Declaration::Formula { formula, inverse } => {
+                formula::require_one_meaning(features, i, &formula)?;
                 let (parents, mechanism) = formula::Formula::new(features, i, &formula, inverse.as_deref())?;
+                Ok((parents, Arc::new(mechanism)))
+            }
+            Declaration::Root => {
+                let (parents, mechanism) = formula::Formula::new(features, i, "u", None)?;
                 Ok((parents, Arc::new(mechanism)))
             }
         }

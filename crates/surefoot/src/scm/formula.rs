@@ -1,6 +1,7 @@
 //! `X := formula(parents, u)`, in people's own units.
 
 use super::equation::Mechanism;
+use crate::content::Content;
 use crate::expression::{Expression, FormulaProblem, Input, Obstacle, Trend};
 use crate::graph::{Builder, Form, Implicit, Interval, Intervals};
 use crate::network::{Lanes, Workspace};
@@ -38,6 +39,24 @@ enum Inversion {
     Given { expression: Expression, slots: Vec<Slot> },
     /// By root search on a formula strictly monotone in the noise.
     Search { increasing: bool },
+}
+
+/// Refuses a formula with `u` in it where that may be taken for a feature: there is one of this
+/// name, and nothing shows that it is told from the noise.
+pub(super) fn require_one_meaning(features: &Features, i: usize, formula: &str) -> Result<()> {
+    // What cannot be parsed is told elsewhere.
+    let Ok(expression) = Expression::parse(formula) else { return Ok(()) };
+    let noise = expression.inputs().iter().find(|input| input.is_noise());
+    let is_told_apart = expression.inputs().iter().any(|input| input.quoted && input.name == "u");
+    match noise.filter(|_| features.index("u").is_ok() && !is_told_apart) {
+        None => Ok(()),
+        Some(noise) => Err(Error::Formula {
+            feature: features.feature(i).name.clone(),
+            formula: formula.into(),
+            column: noise.column,
+            problem: FormulaProblem::NoiseOrFeature,
+        }),
+    }
 }
 
 impl Formula {
@@ -207,6 +226,14 @@ impl Mechanism for Formula {
             }
         }
         self.expression.evaluate(&input).map(|value| self.feature.standardise(value))
+    }
+
+    fn tell(&self, content: &mut Content) {
+        content.text("formula");
+        content.text(&self.expression.canonical());
+        if let Inversion::Given { expression, .. } = &self.inversion {
+            content.text(&expression.canonical());
+        }
     }
 
     fn is_additive(&self) -> bool {

@@ -1,6 +1,7 @@
 //! `X := coefficients . parents + intercept + u`.
 
 use super::equation::Mechanism;
+use crate::content::Content;
 use crate::graph::{Builder, Form};
 use crate::network::{Lanes, Workspace};
 use crate::{Error, Feature, Result};
@@ -61,6 +62,12 @@ impl Mechanism for Linear {
         }
         let terms = self.coefficients.iter().zip(parents);
         terms.fold(noise.map(|u| u + self.intercept), |sum, (&c, &p)| sum.zip(p, |sum, p| sum + c * p))
+    }
+
+    fn tell(&self, content: &mut Content) {
+        content.text("linear");
+        content.numbers(self.coefficients.iter());
+        content.number(self.intercept);
     }
 
     fn is_additive(&self) -> bool {

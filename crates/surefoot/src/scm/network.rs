@@ -1,6 +1,7 @@
 //! `X := network(parents) + u`.
 
 use super::equation::Mechanism;
+use crate::content::Content;
 use crate::graph::{Builder, Form};
 use crate::network::{Lanes, Network, Workspace};
 use crate::{Error, Feature, Result};
@@ -57,6 +58,11 @@ impl Mechanism for NetworkEquation {
         Some(self.0.workspace())
     }
 
+    fn tell(&self, content: &mut Content) {
+        content.text("network");
+        self.0.tell(content);
+    }
+
     fn is_additive(&self) -> bool {
         true
     }
@@ -66,6 +72,7 @@ impl Mechanism for NetworkEquation {
         let only_layer = self.0.layers().len() == 1;
         only_layer.then(|| self.0.layers()[0].weight.row(0).to_vec())
     }
+
     fn compose<'a>(&'a self, graph: &mut Builder<'a>, parents: &[Form], noise: &Form) -> Form {
         graph.network(&self.0, parents).plus(1.0, noise)
     }

@@ -275,15 +275,15 @@ impl Knapsack<'_> {
         let gained = |change: &[f64]| (0..change.len()).map(|k| self.gain(k, change[k])).sum::<f64>();
         match self.cost {
             Cost::L1 => {
-                for &k in &self.gains.order {
+                // Of hundreds of categories none has room once the group is decided: what is gained is
+                // summed up only where there is some.
+                for &k in self.gains.order.iter().filter(|&&k| room[k] != 0.0) {
                     let missing = self.need - gained(&change);
                     if missing <= 0.0 {
                         break;
                     }
-                    if room[k] != 0.0 {
-                        let wanted = missing / self.gains.values[k].abs();
-                        change[k] += wanted.min(room[k].abs()).copysign(room[k]);
-                    }
+                    let wanted = missing / self.gains.values[k].abs();
+                    change[k] += wanted.min(room[k].abs()).copysign(room[k]);
                 }
             }
             Cost::L2 => {

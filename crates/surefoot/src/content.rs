@@ -1,0 +1,64 @@
+//! What something says, number by number, as a hash: the same wherever and whenever it is taken.
+
+use sha2::{Digest, Sha256};
+
+/// Hexadecimal digits kept of a hash.
+const DIGITS: usize = 32;
+
+/// Content that is being told.
+pub(crate) struct Content(Sha256);
+
+impl Content {
+    /// Nothing so far.
+    pub fn new() -> Self {
+        Self(Sha256::new())
+    }
+
+    /// Adds a text, with its length, so that two texts are not taken for one.
+    pub fn text(&mut self, text: &str) {
+        self.count(text.len());
+        self.0.update(text.as_bytes());
+    }
+
+    /// Adds a number; zero has no sign.
+    pub fn number(&mut self, value: f64) {
+        self.0.update((value + 0.0).to_bits().to_le_bytes());
+    }
+
+    /// Adds numbers, with how many there are.
+    pub fn numbers<'a>(&mut self, values: impl ExactSizeIterator<Item = &'a f64>) {
+        self.count(values.len());
+        values.for_each(|&value| self.number(value));
+    }
+
+    /// Adds a whole number.
+    pub fn count(&mut self, count: usize) {
+        self.0.update((count as u64).to_le_bytes());
+    }
+
+    /// The hash of all of it.
+    pub fn hash(self) -> String {
+        let digits = self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        digits[..DIGITS].to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As another program has it: `printf '\x02\0\0\0\0\0\0\0ab' | sha256sum`.
+    #[test]
+    fn the_same_everywhere() {
+        let mut content = Content::new();
+        content.text("ab");
+        assert_eq!(content.hash(), "5dff2b3fa79721a8181b9beb1db6bcce");
+        let of = |value: f64| {
+            let mut content = Content::new();
+            content.number(value);
+            content.hash()
+        };
+        assert_eq!(of(0.0), of(-0.0));
+        assert_ne!(of(0.1 + 0.2), of(0.3));
+    }
+}

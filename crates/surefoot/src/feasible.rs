@@ -1,0 +1,177 @@
+//! Whether an action can be taken at all.
+//!
+//! That an action *holds* says nothing of this: it may ask for what nobody may change, for more
+//! than limits allow, or for half a child. Methods of this crate only give feasible actions; those
+//! of others are judged here.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::action::feasible_change;
+use crate::feature::Group;
+use crate::margin::counterfactual;
+use crate::{Action, Change, Error, Form, Kind, Problem, Result};
+
+/// What of a change, relative to the values, is the rounding of units.
+const ROUNDING: f64 = 1e-9;
+
+/// Why an action cannot be taken; never without a reason.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Infeasible {
+    /// All the reasons.
+    pub reasons: Vec<Hindrance>,
+}
+
+impl fmt::Display for Infeasible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reasons: Vec<String> = self.reasons.iter().map(Hindrance::to_string).collect();
+        f.write_str(&reasons.join("; "))
+    }
+}
+
+/// One reason, in people's own units.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named by the message of their variant")]
+pub enum Hindrance {
+    /// A feature that no action may touch.
+    #[error("`{feature}` may not be changed")]
+    Fixed { feature: String },
+    /// The wrong way.
+    #[error("`{feature}` may only {}", if *.up { "rise" } else { "fall" })]
+    Direction { feature: String, up: bool },
+    /// A category that people may not leave, or not enter.
+    #[error("`{category}` may not be {}", if *.entered { "entered" } else { "left" })]
+    Category { category: String, entered: bool },
+    /// Beyond a limit.
+    #[error("`{feature}` would become {value}, {} its limit of {limit}", if *.value > *.limit { "above" } else { "below" })]
+    Limit { feature: String, value: f64, limit: f64 },
+    /// A fraction where whole numbers belong.
+    #[error("`{feature}` would change by {change}, and changes by whole numbers only")]
+    NotWhole { feature: String, change: f64 },
+    /// No category afterwards, or several.
+    #[error("`{group}` would not go from one category to another")]
+    NoCategory { group: String },
+    /// A forbidden transition between values.
+    #[error("`{feature}` may not go from {from} to {to}")]
+    ForbiddenValue { feature: String, from: f64, to: f64 },
+    /// A forbidden transition between categories.
+    #[error("`{group}` may not go from `{from}` to `{to}`")]
+    ForbiddenCategory { group: String, from: String, to: String },
+    /// A constraint that is not met by whoever acts so.
+    #[error("the constraint `{rule}` is not met")]
+    Constraint { rule: String },
+}
+
+/// Why an individual cannot take an action, wherever it comes from; nothing if they can.
+///
+/// ```
+/// use surefoot::{Action, Change, Classifier, Feature, Features, Problem, infeasible};
+///
+/// let income = Feature::new("income").scaling(3000.0, 1500.0).limits(0.0, 9000.0).change(Change::Increase);
+/// let problem = Problem::new(Features::new(vec![income])?, Classifier::linear(vec![1.0], 0.0, 0.5)?)?;
+/// let why = |change| infeasible(&problem, &[0.0], &Action { features: vec![0], change: vec![change] });
+/// assert_eq!(why(2.0)?, None);
+/// assert_eq!(why(-2.0)?.unwrap().to_string(), "`income` may only rise");
+/// assert_eq!(why(5.0)?.unwrap().to_string(), "`income` would become 10500, above its limit of 9000");
+/// # Ok::<(), surefoot::Error>(())
+/// ```
+///
+/// # Errors
+/// If individual or action do not fit the problem, or if the causal model cannot produce them.
+pub fn infeasible(problem: &Problem, individual: &[f64], action: &Action) -> Result<Option<Infeasible>> {
+    let features = problem.features();
+    action.check(features)?;
+    if individual.len() != features.len() {
+        return Err(Error::VectorLength { expected: features.len(), found: individual.len() });
+    }
+    let mut reasons = Vec::new();
+    for (&i, &change) in action.features.iter().zip(&action.change) {
+        reasons.extend(of_feature(problem, individual, i, change));
+    }
+    for group in features.groups() {
+        reasons.extend(of_group(problem, individual, action, group));
+    }
+    if !problem.constraints().is_empty() {
+        let reached = counterfactual(problem, individual, action, &vec![0.0; individual.len()])?;
+        let unmet = problem.constraints().iter().filter(|rule| rule.value(&reached) < -ROUNDING);
+        reasons.extend(unmet.map(|rule| Hindrance::Constraint { rule: rule.text().into() }));
+    }
+    Ok((!reasons.is_empty()).then_some(Infeasible { reasons }))
+}
+
+/// What hinders the change of one feature.
+fn of_feature(problem: &Problem, individual: &[f64], i: usize, change: f64) -> Option<Hindrance> {
+    let feature = problem.features().feature(i);
+    let name = || feature.name.clone();
+    if !feature.is_actionable() {
+        // To leave it as it is makes a difference only where something would move it.
+        let is_held =
+            problem.form() == Form::Absolute || problem.scm().is_some_and(|scm| !scm.parents(i).is_empty());
+        return (change != 0.0 || is_held).then(|| Hindrance::Fixed { feature: name() });
+    }
+    let by = feature.std * change;
+    let whole = by.round();
+    if feature.kind != Kind::Real && (by - whole).abs() > ROUNDING * whole.abs().max(1.0) {
+        return Some(Hindrance::NotWhole { feature: name(), change: by });
+    }
+    let (lower, upper) = feasible_change(problem.features(), i, individual[i]);
+    let slack = ROUNDING * (1.0 + individual[i].abs() + change.abs());
+    if change < lower - slack || change > upper + slack {
+        let up = change > 0.0;
+        return Some(match feature.change {
+            Change::Increase | Change::Decrease if feature.group.is_some() => {
+                Hindrance::Category { category: name(), entered: up }
+            }
+            Change::Increase if !up => Hindrance::Direction { feature: name(), up: true },
+            Change::Decrease if up => Hindrance::Direction { feature: name(), up: false },
+            // More than the one there is, or less than none.
+            _ if feature.group.is_some() => return None,
+            _ => {
+                let value = told(feature.own_units(individual[i] + change));
+                let (least, most) = match feature.kind {
+                    Kind::Binary => (feature.lower.max(0.0), feature.upper.min(1.0)),
+                    Kind::Real | Kind::Integer => (feature.lower, feature.upper),
+                };
+                Hindrance::Limit { feature: name(), value, limit: if up { most } else { least } }
+            }
+        });
+    }
+    if feature.kind == Kind::Real || feature.group.is_some() {
+        return None;
+    }
+    let from = feature.own_units(individual[i]).round();
+    let is_forbidden = problem.forbidden().iter().any(|rule| rule.forbids_step(i, from, from + whole));
+    is_forbidden.then(|| Hindrance::ForbiddenValue { feature: name(), from, to: from + whole })
+}
+
+/// What hinders the move of a group from one category to another, if there is one.
+fn of_group(problem: &Problem, individual: &[f64], action: &Action, group: Group) -> Option<Hindrance> {
+    let feature = |i: usize| problem.features().feature(i);
+    let own = |i: usize| feature(i).own_units(individual[i]).round();
+    let steps = |i: usize| {
+        let place = action.features.iter().position(|&named| named == i);
+        place.map_or(0.0, |place| (feature(i).std * action.change[place]).round())
+    };
+    let moved: Vec<usize> = group.columns.iter().copied().filter(|&i| steps(i) != 0.0).collect();
+    if moved.is_empty() {
+        return None;
+    }
+    let leaves = |&&i: &&usize| steps(i) == -1.0 && own(i) == 1.0;
+    let enters = |&&i: &&usize| steps(i) == 1.0 && own(i) == 0.0;
+    let (Some(&from), Some(&to), 2) = (moved.iter().find(leaves), moved.iter().find(enters), moved.len())
+    else {
+        return Some(Hindrance::NoCategory { group: group.name });
+    };
+    let forbids = problem.forbidden().iter().any(|rule| {
+        rule.forbids_move(from, to) || rule.forbids_step(from, 1.0, 0.0) || rule.forbids_step(to, 0.0, 1.0)
+    });
+    let name = |i: usize| feature(i).name.clone();
+    forbids.then(|| Hindrance::ForbiddenCategory { group: group.name, from: name(from), to: name(to) })
+}
+
+/// Without the rounding of units: ten digits.
+fn told(value: f64) -> f64 {
+    format!("{value:.9e}").parse().unwrap_or(value)
+}
