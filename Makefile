@@ -1,6 +1,6 @@
 # `make test` runs every check on a machine that has cargo and Python (3.9 or later) and nothing else.
 
-.PHONY: test fmt lint unit docs demo wheel python bench test-ecosystem
+.PHONY: test fmt lint unit docs demo wheel python test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check
 
 test: fmt lint unit docs demo python
 
@@ -55,5 +55,31 @@ $(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt
 	$(ECOSYSTEM)/bin/pip install --quiet --requirement tests/ecosystem/requirements.txt
 	touch $@
 
-bench:
-	cargo bench --workspace --locked
+# Measurements, into docs/performance.md: about half an hour on an idle machine with two cores. Each part can
+# be run alone.
+bench: bench-kernel bench-counts bench-scaling bench-compare
+
+# Surefoot beside DiCE, ReLax, alibi and PyTorch, each in an environment of its own under target/bench.
+bench-compare: bench-wheel
+	$(PYTHON) benches/compare/compare.py
+
+# The network kernel against the peak of a core.
+bench-kernel:
+	cargo bench --locked --package surefoot --bench roofline | $(PYTHON) benches/page.py kernel
+
+# Time and memory for more people, features and threads.
+bench-scaling: bench-wheel
+	cargo build --release --locked --package surefoot-cli
+	$(PYTHON) benches/compare/compare.py --environment
+	target/bench/surefoot/bin/python benches/scaling.py
+
+# Instructions; both need valgrind. The check fails where there are more than 5% more than were kept.
+bench-counts:
+	$(PYTHON) benches/counts.py page
+
+bench-check:
+	$(PYTHON) benches/counts.py check
+
+bench-wheel: $(VENV)/installed
+	rm -rf target/bench/wheels
+	$(VENV)/bin/maturin build --release --locked --out target/bench/wheels

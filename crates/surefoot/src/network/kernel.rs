@@ -6,7 +6,8 @@
 //!
 //! The loops are written once in plain Rust and compiled three times, for AVX-512, for AVX2
 //! with fused multiply-add, and for whatever the compiler takes for granted. Which one runs
-//! is decided when the program starts.
+//! is decided when the program starts: the best that the processor has, or that the variable
+//! `SUREFOOT_SIMD` (`portable`, `avx2` or `avx512`) allows, so that each can be measured.
 
 #![expect(unsafe_code, reason = "a function compiled for a CPU feature may only be called where it exists")]
 
@@ -47,9 +48,26 @@ impl Level {
         levels
     }
 
+    /// The best that is available, no better than what was asked for.
+    fn chosen(asked: Option<&str>) -> Level {
+        let levels = Self::available();
+        let best = levels.last().copied().unwrap_or(Level::Portable);
+        levels.into_iter().find(|level| asked == Some(level.name())).unwrap_or(best)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Level::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => "avx512",
+        }
+    }
+
     fn best() -> Level {
         static BEST: OnceLock<Level> = OnceLock::new();
-        *BEST.get_or_init(|| Self::available().pop().unwrap_or(Level::Portable))
+        *BEST.get_or_init(|| Self::chosen(std::env::var("SUREFOOT_SIMD").ok().as_deref()))
     }
 }
 
@@ -329,6 +347,16 @@ mod tests {
 
     fn block(values: impl Fn(usize) -> f64) -> Lanes {
         Lanes::from_fn(values)
+    }
+
+    #[test]
+    fn the_level_is_the_best_unless_another_is_asked_for() {
+        for level in Level::available() {
+            assert_eq!(Level::chosen(Some(level.name())), level);
+        }
+        for other in [None, Some("none"), Some("")] {
+            assert_eq!(Some(Level::chosen(other)), Level::available().pop());
+        }
     }
 
     #[test]

@@ -1,0 +1,46 @@
+"""Surefoot's Python package: exact for linear classifiers, by search with proof for networks."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import numpy as np
+import surefoot as sf
+from case import Case, Found, run, together
+
+
+def problem(case: Case, epsilon: float) -> sf.Problem:
+    """The question of a case, in standardised units."""
+    features = [
+        sf.Feature(
+            feature["name"], feature["change"], mean=0, std=1, limits=(feature["lower"], feature["upper"])
+        )
+        for feature in case.features
+    ]
+    if len(case.layers) == 1:
+        weight, bias = case.layers[0]
+        classifier = sf.Classifier.linear(weight[0], float(bias[0]))
+    else:
+        classifier = sf.Classifier.network(case.layers)
+    return sf.Problem(features, classifier, epsilon=epsilon)
+
+
+def method(case: Case, seconds: float) -> list[Found]:
+    results = []
+    rows = np.ascontiguousarray(case.people)
+    for epsilon in (0.0, 0.1):
+        asked = problem(case, epsilon)
+        taken, answers = together(seconds, lambda asked=asked: sf.recourse(asked, rows))
+        statuses = answers.column("status")
+        columns = [answers.column(f"counterfactual:{name}") for name in case.names]
+        reached = np.stack(columns, axis=1).astype(float).tolist()
+        found = [row if status == "found" else None for row, status in zip(reached, statuses)]
+        told = ", ".join(f"{count} {status}" for status, count in sorted(Counter(statuses).items()))
+        name = "Surefoot, exact" if len(case.layers) == 1 else "Surefoot, proved"
+        results.append(Found(name, epsilon, taken, found, f"{told}; {os.cpu_count()} threads"))
+    return results
+
+
+if __name__ == "__main__":
+    run(method)
