@@ -54,10 +54,10 @@ fn measure() {
     for count in [16, 64, 1024] {
         let rows = Array2::from_shape_fn((count, SIZES[0]), |(i, j)| ((i * 7 + j) as f64 * 0.37).sin());
         let works: [(usize, &(dyn Fn() + Sync)); 4] = [
-            (FORWARD, &|| drop(black_box(tanh.values(rows.view())))),
-            (FORWARD + BACKWARD, &|| drop(black_box(tanh.gradients(rows.view())))),
-            (FORWARD, &|| drop(black_box(relu.values(rows.view())))),
-            (FORWARD + BACKWARD, &|| drop(black_box(relu.gradients(rows.view())))),
+            (FORWARD, &|| hold(tanh.values(rows.view()))),
+            (FORWARD + BACKWARD, &|| hold(tanh.gradients(rows.view()))),
+            (FORWARD, &|| hold(relu.values(rows.view()))),
+            (FORWARD + BACKWARD, &|| hold(relu.gradients(rows.view()))),
         ];
         // In turns, so that all of them meet the same moments of a busy machine; the best one counts.
         let (mut highest, mut rates) = (0.0f64, [0.0f64; 4]);
@@ -95,6 +95,11 @@ fn timed(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
+/// Keeps the compiler from leaving out what nobody looks at.
+fn hold<T>(value: T) {
+    black_box(value);
+}
+
 /// Steps of the loops below, and the registers that each of them works on.
 const STEPS: usize = 20_000;
 const REGISTERS: usize = 12;
@@ -105,10 +110,10 @@ fn peak(level: &str) -> Option<f64> {
     let fused = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
     let wide = fused && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq");
     let (lanes, seconds) = match level {
-        "portable" => (2, timed(|| drop(black_box(x86::portable())))),
+        "portable" => (2, timed(|| hold(x86::portable()))),
         // SAFETY: the features have been looked for.
-        "avx2" if fused => (4, timed(|| drop(black_box(unsafe { x86::avx2() })))),
-        "avx512" if wide => (8, timed(|| drop(black_box(unsafe { x86::avx512() })))),
+        "avx2" if fused => (4, timed(|| hold(unsafe { x86::avx2() }))),
+        "avx512" if wide => (8, timed(|| hold(unsafe { x86::avx512() }))),
         _ => return None,
     };
     Some((STEPS * REGISTERS * lanes * 2) as f64 / seconds / 1e9)

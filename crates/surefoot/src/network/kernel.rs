@@ -81,11 +81,25 @@ pub(crate) trait Vectorised {
 
     /// The loops; `FUSED` where multiplication and addition are one instruction.
     fn run<const FUSED: bool>(self) -> Self::Output;
+
+    /// The same, fused, where there are 32 registers of eight doubles, for loops that can use them.
+    /// It must compute the same to the last bit.
+    #[inline(always)]
+    fn run_on_many_registers(self) -> Self::Output
+    where
+        Self: Sized,
+    {
+        self.run::<true>()
+    }
 }
 
 /// Runs loops compiled for this processor.
 pub(crate) fn vectorised<V: Vectorised>(work: V) -> V::Output {
-    match Level::best() {
+    vectorised_at(Level::best(), work)
+}
+
+pub(super) fn vectorised_at<V: Vectorised>(level: Level, work: V) -> V::Output {
+    match level {
         Level::Portable => work.run::<false>(),
         // SAFETY: these levels exist only where the CPU has the features.
         #[cfg(target_arch = "x86_64")]
@@ -104,7 +118,7 @@ fn run_avx2<V: Vectorised>(work: V) -> V::Output {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,fma")]
 fn run_avx512<V: Vectorised>(work: V) -> V::Output {
-    work.run::<true>()
+    work.run_on_many_registers()
 }
 
 /// A matrix with a constant term, packed for [`Packed::apply`].

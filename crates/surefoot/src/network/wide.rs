@@ -86,20 +86,45 @@ struct Product<'a, const SIZES: bool> {
 impl<const SIZES: bool> Vectorised for Product<'_, SIZES> {
     type Output = ();
 
+    /// At most two columns at a time: their sums are eight of the sixteen registers of AVX2.
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
+        let columns = self.columns();
+        let mut first = 0;
+        while first + 2 <= columns {
+            tile::<2, SIZES, FUSED>(self.matrix, self.input, first, self.output);
+            first += 2;
+        }
+        if first < columns {
+            tile::<1, SIZES, FUSED>(self.matrix, self.input, first, self.output);
+        }
+    }
+
+    /// Four columns at a time, and what is left together: one column alone waits for its weights.
+    #[inline(always)]
+    fn run_on_many_registers(self) {
+        let columns = self.columns();
+        let mut first = 0;
+        while first + 4 <= columns {
+            tile::<4, SIZES, true>(self.matrix, self.input, first, self.output);
+            first += 4;
+        }
+        match columns - first {
+            3 => tile::<3, SIZES, true>(self.matrix, self.input, first, self.output),
+            2 => tile::<2, SIZES, true>(self.matrix, self.input, first, self.output),
+            1 => tile::<1, SIZES, true>(self.matrix, self.input, first, self.output),
+            _ => {}
+        }
+    }
+}
+
+impl<const SIZES: bool> Product<'_, SIZES> {
+    #[inline(always)]
+    fn columns(&self) -> usize {
         let stride = self.matrix.inputs.div_ceil(LANES);
         let columns = self.output.len() / self.matrix.blocks;
         assert!(self.input.len() >= columns * stride, "as many columns in as out");
-        let mut first = 0;
-        while first + 4 <= columns {
-            tile::<4, SIZES, FUSED>(self.matrix, self.input, first, self.output);
-            first += 4;
-        }
-        while first < columns {
-            tile::<1, SIZES, FUSED>(self.matrix, self.input, first, self.output);
-            first += 1;
-        }
+        columns
     }
 }
 
@@ -132,29 +157,33 @@ fn tile<const COLUMNS: usize, const SIZES: bool, const FUSED: bool>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::kernel::{Level, vectorised_at};
     use super::*;
 
     #[test]
-    fn products_agree_with_their_definition() {
+    fn products_agree_with_their_definition_at_every_level() {
         for (outputs, inputs) in [(1, 1), (3, 20), (16, 5), (100, 17), (33, 100)] {
             let weight = |i: usize, j: usize| ((i * 31 + j * 17) as f64).sin();
             let matrix = Wide::new(outputs, inputs, weight);
-            for columns in [1, 4, 7] {
+            for columns in [1, 2, 3, 4, 7] {
                 let x = |c: usize, j: usize| ((c * 7 + j) as f64).cos();
                 let input: Vec<Lanes> =
                     (0..columns).flat_map(|c| on_lanes(inputs, move |j| x(c, j))).collect();
-                for sizes in [false, true] {
+                for (level, sizes) in Level::available().into_iter().flat_map(|l| [(l, false), (l, true)]) {
                     let mut output = vec![Lanes::splat(f64::NAN); columns * matrix.blocks()];
+                    let (matrix, input, output) = (&matrix, &input[..], &mut output[..]);
                     match sizes {
-                        true => matrix.multiply_sizes(&input, &mut output),
-                        false => matrix.multiply(&input, &mut output),
+                        true => vectorised_at(level, Product::<true> { matrix, input, output }),
+                        false => vectorised_at(level, Product::<false> { matrix, input, output }),
                     }
                     for c in 0..columns {
                         for i in 0..outputs {
                             let w = |j| if sizes { weight(i, j).abs() } else { weight(i, j) };
                             let exact: f64 = (0..inputs).map(|j| w(j) * x(c, j)).sum();
+                            let fused = (0..inputs).fold(0.0, |sum, j| x(c, j).mul_add(w(j), sum));
                             let found = output[c * matrix.blocks() + i / LANES].0[i % LANES];
                             assert!((found - exact).abs() < 1e-13);
+                            assert!(level == Level::Portable || found == fused, "{level:?} {columns}");
                         }
                     }
                 }
