@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -59,8 +60,10 @@ def main() -> None:
     compiler = subprocess.run(["rustc", "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {"compiler": compiler, "instructions": {}}
     counts, rows, risen = {}, [], []
-    for name in names:
-        counts[name] = count(program, name)
+    # Counts do not mind company.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        counted = pool.map(lambda name: count(program, name), names)
+    for name, counts[name] in zip(names, counted):
         before = kept["instructions"].get(name)
         change = counts[name] / before - 1 if before else None
         told = "new" if change is None else f"{change:+.2%}"
