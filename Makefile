@@ -27,8 +27,8 @@ demo: unit
 PYTHON ?= python3
 VENV = target/python
 python: unit wheel
-	$(VENV)/bin/ruff format --check python examples/python
-	$(VENV)/bin/ruff check python examples/python
+	$(VENV)/bin/ruff format --check python examples/python benches
+	$(VENV)/bin/ruff check python examples/python benches
 	$(VENV)/bin/pip install --quiet --no-deps --force-reinstall target/wheels/*.whl
 	$(VENV)/bin/mypy python/tests python/benches examples/python
 	$(VENV)/bin/pytest

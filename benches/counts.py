@@ -41,7 +41,12 @@ def executable() -> str:
 def count(program: str, name: str) -> int:
     """The instructions of one piece of work."""
     environment = {**os.environ, "SUREFOOT_SIMD": "avx2", "RAYON_NUM_THREADS": "1"}
-    command = ["valgrind", "--tool=callgrind", "--toggle-collect=*counted_region*", "--callgrind-out-file=/dev/null"]
+    command = [
+        "valgrind",
+        "--tool=callgrind",
+        "--toggle-collect=*counted_region*",
+        "--callgrind-out-file=/dev/null",
+    ]
     done = subprocess.run([*command, program, name], capture_output=True, text=True, env=environment)
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode or found is None or int(found[1]) == 0:
@@ -57,7 +62,9 @@ def main() -> None:
         sys.exit("valgrind is not installed; on Debian and Ubuntu: apt-get install valgrind")
     program = executable()
     names = subprocess.run([program], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
-    compiler = subprocess.run(["rustc", "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    compiler = subprocess.run(
+        ["rustc", "--version"], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout.strip()
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {"compiler": compiler, "instructions": {}}
     counts, rows, risen = {}, [], []
     # Counts do not mind company.
@@ -85,7 +92,9 @@ def main() -> None:
                 print(f"counts were kept with {kept['compiler']}, this is {compiler}")
             print(f"more instructions than {KEPT.relative_to(ROOT)} has, by more than {MOST:.0%}:")
             print("\n".join(f"  {line}" for line in risen))
-            sys.exit("if that is meant: python3 benches/counts.py accept, and commit the file with the reason")
+            sys.exit(
+                "if that is meant: python3 benches/counts.py accept, and commit the file with the reason"
+            )
 
 
 if __name__ == "__main__":

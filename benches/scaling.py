@@ -49,7 +49,9 @@ def drawn(kind: str, people: int, features: int, actionable: int, chain: bool) -
         for i, name in enumerate(names(features))
     ]
     if kind == "linear":
-        weights = random.normal(size=features) / np.sqrt(features) + 0.5 * (np.arange(features) >= features - actionable)
+        weights = random.normal(size=features) / np.sqrt(features) + 0.5 * (
+            np.arange(features) >= features - actionable
+        )
         classifier = sf.Classifier.linear(weights, -1.0)
         score = lambda rows: rows @ weights - 1.0  # noqa: E731
     else:
@@ -204,7 +206,7 @@ def main() -> None:
         print(json.dumps({"measure": measure, "streamed": streamed}[task](*arguments)))
         return
     report = Report()
-    on = lambda sizes, *threads: {count: sizes for count in threads}  # noqa: E731
+    on = lambda sizes, *threads: dict.fromkeys(threads, sizes)  # noqa: E731
     linear = report.series(
         "Linear, 8 features, 3 actionable", "people", "linear", on(PEOPLE, 1, 2), lambda n: (n, 8, 3, False)
     )
@@ -241,7 +243,11 @@ def main() -> None:
         "Network with proof, 20 people, 8 features", "actionable", "network", on(ACTIONABLE, 2),
         lambda n: (20, 8, n, False),
     )  # fmt: skip
-    draw("actionable", "actionable features", {"linear": linear, "linear, chain of causes": chain, "network": network})
+    draw(
+        "actionable",
+        "actionable features",
+        {"linear": linear, "linear, chain of causes": chain, "network": network},
+    )
     growths = page.table(["measurement", "along", "threads", "slope in log-log"], report.growths)
     page.replace("scaling", "\n\n".join([*report.parts, "**Growth**", growths]))
 

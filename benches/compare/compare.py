@@ -149,7 +149,11 @@ def tables(results: dict[str, list[dict[str, Any]]]) -> str:
     parts = [page.machine()]
     for case, found in results.items():
         pace = lambda one: 1000 * one["seconds"] / one["people"] if one["people"] else None  # noqa: E731
-        proved = {one["epsilon"]: pace(one) for one in found if one["method"] in ("Surefoot, exact", "Surefoot, proved")}
+        proved = {
+            one["epsilon"]: pace(one)
+            for one in found
+            if one["method"] in ("Surefoot, exact", "Surefoot, proved")
+        }
         rows, notes = [], []
         for one in found:
             if not one["people"]:
@@ -164,16 +168,24 @@ def tables(results: dict[str, list[dict[str, Any]]]) -> str:
             ])  # fmt: skip
             notes.append(f"{one['method']}, epsilon {one['epsilon']}: {one['note']}")
         parts += [f"### {case}", page.table(head, rows)]
-        parts.append("<details><summary>Settings and versions</summary>\n\n- " + "\n- ".join(notes) + "\n\n</details>")
+        parts.append(
+            "<details><summary>Settings and versions</summary>\n\n- " + "\n- ".join(notes) + "\n\n</details>"
+        )
     return "\n\n".join(parts)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seconds", type=float, default=20.0, help="for each method and case")
-    parser.add_argument("cases", nargs="*", help="such as loan-network; all, and the page is written, if none")
+    parser.add_argument(
+        "cases", nargs="*", help="such as loan-network; all, and the page is written, if none"
+    )
     parser.add_argument("--people", type=int, help="ask only about so many of each case")
-    parser.add_argument("--environment", action="store_true", help="make the environment of the package, no more")
+    parser.add_argument(
+        "--environment", action="store_true", help="make the environment of the package, no more"
+    )
     options = parser.parse_args()
     if options.environment:
         python, reason = environment("surefoot")

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent / "methods"))
-import surefoot as sf
 from case import Array, Case
 from ours import problem
+
+import surefoot as sf
 
 EPSILON = 0.1
 #: So many actions of each method are certified and attacked.
@@ -73,7 +74,9 @@ def main() -> None:
         reference = ours.get(found["epsilon"])
         if reference is not None and count:
             both = good & reference[1][:count]
-            found["dearer"] = float(costs[both].mean() / reference[0][:count][both].mean()) if both.any() else None
+            found["dearer"] = (
+                float(costs[both].mean() / reference[0][:count][both].mean()) if both.any() else None
+            )
         found.update(survivors(case, rows, np.flatnonzero(good)[:TRIED]))
         del found["counterfactuals"]
     Path(target).write_text(json.dumps(judged, indent=1))

@@ -52,9 +52,13 @@ class Case:
         features = stored["features"]
         for i, feature in enumerate(features):
             if feature["change"] in ("any", "decrease"):
-                lowest[:, i] = -np.inf if feature["lower"] is None else np.minimum(feature["lower"], people[:, i])
+                lowest[:, i] = (
+                    -np.inf if feature["lower"] is None else np.minimum(feature["lower"], people[:, i])
+                )
             if feature["change"] in ("any", "increase"):
-                highest[:, i] = np.inf if feature["upper"] is None else np.maximum(feature["upper"], people[:, i])
+                highest[:, i] = (
+                    np.inf if feature["upper"] is None else np.maximum(feature["upper"], people[:, i])
+                )
         return cls(
             features=features,
             layers=layers,
@@ -120,9 +124,7 @@ def one_by_one(
     return time.perf_counter() - start, found
 
 
-def together(
-    seconds: float, answer: Callable[[], Any], turns: int = 9
-) -> tuple[float, Any]:
+def together(seconds: float, answer: Callable[[], Any], turns: int = 9) -> tuple[float, Any]:
     """Answers everybody at once as often as fits into the time; the median of the seconds counts. The
     first turn, which pays for what is made once, counts only if there is no time for another."""
     begin = time.perf_counter()

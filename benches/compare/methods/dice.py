@@ -77,7 +77,9 @@ def method(case: Case, seconds: float) -> list[Found]:
 
         def answer(person: int, explainer: Any = explainer, settings: Any = settings) -> Optional[Array]:
             # Gradients ask for the ranges of what stays, too, and divide by them.
-            ends = zip(case.names, np.minimum(known.min(), lowest[person]), np.maximum(known.max(), highest[person]))
+            ends = zip(
+                case.names, np.minimum(known.min(), lowest[person]), np.maximum(known.max(), highest[person])
+            )
             permitted = {name: [float(low), float(high)] for name, low, high in ends}
             for i in case.actionable:
                 permitted[case.names[i]] = [float(lowest[person, i]), float(highest[person, i])]

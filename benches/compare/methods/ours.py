@@ -6,8 +6,9 @@ import os
 from collections import Counter
 
 import numpy as np
-import surefoot as sf
 from case import Case, Found, run, together
+
+import surefoot as sf
 
 
 def problem(case: Case, epsilon: float) -> sf.Problem:

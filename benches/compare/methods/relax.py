@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import sys
+from collections.abc import Callable
 
 # This file has the name of the package.
 sys.path.append(sys.path.pop(0))
@@ -48,6 +49,10 @@ def method(case: Case, seconds: float) -> list[Found]:
         moved = hyper_sphere_coordindates(key, x[:, acting], samples, high, low, p_norm)
         return jnp.repeat(x, samples, axis=0).at[:, acting].set(moved)
 
+    def answering(generate: Callable[..., jax.Array]) -> Callable[[], np.ndarray]:
+        everybody = jax.jit(lambda *given: VmapStrategy()(generate, given[0], probabilities, *given[1:]))
+        return lambda: np.asarray(everybody(rows, targets, keys))
+
     results = []
     # Sizes are standard deviations and not, as their defaults expect, whole ranges.
     for name, settings in (
@@ -55,12 +60,13 @@ def method(case: Case, seconds: float) -> list[Found]:
         ("GrowingSphere", {"n_steps": 100, "n_samples": 100, "step_size": 0.05, "p_norm": 1}),
     ):
         try:
-            search = VanillaCF(settings) if name == "VanillaCF" else GrowingSphere(settings, perturb_fn=around)
+            search = (
+                VanillaCF(settings) if name == "VanillaCF" else GrowingSphere(settings, perturb_fn=around)
+            )
             search.set_apply_constraints_fn(within)
             search.before_generate_cf()
-            answer = jax.jit(lambda: VmapStrategy()(search.generate_cf, rows, probabilities, targets, keys))
-            taken, reached = together(seconds, lambda: np.asarray(answer())[..., :width], turns=3)
-            found = reached.reshape(len(case.people), width).astype(float)
+            taken, reached = together(seconds, answering(search.generate_cf), turns=3)
+            found = reached.reshape(len(case.people), -1)[:, :width].astype(float)
             # Floats may leave what doubles allow by their rounding.
             found = np.clip(found, case.lowest, case.highest).tolist()
             words = ", ".join(f"{key} {value}" for key, value in settings.items())
