@@ -57,7 +57,7 @@ $(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt
 
 # Measurements, into docs/performance.md: about half an hour on an idle machine with two cores. Each part can
 # be run alone.
-bench: bench-kernel bench-counts bench-scaling bench-compare
+bench: bench-kernel bench-scaling bench-compare bench-counts
 
 # Surefoot beside DiCE, ReLax, alibi and PyTorch, each in an environment of its own under target/bench.
 bench-compare: bench-wheel
