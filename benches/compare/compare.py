@@ -177,8 +177,8 @@ def tables(results: dict[str, list[dict[str, Any]]]) -> str:
         rows, notes, standing = [], [], []
         for one in found:
             if not one["people"]:
-                rows.append([one["method"], one["epsilon"], "does not run", *["-"] * 7])
-                notes.append(f"{one['method']} does not run: `{one['note']}`")
+                rows.append([one["method"], one["epsilon"], "none", *["-"] * 7])
+                notes.append(f"{one['method']} gave no answers: `{one['note']}`")
                 continue
             times = None if is_ours(one) else ahead(one, found)
             rows.append([

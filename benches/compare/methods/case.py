@@ -11,6 +11,7 @@ and writes what it found for those it came to.
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -108,16 +109,34 @@ class Found:
     note: str
 
 
+class TooLong(BaseException):
+    """One person took as long as all of them may."""
+
+
 def one_by_one(
     case: Case, seconds: float, answer: Callable[[int], Optional[Array]]
 ) -> tuple[float, list[Optional[list[float]]]]:
     """Answers person after person until the time is over; the first, who pays for what is made once,
-    is asked twice and counted once."""
-    answer(0)
+    is asked twice and counted once. Whoever takes all of the time alone is not answered."""
+
+    def stop(*_: object) -> None:
+        raise TooLong
+
+    def answered(person: int) -> Optional[Array]:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            return answer(person)
+        except TooLong:
+            return None
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    signal.signal(signal.SIGALRM, stop)
+    answered(0)
     found: list[Optional[list[float]]] = []
     start = time.perf_counter()
     for person in range(len(case.people)):
-        reached = answer(person)
+        reached = answered(person)
         found.append(None if reached is None or not np.isfinite(reached).all() else list(map(float, reached)))
         if time.perf_counter() - start > seconds:
             break
