@@ -153,15 +153,9 @@ def is_ours(one: dict[str, Any]) -> bool:
 
 def ahead(one: dict[str, Any], found: list[dict[str, Any]]) -> Optional[tuple[float, str]]:
     """How many times as long as Surefoot a method takes, and which of ours that is: the fastest that has
-    valid actions for as many people, at no higher cost for the same ones."""
-    matching = [
-        ours
-        for ours in found
-        if is_ours(ours)
-        and ours["epsilon"] == one["epsilon"]
-        and ours["valid"] >= one["valid"] - 0.005
-        and (one.get("dearer") is None or (ours.get("dearer") or 1) <= 1.01 * one["dearer"])
-    ]
+    valid actions for as many of the same people, at no higher cost."""
+    alike = [ours for ours in found if is_ours(ours) and ours["epsilon"] == one["epsilon"]]
+    matching = [ours for ours in alike if ours["method"] in one["matched_by"]]
     best = min(matching, key=pace, default=None)
     return None if best is None else (pace(one) / pace(best), best["method"])
 
@@ -188,6 +182,8 @@ def tables(results: dict[str, list[dict[str, Any]]]) -> str:
                 percent(one.get("proven")), percent(one.get("withstands")),
             ])  # fmt: skip
             notes.append(f"{one['method']}, epsilon {one['epsilon']}: {one['note']}")
+            if times is None and not is_ours(one):
+                standing.append(f"{one['method']} at {one['epsilon']} (none of ours matches it)")
             if times is not None and times[0] < GOAL:
                 standing.append(f"{one['method']} at {one['epsilon']} ({number(times[0])}, {times[1]})")
         behind = "; ".join(standing) or "none"

@@ -26,6 +26,8 @@ EPSILON = 0.1
 TRIED = 200
 #: What floats may leave of limits, and of what is to stay.
 ROUNDING = 1e-5
+#: What counts as equal: shares of people, and costs.
+FEWER, DEARER = 0.005, 0.01
 
 
 def valid(case: Case, found: dict[str, Any]) -> tuple[Array, Array]:
@@ -56,30 +58,45 @@ def survivors(case: Case, rows: Array, chosen: Array) -> dict[str, float]:
     }
 
 
+def is_matched(ours: tuple[Array, Array], theirs: tuple[Array, Array]) -> bool:
+    """Whether ours has valid actions for as many of the same people, at no higher cost where both have."""
+    (costs, good), (their_costs, their_good) = ours, theirs
+    asked = slice(0, len(their_good))
+    if good[asked].mean() < their_good.mean() - FEWER:
+        return False
+    both = good[asked] & their_good
+    return not both.any() or costs[asked][both].mean() <= (1 + DEARER) * their_costs[both].mean()
+
+
 def main() -> None:
     source, target, *files = sys.argv[1:]
     case = Case.read(source)
     judged = [found for file in files for found in json.loads(Path(file).read_text())]
-    ours: dict[float, tuple[Array, Array]] = {}
+    actions: list[tuple[Array, Array]] = []
     for found in judged:
         rows, good = valid(case, found)
         count = len(rows)
         costs = np.abs(rows - case.people[:count]).sum(axis=1)
-        if found["method"] in ("Surefoot, exact", "Surefoot, proved"):
-            ours[found["epsilon"]] = (costs, good)
+        actions.append((costs, good))
         found["people"] = count
         found["valid"] = float(good.mean()) if count else None
         found["cost"] = float(costs[good].mean()) if good.any() else None
-        # Those who are turned down by us too, or by the method, would spoil the mean.
-        reference = ours.get(found["epsilon"])
-        if reference is not None and count:
-            both = good & reference[1][:count]
-            found["dearer"] = (
-                float(costs[both].mean() / reference[0][:count][both].mean()) if both.any() else None
-            )
         found.update(survivors(case, rows, np.flatnonzero(good)[:TRIED]))
         del found["counterfactuals"]
+    for found, (costs, good) in zip(judged, actions):
+        alike = [i for i, ours in enumerate(judged) if is_ours(ours) and ours["epsilon"] == found["epsilon"]]
+        # The first is the one that is proven to be the cheapest; people whom one of both has no answer for
+        # would spoil the mean.
+        best_costs, best_good = (column[: len(good)] for column in actions[alike[0]])
+        both = good & best_good
+        found["dearer"] = float(costs[both].mean() / best_costs[both].mean()) if both.any() else None
+        matched = [judged[i] for i in alike if len(good) and is_matched(actions[i], (costs, good))]
+        found["matched_by"] = [ours["method"] for ours in matched]
     Path(target).write_text(json.dumps(judged, indent=1))
+
+
+def is_ours(found: dict[str, Any]) -> bool:
+    return str(found["method"]).startswith("Surefoot")
 
 
 if __name__ == "__main__":
