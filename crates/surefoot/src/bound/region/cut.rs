@@ -54,3 +54,29 @@ impl Region {
         best.map(|(_, axis, at)| (axis, at))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn cuts_are_where_the_bound_rises_or_its_error_lies() {
+        let ball = Region::ball(NormKind::L2, 3, 1.0);
+        // Steep along one axis: half of the ball is out of the way at once.
+        assert_eq!(ball.best_cut(&[0.0, 9.0, 0.0], &[0.1; 3], 4.0).unwrap().0, 1);
+        // Flat, so that only the error can be mended.
+        assert_eq!(ball.best_cut(&[0.0; 3], &[0.1, 0.1, 3.0], 4.0).unwrap().0, 2);
+        let (axis, at) = ball.best_cut(&[0.0, 9.0, 0.0], &[0.1, 0.1, 3.0], 1e3).unwrap();
+        assert!(axis > 0 && at.abs() < 0.5, "{axis} {at}");
+    }
+
+    #[test]
+    fn without_a_bound_the_longest_side_is_halved() {
+        let cuboid = Region::cuboid(vec![0.0, -1.0, 2.0], vec![1.0, 3.0, 4.0]);
+        for (slope, lacking) in [([0.0; 3], f64::INFINITY), ([f64::NAN; 3], 1.0)] {
+            assert_eq!(cuboid.best_cut(&slope, &[1.0; 3], lacking), Some((1, 1.0)));
+        }
+    }
+}
