@@ -3,19 +3,20 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use surefoot::attack::DeepFool;
 use surefoot::{
-    Action, Attack, Break, Exact, Features, People, Problem, describe_shift, infeasible, smallest_break,
+    Action, Attack, Break, Exact, Features, People, Problem, ProblemFile, describe_shift, infeasible,
+    smallest_break,
 };
 use surefoot_cli::table::{Column, Values, Writer};
 
 use crate::Said;
 use crate::answers::{Answers, EXAMPLES, Hindered};
+use crate::outputs::Outputs;
 use crate::people::Source;
-use crate::recourse::same_file;
 
 /// What `surefoot attack` can be asked.
 #[derive(Args)]
@@ -39,11 +40,13 @@ pub struct Options {
 
 /// Says how many actions break within the uncertainty that the problem guards against.
 pub fn run(options: &Options) -> Result<Said> {
-    let problem = Problem::read(&options.problem)?;
-    for path in [&options.problem, &options.people, &options.answers] {
-        if options.output.as_ref().is_some_and(|output| same_file(output, path)) {
-            bail!("--output {}: that is what is read; give another name", path.display());
-        }
+    let file = ProblemFile::read(&options.problem)?;
+    let problem = file.problem()?;
+    if let Some(output) = &options.output {
+        let outputs = Outputs::default()
+            .keep("the table of people", &options.people)
+            .keep("the table of actions", &options.answers);
+        outputs.keep_problem(&file).check("--output", output)?;
     }
     let mut answers = Answers::open(&options.answers, problem.features(), options.id.as_deref())?;
     let mut source = Source::open(&options.people, problem.features(), options.id.as_deref())?;

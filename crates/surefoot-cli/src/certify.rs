@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -11,14 +11,16 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use surefoot::check::{Checked, SavedProof, check};
 use surefoot::{
-    Action, Budget, Certificate, Infeasible, Outcome, Problem, Verdict, certify, describe_shift, infeasible,
+    Action, Budget, Certificate, Infeasible, Outcome, Problem, ProblemFile, Verdict, certify, describe_shift,
+    infeasible,
 };
 use surefoot_cli::table::{Column, Values, Writer};
 
 use crate::Said;
 use crate::answers::{Answers, EXAMPLES, Hindered};
+use crate::outputs::Outputs;
 use crate::people::Source;
-use crate::recourse::{check_evaluations, same_file};
+use crate::recourse::check_evaluations;
 
 /// What `surefoot certify` can be asked.
 #[derive(Args)]
@@ -52,17 +54,18 @@ pub struct Options {
 /// Says of how many actions it is proven that they hold, and of how many that they do not.
 pub fn run(options: &Options) -> Result<Said> {
     check_evaluations(options.evaluations)?;
-    let problem = Problem::read(&options.problem)?;
+    let file = ProblemFile::read(&options.problem)?;
+    let problem = file.problem()?;
     if let Some(path) = &options.check {
         return check_proofs(&problem, path);
     }
     let (Some(people), Some(answers)) = (&options.people, &options.answers) else {
         bail!("give a table of people and one of actions, or --check");
     };
-    for path in [&options.problem, people, answers] {
-        if options.output.as_ref().is_some_and(|output| same_file(output, path)) {
-            bail!("--output {}: that is what is read; give another name", path.display());
-        }
+    if let Some(output) = &options.output {
+        let outputs =
+            Outputs::default().keep("the table of people", people).keep("the table of actions", answers);
+        outputs.keep_problem(&file).check("--output", output)?;
     }
     let mut promised = Answers::open(answers, problem.features(), options.id.as_deref())?;
     let mut source = Source::open(people, problem.features(), options.id.as_deref())?;
@@ -163,29 +166,26 @@ pub fn run(options: &Options) -> Result<Said> {
 
 /// Checks saved proofs, line by line.
 fn check_proofs(problem: &Problem, path: &Path) -> Result<Said> {
-    let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let file = surefoot::file::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} proofs, {per_sec}")?);
     let (mut counts, mut wrong, mut open, mut elsewhere) = (Counts::default(), 0, 0, 0);
     let mut examples = String::new();
-    let mut lines = BufReader::new(file).lines().enumerate();
+    let mut lines = Lines { path, reader: BufReader::new(file), number: 0 };
     loop {
-        let some = lines.by_ref().take(PROOFS).map(|(number, line)| Ok((number, line?)));
-        let some: Vec<(usize, String)> = some
-            .collect::<std::io::Result<_>>()
-            .with_context(|| format!("{} cannot be read", path.display()))?;
+        let some = lines.next_batch()?;
         if some.is_empty() {
             break;
         }
         let checked = some
             .par_iter()
             .map(|(number, line)| -> Result<(String, SavedProof, Checked)> {
-                let place = || format!("{}, line {}", path.display(), number + 1);
+                let place = || format!("{}, line {number}", path.display());
                 let value: serde_json::Value = serde_json::from_str(line).with_context(place)?;
                 let (Some(id), Some(proof)) = (value["id"].as_str(), value.get("proof")) else {
                     bail!("{}: no `id` with a `proof`; `surefoot recourse --proofs` writes them", place());
                 };
-                let proof = SavedProof::from_json(&proof.to_string()).with_context(place)?;
+                let proof = SavedProof::from_value(proof).with_context(place)?;
                 let checked = check(problem, &proof).with_context(place)?;
                 bar.inc(1);
                 Ok((id.to_owned(), proof, checked))
@@ -278,5 +278,42 @@ impl fmt::Display for Counts {
     }
 }
 
-/// Proofs in memory at a time.
-const PROOFS: usize = 256;
+/// Proofs in memory at a time, and after how many bytes there are no more.
+const BATCH: (usize, usize) = (256, 1 << 24);
+
+/// The longest line of a file of proofs that is written and read: 64 MiB. Of searches that spent the
+/// default budget, the longest that we have seen has 1.1 MB. Parsed, a line takes at most sixteen times
+/// its length.
+pub const MOST_PROOF_BYTES: usize = 1 << 26;
+
+/// The lines of a file of proofs, of which none may have more than [`MOST_PROOF_BYTES`].
+struct Lines<'a> {
+    path: &'a Path,
+    reader: BufReader<File>,
+    /// How many were read.
+    number: usize,
+}
+
+impl Lines<'_> {
+    /// The next lines with their numbers; none at the end.
+    fn next_batch(&mut self) -> Result<Vec<(usize, String)>> {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while batch.len() < BATCH.0 && bytes < BATCH.1 {
+            let mut line = Vec::new();
+            let read = (&mut self.reader).take(MOST_PROOF_BYTES as u64 + 1).read_until(b'\n', &mut line);
+            read.with_context(|| format!("{} cannot be read", self.path.display()))?;
+            if line.is_empty() {
+                break;
+            }
+            self.number += 1;
+            let place = || format!("{}, line {}", self.path.display(), self.number);
+            if line.pop_if(|last| *last == b'\n').is_none() && line.len() > MOST_PROOF_BYTES {
+                bail!("{}: has more than {MOST_PROOF_BYTES} bytes, and no proof is that long", place());
+            }
+            bytes += line.len();
+            let line = String::from_utf8(line).with_context(place)?;
+            batch.push((self.number, line));
+        }
+        Ok(batch)
+    }
+}

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
+use surefoot::file::{Audience, ModelFolder, write_atomically};
 use surefoot::problem::{ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile};
 use surefoot::{Change, Cost, Features, Forbidden, Form, Network, NormKind, ProblemFile};
 
-use crate::train::Outputs;
+use crate::outputs::Outputs;
 use graph::Graph;
 
 /// What `surefoot check` can be asked.
@@ -31,14 +32,14 @@ pub struct Options {
 
 /// Says what is understood; an error that lists every mistake if there are any.
 pub fn run(options: &Options) -> Result<String> {
+    let file = ProblemFile::read(&options.problem)?;
     if let Some(path) = &options.svg {
-        let outputs = Outputs::default().keep("the problem file", &options.problem);
         let people = options.people.iter();
         people
-            .fold(outputs, |outputs, people| outputs.keep("the table of people", people))
+            .fold(Outputs::default(), |outputs, people| outputs.keep("the table of people", people))
+            .keep_problem(&file)
             .check("--svg", path)?;
     }
-    let file = ProblemFile::read(&options.problem)?;
     let found = file.mistakes();
     let mut complaints = Vec::new();
     if !found.is_empty() {
@@ -62,7 +63,7 @@ pub fn run(options: &Options) -> Result<String> {
         let graph = Graph::new(features, file.scm()?);
         text = understood(&file, features, &graph)?;
         if let Some(path) = &options.svg {
-            std::fs::write(path, graph.svg())
+            write_atomically(path, graph.svg().as_bytes(), Audience::Umask)
                 .with_context(|| format!("{} cannot be written", path.display()))?;
         }
     }
@@ -191,7 +192,7 @@ fn feature_table(file: &ProblemFile, features: &Features) -> Table {
     table
 }
 
-fn equation(entry: &EquationEntry, folder: &Path) -> String {
+fn equation(entry: &EquationEntry, folder: &ModelFolder) -> String {
     match &entry.form {
         EquationForm::Formula { formula, inverse: None } => formula.clone(),
         EquationForm::Formula { formula, inverse: Some(inverse) } => format!("{formula}, u = {inverse}"),
@@ -217,7 +218,7 @@ fn classifier(file: &ProblemFile, features: &Features) -> String {
 }
 
 /// Where a network is found and, as 4-100-100-1 tanh, what it is.
-fn network(file: &NetworkFile, folder: &Path) -> String {
+fn network(file: &NetworkFile, folder: &ModelFolder) -> String {
     let mut text = file.path.display().to_string();
     if !file.prefix.is_empty() {
         let _ = write!(text, " {}", file.prefix);
@@ -236,7 +237,7 @@ fn shape(network: &Network) -> String {
 
 /// What an ONNX model is: a sum, or where it is found and its layers.
 fn onnx(path: &Path, file: &ProblemFile, features: &Features) -> String {
-    match Network::read_onnx(file.folder().join(path)) {
+    match Network::read_onnx(file.folder().path().join(path)) {
         Ok(network) => match network.layers() {
             [layer] => {
                 let sum = linear(&layer.weight.row(0).to_vec(), &features.names(), layer.bias[0]);

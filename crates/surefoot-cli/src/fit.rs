@@ -10,13 +10,14 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, presets::UTF8_FULL_CONDENSED};
 use indicatif::{ProgressBar, ProgressStyle};
-use surefoot::problem::{ClassifierForm, Edit, EquationEntry, EquationForm, Inputs, NetworkFile};
+use surefoot::problem::{Edit, EquationEntry, EquationForm, Inputs, NetworkFile};
 use surefoot::train::{Fitted, Fitting, Function, Shape};
 use surefoot::{Activation, Equation, Error, Features, Network, ProblemFile, Scm};
 use surefoot_cli::table::{Table, nearest};
 
 use crate::check::people::check_batch;
-use crate::train::{Outputs, beside, editable, is_same, relative, setting_of_descent, standardised};
+use crate::outputs::{Outputs, beside, editable, is_same, relative};
+use crate::train::{setting_of_descent, standardised};
 use graph::{Graph, is_graph, parse};
 
 /// What `surefoot fit` can be asked.
@@ -152,7 +153,7 @@ pub fn run(options: &Options) -> Result<String> {
 }
 
 fn read_graph(options: &Options) -> Result<Graph> {
-    match std::fs::read_to_string(&options.graph) {
+    match surefoot::file::read_to_string(Path::new(&options.graph)) {
         Ok(text) => parse(&text),
         Err(_) if is_graph(&options.graph) => parse(&options.graph),
         Err(error) => bail!(
@@ -221,20 +222,13 @@ fn check_outputs(options: &Options, file: &ProblemFile) -> Result<()> {
     if let Kind::Linear = options.shape {
         return Ok(());
     }
-    let mut outputs = Outputs::default()
+    let outputs = Outputs::default()
         .keep("the table of people", &options.table)
         .keep("the problem file", &options.problem)
         .keep("the graph", Path::new(&options.graph));
-    let model = match file.classifier_entry().map(|entry| &entry.form) {
-        Some(ClassifierForm::Network(network)) => Some(&network.path),
-        Some(ClassifierForm::Onnx(path)) => Some(path),
-        Some(ClassifierForm::Linear { .. }) | None => None,
-    };
-    if let Some(path) = model {
-        outputs = outputs.keep("the classifier's network", &file.folder().join(path));
-    }
     let option = if options.output.is_some() { "--output" } else { "the networks' file" };
-    outputs.check(option, &options.output())?;
+    // The file may hold networks of equations already; those that stay are kept in it.
+    outputs.keep_classifier(file).check(option, &options.output())?;
     Ok(())
 }
 
@@ -291,7 +285,7 @@ fn write(options: &Options, file: &ProblemFile, fitted: &Fitted, kept: &[&Equati
         // Those of equations that stay are in the same file, as a rule, and stay with them.
         for entry in kept {
             let EquationForm::Network { network, .. } = &entry.form else { continue };
-            if is_same(&file.folder().join(&network.path), &path) {
+            if is_same(&file.folder().path().join(&network.path), &path) {
                 if networks.iter().any(|(prefix, _)| *prefix == network.prefix) {
                     bail!(
                         "{}: has the network of `{}`, which stays, under the name of another; write the new \

@@ -9,8 +9,8 @@ use surefoot::problem::Edit;
 use surefoot::{Feature, Kind};
 use surefoot_cli::table::{CellProblem, Table, TableError, parse_number};
 
+use crate::outputs::editable;
 use crate::people::SEPARATORS;
-use crate::train::editable;
 
 /// What `surefoot init` can be asked.
 #[derive(Args)]

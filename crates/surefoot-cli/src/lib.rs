@@ -1,5 +1,5 @@
-//! What the command `surefoot` is made of and others may use: tables in files, and files that are
-//! there whole or not at all.
+//! What the command `surefoot` is made of and others may use: tables in files, and what a signal
+//! does.
 
-pub mod aside;
+pub mod interrupt;
 pub mod table;

@@ -8,6 +8,7 @@ mod data;
 mod demo;
 mod fit;
 mod init;
+mod outputs;
 mod people;
 mod recourse;
 mod reproduce;
@@ -73,7 +74,7 @@ impl From<String> for Said {
 /// Exit codes: 0 done, 1 something asked for does not hold, 2 bad input.
 fn main() -> ExitCode {
     // Without it an interrupted run may leave something behind; that is no reason not to run.
-    let _ = surefoot_cli::aside::clean_up_when_interrupted();
+    let _ = surefoot_cli::interrupt::remove_temporary_files_on_signals();
     let result: anyhow::Result<Said> = match Arguments::parse().command {
         Command::Demo(options) => demo::run(&options).map(|report| report.to_string().into()),
         Command::Init(options) => init::run(&options).map(Said::from),
@@ -91,6 +92,7 @@ fn main() -> ExitCode {
         io::stdout().write_all(said.text.as_bytes())?;
         Ok(said.holds)
     });
+    report_leftovers();
     match written {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
@@ -101,6 +103,17 @@ fn main() -> ExitCode {
             let _ = writeln!(io::stderr(), "surefoot: {error:#}");
             ExitCode::from(2)
         }
+    }
+}
+
+/// Names the temporary files of killed runs that were removed.
+fn report_leftovers() {
+    for path in surefoot::file::removed_leftovers() {
+        let _ = writeln!(
+            io::stderr(),
+            "surefoot: removed {}, which an earlier run left that was killed",
+            path.display()
+        );
     }
 }
 

@@ -10,11 +10,13 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use surefoot::check::SavedProof;
+use surefoot::file::{AtomicFile, Audience};
 use surefoot::recourse::{require_budget, require_gap};
-use surefoot::{Budget, Complete, Exact, Outcome, People, Problem, describe, describe_options};
-use surefoot_cli::aside::Aside;
+use surefoot::{Budget, Complete, Exact, Outcome, People, Problem, ProblemFile, describe, describe_options};
 use surefoot_cli::table::{Column, Values, Writer};
 
+use crate::certify::MOST_PROOF_BYTES;
+use crate::outputs::Outputs;
 use crate::people::{self, Source};
 
 /// What `surefoot recourse` can be asked.
@@ -120,30 +122,46 @@ impl<'p> Method<'p> {
     }
 }
 
-/// Proofs, line by line; written aside until all are there.
+/// Proofs, line by line. They hold what is known of people, so that a new file is for its owner alone.
 struct Proofs<'a> {
     path: &'a Path,
-    aside: Aside,
+    target: AtomicFile,
     file: BufWriter<File>,
+    /// Whose proofs were left out, since they are longer than `certify --check` reads.
+    too_long: Vec<String>,
 }
 
 impl<'a> Proofs<'a> {
     fn create(path: &'a Path) -> Result<Self> {
-        let (aside, file) = Aside::create(path)
-            .map_err(|error| anyhow!("{} cannot be written: {}", path.display(), error.kind()))?;
-        Ok(Self { path, aside, file: BufWriter::new(file) })
+        let created = AtomicFile::create(path, Audience::Owner)
+            .and_then(|target| Ok((BufWriter::new(target.writer()?), target)));
+        let (file, target) =
+            created.map_err(|error| anyhow!("{} cannot be written: {}", path.display(), error.kind()))?;
+        Ok(Self { path, target, file, too_long: Vec::new() })
     }
 
     fn write(&mut self, id: &str, proof: &SavedProof) -> Result<()> {
-        let id = serde_json::Value::from(id);
-        writeln!(self.file, "{{\"id\":{id},\"proof\":{}}}", proof.to_json())
-            .with_context(|| format!("{} cannot be written", self.path.display()))
+        let line = format!("{{\"id\":{},\"proof\":{}}}", serde_json::Value::from(id), proof.to_json());
+        if line.len() > MOST_PROOF_BYTES {
+            self.too_long.push(id.to_owned());
+            return Ok(());
+        }
+        writeln!(self.file, "{line}").with_context(|| format!("{} cannot be written", self.path.display()))
     }
 
-    fn finish(self) -> Result<()> {
+    /// Completes the file; what to say of proofs that were left out.
+    fn finish(self) -> Result<String> {
         let written = self.file.into_inner().map_err(|error| error.into_error());
-        let written = written.and_then(|_| self.aside.finish());
-        written.with_context(|| format!("{} cannot be written", self.path.display()))
+        let written = written.and_then(|_| self.target.commit());
+        written.with_context(|| format!("{} cannot be written", self.path.display()))?;
+        Ok(match &self.too_long[..] {
+            [] => String::new(),
+            [first, ..] => format!(
+                "Left out are {} proofs of more than {MOST_PROOF_BYTES} bytes, the first that of {first}; a smaller \
+                 --evaluations gives shorter ones.\n",
+                self.too_long.len()
+            ),
+        })
     }
 }
 
@@ -162,7 +180,8 @@ pub fn run(options: &Options) -> Result<String> {
     require_gap(gap)
         .map_err(|_| anyhow!("--gap {gap}: must be more than 0 and less than 1, such as 0.01"))?;
     check_evaluations(options.evaluations)?;
-    let problem = Problem::read(&options.problem)?;
+    let file = ProblemFile::read(&options.problem)?;
+    let problem = file.problem()?;
     let method = match options.proofs {
         Some(_) => Method::complete(&problem, options.gap, options.evaluations)?,
         None => Method::new(&problem, options.gap, options.evaluations)?,
@@ -175,16 +194,10 @@ pub fn run(options: &Options) -> Result<String> {
     let (Some(table), Some(output)) = (&options.people, &options.output) else {
         bail!("give a table of people and --output, or --person");
     };
-    if same_file(table, output) || same_file(&options.problem, output) {
-        bail!("--output {}: that is what is read; give another name", output.display());
-    }
+    let outputs = Outputs::default().keep("the table of people", table).keep_problem(&file);
+    let outputs = outputs.check("--output", output)?;
     if let Some(proofs) = &options.proofs {
-        if same_file(table, proofs) || same_file(&options.problem, proofs) {
-            bail!("--proofs {}: that is what is read; give another name", proofs.display());
-        }
-        if proofs == output || same_file(proofs, output) {
-            bail!("--proofs {}: the answers go there; give another name", proofs.display());
-        }
+        outputs.check("--proofs", proofs)?;
     }
     let mut source = Source::open(table, problem.features(), options.id.as_deref())?;
     let mut writer = Writer::create(output, &columns(&problem, options.options > 1))?;
@@ -213,21 +226,15 @@ pub fn run(options: &Options) -> Result<String> {
         writer.write(&values(&problem, &group.ids, &group.people, &outcomes, options.options > 1)?)?;
     }
     bar.finish_and_clear();
-    if let Some(proofs) = proofs {
-        proofs.finish()?;
-    }
+    let left_out = proofs.map(Proofs::finish).transpose()?.unwrap_or_default();
     writer.finish()?;
-    Ok(format!("{counts}Written to {}.\n", output.display()))
+    Ok(format!("{counts}{left_out}Written to {}.\n", output.display()))
 }
 
 /// Refuses a budget of nothing.
 pub fn check_evaluations(evaluations: usize) -> Result<()> {
     let refused = |_| anyhow!("--evaluations {evaluations}: must be at least 1");
     require_budget(Budget { evaluations }).map_err(refused)
-}
-
-pub fn same_file(a: &Path, b: &Path) -> bool {
-    matches!((std::fs::canonicalize(a), std::fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 impl Counts {

@@ -11,7 +11,6 @@ mod error;
 mod guard;
 mod write;
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use ndarray::{Array2, Axis, concatenate};
@@ -61,8 +60,13 @@ impl Table {
     /// Opens a file and reads the names of its columns.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
+        let opened = surefoot::file::open(path);
+        // A pipe such as `/dev/stdin` has no ending, but that is not what is wrong with it.
+        if let (true, Err(error)) = (surefoot::file::is_special(path), &opened) {
+            return Err(TableError::read(path, error));
+        }
         let format = Format::of(path)?;
-        let file = File::open(path).map_err(|error| TableError::read(path, &error))?;
+        let file = opened.map_err(|error| TableError::read(path, &error))?;
         let length = file.metadata().map_err(|error| TableError::read(path, &error))?;
         if length.is_file() && length.len() == 0 {
             return Err(TableError::Empty { path: path.into() });

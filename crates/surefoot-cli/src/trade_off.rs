@@ -7,9 +7,10 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use surefoot::recourse::{Reach, reach, trade_off};
-use surefoot::{Outcome, Problem, describe_action};
+use surefoot::{Outcome, ProblemFile, describe_action};
 use surefoot_paper::figure::LineChart;
 
+use crate::outputs::Outputs;
 use crate::people;
 
 /// What `surefoot trade-off` can be asked.
@@ -40,7 +41,11 @@ pub fn run(options: &Options) -> Result<String> {
     if let Some(path) = &options.plot {
         is_picture(path)?;
     }
-    let problem = Problem::read(&options.problem)?;
+    let file = ProblemFile::read(&options.problem)?;
+    if let Some(path) = &options.plot {
+        Outputs::default().keep_problem(&file).check("--plot", path)?;
+    }
+    let problem = file.problem()?;
     let person = people::from_json(&options.person, problem.features())?;
     let individual = person.individual(0);
     if problem.classifier().score(individual) >= 0.0 {

@@ -1,7 +1,6 @@
 //! `surefoot train`: the classifier that decides.
 
 mod options;
-mod outputs;
 mod rows;
 mod search;
 
@@ -12,17 +11,17 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use indicatif::{ProgressBar, ProgressStyle};
-use surefoot::problem::{ClassifierEntry, ClassifierForm, Edit, EquationForm, Inputs, NetworkFile};
+use surefoot::problem::{ClassifierEntry, ClassifierForm, Edit, Inputs, NetworkFile};
 use surefoot::train::{Epoch, Trained, Training};
 use surefoot::{Features, Metrics, Network, ProblemFile};
 use surefoot_cli::table::{Column, Values, Writer};
 
 pub use options::{Options, setting_of_descent};
-pub use outputs::{Outputs, beside, editable, is_same, relative};
 use rows::Rows;
 pub use rows::standardised;
 
 use crate::init::Draft;
+use crate::outputs::{Outputs, beside, editable, relative};
 
 /// Trains, and says how good the classifier is and where it was written.
 pub fn run(options: &Options) -> Result<String> {
@@ -91,11 +90,10 @@ fn check_outputs(options: &Options, training: &Training, file: &ProblemFile) -> 
         true => outputs.keep("the problem file", &options.problem),
         false => outputs.check("--problem", &options.problem)?,
     };
-    for entry in file.equation_entries() {
-        if let EquationForm::Network { network, .. } = &entry.form {
-            let what = format!("the network of the equation of `{}`", entry.feature);
-            outputs = outputs.keep(&what, &file.folder().join(&network.path));
-        }
+    outputs = outputs.keep_equations(file);
+    // The network of the classifier is what is trained anew; a model that came from elsewhere is not.
+    if file.classifier_entry().is_some_and(|entry| matches!(entry.form, ClassifierForm::Onnx(_))) {
+        outputs = outputs.keep_classifier(file);
     }
     if !(options.is_search() || training.hidden.is_empty()) {
         outputs = match &options.output {
@@ -103,6 +101,7 @@ fn check_outputs(options: &Options, training: &Training, file: &ProblemFile) -> 
             None => outputs.check("the network's file", &beside(&options.problem, "classifier"))?,
         };
     }
+    outputs = outputs.keep_classifier(file);
     if let Some(path) = &options.log {
         outputs = outputs.check("--log", path)?;
         Writer::check(path)?;

@@ -15,7 +15,7 @@ use kuva::render::plots::Plot;
 
 pub use canvas::Canvas;
 
-use surefoot::file::write_whole;
+use surefoot::file::{Audience, write_atomically};
 
 /// Colours that stay apart in print and for the colour-blind (Okabe and Ito).
 pub(crate) const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
@@ -112,8 +112,8 @@ impl LineChart {
         kuva::render_to_svg(plots, layout)
     }
 
-    /// Writes the chart as PNG if the name ends in `.png`, otherwise as SVG; aside first, so
-    /// that half a file is never left.
+    /// Writes the chart as PNG if the name ends in `.png`, otherwise as SVG,
+    /// atomically.
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
         let png = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png"));
         let bytes = if png {
@@ -122,7 +122,7 @@ impl LineChart {
         } else {
             self.svg().into_bytes()
         };
-        write_whole(path, &bytes)
+        write_atomically(path, &bytes, Audience::Umask)
     }
 }
 

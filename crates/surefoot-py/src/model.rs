@@ -1,10 +1,11 @@
 //! Classifiers and equations as Python declares them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ndarray::Axis;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+use surefoot::file::ModelFolder;
 use surefoot::problem::{ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs};
 use surefoot::{Activation, Classifier, Equation, Features, Layer, Network};
 
@@ -88,7 +89,7 @@ impl DeclaredClassifier<'_> {
                 intercept: layer.bias[0],
             };
             let entry = ClassifierEntry { form, threshold: self.threshold, inputs };
-            return Ok(entry.classifier(features, Path::new(""))?);
+            return Ok(entry.classifier(features, &ModelFolder::new(""))?);
         }
         // With x = mean + std z the first layer has other numbers, and nothing else changes.
         if let (Inputs::Raw, Some(first)) = (inputs, layers.first_mut())
@@ -124,6 +125,6 @@ impl DeclaredEquation<'_> {
                 return Ok(Equation::network(&parents, Network::new(layers.to_vec(), activation)?));
             }
         };
-        Ok(EquationEntry { feature: feature.into(), form }.equation(features, Path::new(""))?)
+        Ok(EquationEntry { feature: feature.into(), form }.equation(features, &ModelFolder::new(""))?)
     }
 }

@@ -7,7 +7,6 @@ use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use surefoot::problem::{ClassifierForm, EquationForm};
 use surefoot::{Constraint, Cost, Error, Forbidden, Form, Intervention, NormKind, ProblemFile, Scm};
 
 use crate::error::{Result, choice};
@@ -146,17 +145,7 @@ impl Problem {
     fn read(path: PathBuf) -> Result<Self> {
         let file = ProblemFile::read(path)?;
         let problem = file.problem()?;
-        let mut files = Vec::new();
-        for entry in file.equation_entries() {
-            if let EquationForm::Network { network, .. } = &entry.form {
-                files.push(network.path.clone());
-            }
-        }
-        match file.classifier_entry().map(|entry| &entry.form) {
-            Some(ClassifierForm::Network(network)) => files.push(network.path.clone()),
-            Some(ClassifierForm::Onnx(path)) => files.push(path.clone()),
-            Some(ClassifierForm::Linear { .. }) | None => {}
-        }
+        let files = file.named_files();
         let layout = Layout::plain(problem.features());
         Ok(Self { layout: Arc::new(layout), problem: Arc::new(problem), files })
     }

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 pub use crate::constraint::RuleProblem;
 pub use crate::expression::{FormulaProblem, Obstacle};
+use crate::file::ReadProblem;
 pub use crate::onnx::{Misuse, OnnxProblem};
 use crate::problem::Mistakes;
 use crate::{Kind, Noise};
@@ -372,7 +373,7 @@ pub enum SavedProblem {
 pub enum FileProblem {
     /// It cannot be read.
     #[error("cannot be read: {0}")]
-    Read(std::io::ErrorKind),
+    Read(ReadProblem),
     /// It cannot be written.
     #[error("cannot be written: {}", no_folder(*.0))]
     Write(std::io::ErrorKind),

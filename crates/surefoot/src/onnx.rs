@@ -15,13 +15,14 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use prost::Message;
 
 pub use problem::{Misuse, OnnxProblem};
 
 use crate::error::FileProblem;
+use crate::file::{ModelFolder, read_whole};
 use crate::{Error, Network, Result};
 
 impl Network {
@@ -33,10 +34,17 @@ impl Network {
     /// If the file is something else, or has an operator that is not understood, which is named.
     pub fn read_onnx(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let fault = |problem| Error::File { path: path.into(), problem };
-        let bytes = std::fs::read(path).map_err(|error| fault(FileProblem::Read(error.kind())))?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        network(&bytes, Some(folder)).map_err(|problem| fault(FileProblem::Onnx(problem)))
+        let folder = ModelFolder::new(path.parent().unwrap_or(Path::new("")));
+        Self::read_onnx_in(&folder, Path::new(path.file_name().unwrap_or_default()))
+    }
+
+    /// The same by the path as seen from a folder, which also decides which files may be read.
+    pub(crate) fn read_onnx_in(folder: &ModelFolder, named: &Path) -> Result<Self> {
+        let fault = |problem| Error::File { path: folder.path().join(named), problem };
+        let bytes = folder.open(named).and_then(read_whole);
+        let bytes = bytes.map_err(|error| fault(FileProblem::Read(error.into())))?;
+        let model = ModelFile { folder, named };
+        network(&bytes, Some(model)).map_err(|problem| fault(FileProblem::Onnx(problem)))
     }
 
     /// The same from the bytes of a file.
@@ -48,8 +56,29 @@ impl Network {
     }
 }
 
-fn network(bytes: &[u8], folder: Option<&Path>) -> Result<Network, OnnxProblem> {
+/// Where a model is, for numbers that it keeps in a file beside it.
+#[derive(Clone, Copy)]
+struct ModelFile<'a> {
+    folder: &'a ModelFolder,
+    named: &'a Path,
+}
+
+/// The files beside an ONNX model that hold some of its numbers, by their paths as seen from the
+/// folder; none if the model cannot be read.
+pub(crate) fn external_files(folder: &ModelFolder, named: &Path) -> Vec<PathBuf> {
+    let bytes = folder.open(named).and_then(read_whole).unwrap_or_default();
+    let graph = message::Model::decode(&bytes[..]).ok().and_then(|model| model.graph).unwrap_or_default();
+    let attributes = graph.nodes.iter().flat_map(|node| &node.attributes);
+    let tensors = attributes.filter_map(|attribute| attribute.tensor.as_ref()).chain(&graph.initializers);
+    let mut files: Vec<PathBuf> =
+        tensors.filter_map(|tensor| tensor::beside(tensor).map(|name| named.with_file_name(name))).collect();
+    files.sort();
+    files.dedup();
+    files
+}
+
+fn network(bytes: &[u8], file: Option<ModelFile<'_>>) -> Result<Network, OnnxProblem> {
     let model = message::Model::decode(bytes).map_err(|error| OnnxProblem::Format(error.to_string()))?;
     let graph = model.graph.ok_or_else(|| OnnxProblem::Format("it has no graph".into()))?;
-    graph::read(&graph, folder)
+    graph::read(&graph, file)
 }

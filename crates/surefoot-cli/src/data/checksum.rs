@@ -1,6 +1,5 @@
 //! SHA-256 in hexadecimal digits.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -14,7 +13,7 @@ pub fn of_bytes(bytes: &[u8]) -> String {
 /// That of a file.
 pub fn of_file(path: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
-    let mut file = File::open(path)?;
+    let mut file = surefoot::file::open(path)?;
     let mut buffer = vec![0; 1 << 16];
     loop {
         match io::Read::read(&mut file, &mut buffer)? {

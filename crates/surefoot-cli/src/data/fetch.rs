@@ -1,16 +1,15 @@
 //! Downloads of public files.
 //!
-//! A file is kept in memory until it is whole and its checksum is right, then written beside
-//! its final name and renamed: whatever goes wrong, there is no half of a file.
+//! A file is kept in memory until it is whole and its checksum is right, then written atomically.
 
-use std::io::{self, Cursor, Read, Write};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use surefoot::file::{Audience, write_atomically};
 use surefoot_paper::data::{Entry, Files, PublicFile};
-use tempfile::Builder;
 use ureq::Agent;
 use zip::ZipArchive;
 
@@ -109,23 +108,17 @@ fn whole(file: &PublicFile, bytes: Vec<u8>) -> Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Writes a file at once.
+/// Writes a file, and its folder if there is none.
 fn save(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    let mut builder = Builder::new();
-    // Readable for whom the person's own files are.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(content)?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(path)?;
-    Ok(())
+    write_atomically(path, content, Audience::Umask)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use zip::ZipWriter;
     use zip::write::SimpleFileOptions;
 

@@ -1,4 +1,4 @@
-//! Writing tables: aside first, renamed when whole.
+//! Writing tables, atomically.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -11,9 +11,9 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
+use surefoot::file::{AtomicFile, Audience};
 
 use super::{Format, Result, TableError};
-use crate::aside::Aside;
 
 /// Rows of a Parquet file that are packed together.
 const ROW_GROUP: usize = 1 << 16;
@@ -70,10 +70,10 @@ impl Values {
 
 /// Writes a table batch by batch. Until [`Writer::finish`] it stands under another name in
 /// the same folder, so that half a table is never taken for a whole one; dropped before
-/// that, it is removed.
+/// that, it is removed. Tables hold personal data: a new one is for its owner alone.
 pub struct Writer {
     path: PathBuf,
-    aside: Aside,
+    file: AtomicFile,
     schema: SchemaRef,
     /// None once it is finished.
     target: Option<Target>,
@@ -107,12 +107,13 @@ impl Writer {
         if path.is_dir() {
             return Err(TableError::write(path, "it is a folder"));
         }
-        let (aside, file) = Aside::create(path).map_err(|error| match error.kind() {
+        let created = AtomicFile::create(path, Audience::Owner).and_then(|file| Ok((file.writer()?, file)));
+        let (content, file) = created.map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => TableError::write(path, "its folder does not exist"),
             _ => TableError::write(path, error),
         })?;
-        let mut writer = Self { path: path.into(), aside, schema, target: None };
-        writer.target = Some(writer.start(format, file)?);
+        let mut writer = Self { path: path.into(), file, schema, target: None };
+        writer.target = Some(writer.start(format, content)?);
         Ok(writer)
     }
 
@@ -173,8 +174,8 @@ impl Writer {
             None => Ok(()),
         };
         completed.map_err(|error| self.fault(error))?;
-        let Self { path, aside, .. } = self;
-        aside.finish().map_err(|error| TableError::write(&path, error))
+        let Self { path, file, .. } = self;
+        file.commit().map_err(|error| TableError::write(&path, error))
     }
 
     fn fault(&self, reason: impl ToString) -> TableError {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ExperimentError, Measured, Result, Settings, Unit};
 use crate::training::recipe;
-use surefoot::file::write_whole;
+use surefoot::file::{Audience, write_atomically};
 
 /// Raised whenever the same data and settings give other results than before.
 const VERSION: u32 = 2;
@@ -43,6 +43,7 @@ impl Kept {
 
     pub fn write(&self, path: &Path) -> Result<()> {
         let bytes = serde_json::to_vec(self).map_err(std::io::Error::other);
-        bytes.and_then(|bytes| write_whole(path, &bytes)).map_err(ExperimentError::write(path))
+        let written = bytes.and_then(|bytes| write_atomically(path, &bytes, Audience::Umask));
+        written.map_err(ExperimentError::write(path))
     }
 }

@@ -8,7 +8,7 @@ use minijinja::{Environment, Value, context};
 
 use super::{Conclusion, ExperimentError, Result, Results, Settings, conclusion, figures};
 use crate::data::Origin;
-use surefoot::file::write_whole;
+use surefoot::file::{Audience, write_atomically};
 use tables::{Agreement, Table};
 
 /// The page.
@@ -77,7 +77,8 @@ pub fn write(settings: &Settings, results: &Results, folder: &Path) -> Result<Wr
     );
     let page = page.map_err(|source| ExperimentError::Page { source: source.into() })?;
     let path = folder.join("report.html");
-    write_whole(&path, page.as_bytes()).map_err(ExperimentError::write(&path))?;
+    let written = write_atomically(&path, page.as_bytes(), Audience::Umask);
+    written.map_err(ExperimentError::write(&path))?;
     Ok(Written { page: path, figures: place, conclusions })
 }
 

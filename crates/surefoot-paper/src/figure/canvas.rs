@@ -9,7 +9,7 @@ use kuva::render::color::Color;
 use kuva::render::render::{PathData, Primitive, Scene, TextAnchor};
 
 use super::SCALE;
-use surefoot::file::write_whole;
+use surefoot::file::{Audience, write_atomically};
 
 /// What text and axes are drawn with.
 pub(crate) const INK: &str = "#222222";
@@ -183,11 +183,12 @@ impl Canvas {
         svg.replacen("<svg ", &format!("<svg viewBox=\"0 0 {width} {height}\" "), 1)
     }
 
-    /// Writes the drawing as `name.svg` and `name.png`, each whole or not at all.
+    /// Writes the drawing as `name.svg` and `name.png`, each atomically.
     pub fn write(&self, folder: &Path, name: &str) -> io::Result<()> {
-        write_whole(&folder.join(format!("{name}.svg")), self.svg().as_bytes())?;
+        let svg = folder.join(format!("{name}.svg"));
+        write_atomically(&svg, self.svg().as_bytes(), Audience::Umask)?;
         let png = PngBackend::new().with_scale(SCALE).render_scene(&self.scene).map_err(io::Error::other)?;
-        write_whole(&folder.join(format!("{name}.png")), &png)
+        write_atomically(&folder.join(format!("{name}.png")), &png, Audience::Umask)
     }
 }
 

@@ -27,7 +27,12 @@ impl SavedProof {
             place: format!("line {}, column {}", error.line(), error.column()),
             problem: SavedProblem::Syntax(error.to_string()),
         })?;
-        let top = At { value: &value, place: "the top".into() };
+        Self::from_value(&value)
+    }
+
+    /// Reads a proof from JSON that is parsed already.
+    pub fn from_value(value: &Value) -> Result<Self> {
+        let top = At { value, place: "the top".into() };
         let version = top.field("surefoot_proof")?;
         match version.value.as_u64() {
             Some(VERSION) => {}

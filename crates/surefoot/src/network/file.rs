@@ -1,6 +1,8 @@
 //! Networks in safetensors files: `<prefix>layer<j>.weight` and `<prefix>layer<j>.bias`.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use ndarray::{Array1, Array2};
@@ -9,7 +11,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use super::{Activation, Layer, Network};
 use crate::error::FileProblem;
-use crate::file::write_whole;
+use crate::file::{self, Audience, write_atomically};
 use crate::{Error, Result};
 
 impl Network {
@@ -18,20 +20,30 @@ impl Network {
     /// network was made, it must be this one.
     pub fn read(path: impl AsRef<Path>, prefix: &str, activation: Activation) -> Result<Self> {
         let path = path.as_ref();
+        Self::read_opened(path, file::open(path), prefix, activation)
+    }
+
+    /// The same from a file that the caller has opened, if it could.
+    pub(crate) fn read_opened(
+        path: &Path,
+        opened: io::Result<File>,
+        prefix: &str,
+        activation: Activation,
+    ) -> Result<Self> {
         let fault = |problem| Error::File { path: path.into(), problem };
-        let bytes = std::fs::read(path).map_err(|error| fault(FileProblem::Read(error.kind())))?;
+        let bytes = opened.and_then(file::read_whole);
+        let bytes = bytes.map_err(|error| fault(FileProblem::Read(error.into())))?;
         from_safetensors(&bytes, prefix, activation).map_err(fault)
     }
 
-    /// Writes networks as doubles, each under its prefix (`""` for a single one). The file is
-    /// there whole or not at all.
+    /// Writes networks as doubles, each under its prefix (`""` for a single one), atomically.
     pub fn write(path: impl AsRef<Path>, networks: &[(&str, &Network)]) -> Result<()> {
         let path = path.as_ref();
         let fault = |problem| Error::File { path: path.into(), problem };
         let bytes =
             to_safetensors(networks).map_err(|error| fault(FileProblem::Format(error.to_string())))?;
-        // A full disk leaves no half of a model behind.
-        write_whole(path, &bytes).map_err(|error| fault(FileProblem::Write(error.kind())))
+        let written = write_atomically(path, &bytes, Audience::Umask);
+        written.map_err(|error| fault(FileProblem::Write(error.kind())))
     }
 }
 

@@ -1,18 +1,17 @@
 //! The way of the input through the nodes of a model, up to the output that decides.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 use super::affine::Affine;
 use super::message::{Graph, Node, TensorMessage, ValueInfo, data_type};
 use super::tensor::Tensor;
-use super::{Misuse, OnnxProblem};
+use super::{Misuse, ModelFile, OnnxProblem};
 use crate::{Activation, Layer, Network};
 
 type Result<T> = std::result::Result<T, OnnxProblem>;
 
 /// Numbers that all matrices of a model may have together, so that a small file cannot make huge ones.
-const MOST_NUMBERS: usize = 1 << 26;
+pub(super) const MOST_NUMBERS: usize = 1 << 26;
 
 /// What stands behind a name.
 #[derive(Clone, Debug)]
@@ -35,7 +34,7 @@ struct Hidden {
 }
 
 pub struct Reader<'a> {
-    folder: Option<&'a Path>,
+    file: Option<ModelFile<'a>>,
     initializers: HashMap<&'a str, &'a TensorMessage>,
     values: HashMap<&'a str, Value>,
     hidden: Vec<Hidden>,
@@ -44,7 +43,7 @@ pub struct Reader<'a> {
 }
 
 /// The network that a model is.
-pub fn read(graph: &Graph, folder: Option<&Path>) -> Result<Network> {
+pub fn read(graph: &Graph, file: Option<ModelFile<'_>>) -> Result<Network> {
     let initializers: HashMap<&str, &TensorMessage> =
         graph.initializers.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
     let inputs = graph.inputs.iter().filter(|input| !initializers.contains_key(input.name.as_str()));
@@ -56,7 +55,7 @@ pub fn read(graph: &Graph, folder: Option<&Path>) -> Result<Network> {
     let output = graph.outputs.iter().find(|output| is_score(output)).or(graph.outputs.first());
     let output = output.ok_or(OnnxProblem::NoOutput)?.name.as_str();
     let values = HashMap::from([(input.name.as_str(), Value::Columns(Affine::input()))]);
-    let mut reader = Reader { folder, initializers, values, hidden: Vec::new(), numbers: 0 };
+    let mut reader = Reader { file, initializers, values, hidden: Vec::new(), numbers: 0 };
     for (number, node) in needed(graph, output) {
         let place = place(number, node);
         let results = reader.evaluate(node, &place)?;
@@ -124,7 +123,7 @@ impl<'a> Reader<'a> {
             return Ok(value.clone());
         }
         match self.initializers.get(name) {
-            Some(tensor) => Tensor::read(tensor, self.folder).map(Value::Constant),
+            Some(tensor) => Tensor::read(tensor, self.file).map(Value::Constant),
             None if name.is_empty() => {
                 let (found, expected) = (node.inputs.len(), position + 1);
                 Err(misuse(node, place, Misuse::Inputs { found, expected }))
@@ -153,7 +152,7 @@ impl<'a> Reader<'a> {
 
     /// The tensor of an attribute.
     pub fn tensor(&self, message: &TensorMessage) -> Result<Tensor> {
-        Tensor::read(message, self.folder)
+        Tensor::read(message, self.file)
     }
 
     /// Refuses to make something too large, before it is made.

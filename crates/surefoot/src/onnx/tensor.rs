@@ -1,13 +1,14 @@
 //! The numbers of a tensor: sizes are checked against what is there before anything is made.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path};
 
 use ndarray::Array2;
 
-use super::OnnxProblem;
+use super::graph::MOST_NUMBERS;
 use super::message::{TensorMessage, data_type};
+use super::{ModelFile, OnnxProblem};
+use crate::file::ReadProblem;
 
 /// Constants with their dimensions.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,10 +23,10 @@ impl Tensor {
         Self { dimensions: vec![numbers.len()], numbers }
     }
 
-    /// Reads a tensor; `folder` is where the file stands, for numbers in a file beside it.
-    pub fn read(message: &TensorMessage, folder: Option<&Path>) -> Result<Self, OnnxProblem> {
+    /// Reads a tensor; `file` is where the model is, for numbers in a file beside it.
+    pub fn read(message: &TensorMessage, file: Option<ModelFile<'_>>) -> Result<Self, OnnxProblem> {
         let numbers = if message.location != 0 || !message.external.is_empty() {
-            let bytes = external(message, folder)?;
+            let bytes = external(message, file)?;
             from_bytes(message, &bytes)?
         } else if message.raw.is_empty() {
             from_lists(message)?
@@ -98,34 +99,49 @@ fn from_bytes(message: &TensorMessage, bytes: &[u8]) -> Result<Vec<f64>, OnnxPro
     })
 }
 
+fn entry<'a>(message: &'a TensorMessage, key: &str) -> Option<&'a str> {
+    message.external.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str())
+}
+
+/// The name of the file beside the model in which the numbers of a tensor are. A path that leads
+/// elsewhere is none: a model must not be able to make us read any file it likes.
+pub fn beside(message: &TensorMessage) -> Option<&str> {
+    let location = entry(message, "location")?;
+    let mut parts = Path::new(location).components();
+    matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)).then_some(location)
+}
+
 /// The bytes of a tensor in a file beside the model, as PyTorch writes larger ones.
-fn external(message: &TensorMessage, folder: Option<&Path>) -> Result<Vec<u8>, OnnxProblem> {
-    let entry =
-        |key: &str| message.external.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str());
-    let location = entry("location").unwrap_or_default();
+fn external(message: &TensorMessage, file: Option<ModelFile<'_>>) -> Result<Vec<u8>, OnnxProblem> {
+    let location = entry(message, "location").unwrap_or_default();
     let fault = |reason: &'static str| OnnxProblem::External {
         tensor: message.name.clone(),
         location: location.into(),
         reason,
     };
-    let Some(folder) = folder else { return Err(fault("is not known where there is only the model")) };
-    // A model must not be able to make us read any file it likes.
-    let mut parts = Path::new(location).components();
-    if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
-        return Err(fault("is not beside the model"));
-    }
-    let number = |key: &str| match entry(key) {
+    let Some(model) = file else { return Err(fault("is not known where there is only the model")) };
+    let Some(name) = beside(message) else { return Err(fault("is not beside the model")) };
+    let number = |key: &str| match entry(message, key) {
         None => Ok(None),
         Some(text) => {
             text.parse::<u64>().map(Some).map_err(|_| fault("is addressed by something that is no number"))
         }
     };
     let offset = number("offset")?.unwrap_or(0);
-    let mut file = File::open(folder.join(location)).map_err(|_| fault("cannot be read"))?;
+    let opened = model.folder.open_beside(model.named, name);
+    let mut file = opened.map_err(|error| match ReadProblem::from(error) {
+        ReadProblem::Special(_) => fault("is no regular file"),
+        ReadProblem::Outside => fault("is a link that leads to another folder than that of the model"),
+        _ => fault("cannot be read"),
+    })?;
     let size = file.metadata().map_err(|_| fault("cannot be read"))?.len();
     let length = number("length")?.unwrap_or(size.saturating_sub(offset));
     if offset.checked_add(length).is_none_or(|end| end > size) {
         return Err(fault("is too short"));
+    }
+    // As doubles, all numbers that a model may have.
+    if length > 8 * MOST_NUMBERS as u64 {
+        return Err(fault("is too large"));
     }
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(offset))

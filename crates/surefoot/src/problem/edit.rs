@@ -9,7 +9,7 @@ use super::entry::{
 };
 use super::file::{ProblemFile, is_json};
 use crate::error::FileProblem;
-use crate::file::write_whole;
+use crate::file::{Audience, read_to_string, write_atomically};
 use crate::{Change, Error, Feature, Kind, Result};
 
 /// A TOML problem file, opened for changes. Comments, order and everything that is not
@@ -40,10 +40,10 @@ impl Edit {
         if is_json(path) {
             return Err(Error::NotEditable { path: path.into() });
         }
-        let read = |error: std::io::Error| fault(path, FileProblem::Read(error.kind()));
+        let read = |error: std::io::Error| fault(path, FileProblem::Read(error.into()));
         // What a link points at is replaced, not the link.
         let path = std::fs::canonicalize(path).map_err(read)?;
-        let text = std::fs::read_to_string(&path).map_err(read)?;
+        let text = read_to_string(&path).map_err(read)?;
         Self::parse(&text, &path)
     }
 
@@ -185,9 +185,9 @@ impl Edit {
         self.document.to_string()
     }
 
-    /// Writes the file: whole, or not at all.
+    /// Writes the file, atomically.
     pub fn save(&self) -> Result<()> {
-        let written = write_whole(&self.path, self.text().as_bytes());
+        let written = write_atomically(&self.path, self.text().as_bytes(), Audience::Umask);
         written.map_err(|error| fault(&self.path, FileProblem::Write(error.kind())))
     }
 }

@@ -1,9 +1,10 @@
 //! Equations and classifiers as a problem file states them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::units;
 use crate::error::FileProblem;
+use crate::file::ModelFolder;
 use crate::{Activation, Classifier, Equation, Error, Features, Network, Result};
 
 /// The units in which a linear or network equation, or a classifier, takes its inputs; an
@@ -85,9 +86,10 @@ pub(super) fn activation_name(activation: Activation) -> &'static str {
 
 impl NetworkFile {
     /// Reads it; `folder` is that of the problem file.
-    pub fn read(&self, folder: &Path) -> Result<(Network, Activation)> {
-        let path = folder.join(&self.path);
-        let read = |activation| Network::read(&path, &self.prefix, activation);
+    pub fn read(&self, folder: &ModelFolder) -> Result<(Network, Activation)> {
+        let path = folder.path().join(&self.path);
+        let read =
+            |activation| Network::read_opened(&path, folder.open(&self.path), &self.prefix, activation);
         let activation = self.activation.unwrap_or(Activation::Tanh);
         match read(activation) {
             Err(Error::File { problem: FileProblem::Activation(other), .. }) if self.activation.is_none() => {
@@ -111,7 +113,7 @@ impl EquationEntry {
     }
 
     /// The equation, in the standardised units of the engine.
-    pub fn equation(&self, features: &Features, folder: &Path) -> Result<Equation> {
+    pub fn equation(&self, features: &Features, folder: &ModelFolder) -> Result<Equation> {
         Ok(match &self.form {
             EquationForm::Formula { formula, inverse: None } => Equation::formula(formula),
             EquationForm::Formula { formula, inverse: Some(inverse) } => {
@@ -149,7 +151,7 @@ fn borrowed(names: &[String]) -> Vec<&str> {
 
 impl ClassifierEntry {
     /// The classifier, in the standardised units of the engine.
-    pub fn classifier(&self, features: &Features, folder: &Path) -> Result<Classifier> {
+    pub fn classifier(&self, features: &Features, folder: &ModelFolder) -> Result<Classifier> {
         match (&self.form, self.inputs) {
             (ClassifierForm::Linear { coefficients, intercept }, Inputs::Standardised) => {
                 Classifier::linear(coefficients.clone(), *intercept, self.threshold)
@@ -158,7 +160,7 @@ impl ClassifierEntry {
                 Classifier::linear_in_own_units(features, coefficients, *intercept, self.threshold)
             }
             (ClassifierForm::Network(file), _) => self.network(file.read(folder)?.0, features),
-            (ClassifierForm::Onnx(path), _) => self.network(Network::read_onnx(folder.join(path))?, features),
+            (ClassifierForm::Onnx(path), _) => self.network(Network::read_onnx_in(folder, path)?, features),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::entry::{ClassifierEntry, EquationEntry};
+use super::entry::{ClassifierEntry, ClassifierForm, EquationEntry, EquationForm};
 use super::fields::Fields;
 use super::mistake::{Fault, Mistake, Mistakes};
 use super::rules::{read_constraints, read_forbidden};
@@ -10,6 +10,8 @@ use super::sections::{read_classifier, read_equations, read_features};
 use super::tree::Node;
 use super::{DEFAULT_SAFETY, Problem};
 use crate::error::FileProblem;
+use crate::file::{ModelFolder, read_to_string};
+use crate::onnx::external_files;
 use crate::{Classifier, Constraint, Cost, Error, Features, Forbidden, Form, Norm, NormKind, Result, Scm};
 
 /// A problem file as far as it goes: a draft may lack its classifier or its equations.
@@ -38,6 +40,7 @@ use crate::{Classifier, Constraint, Cost, Error, Features, Forbidden, Form, Norm
 #[derive(Clone, Debug)]
 pub struct ProblemFile {
     path: PathBuf,
+    folder: ModelFolder,
     settings: Settings,
     /// Those that are in order stand as given; others by their name alone.
     features: Option<Features>,
@@ -74,13 +77,28 @@ impl ProblemFile {
     /// Reads a file, TOML or (named `.json`) JSON; an error if it cannot be read or is neither.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Error::File { path: path.into(), problem: FileProblem::Read(error.kind()) })?;
-        Self::parse(&text, path)
+        Self::parse(&text_of(path)?, path)
     }
 
-    /// The same from text; the path says which of the two it is and where networks are found.
+    /// The same for a file that somebody else wrote: models that it names are read only from its own
+    /// folder. Absolute paths, `..` and links that lead out of that folder are mistakes.
+    pub fn read_confined(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        Self::parse_confined(&text_of(path)?, path)
+    }
+
+    /// Reads text; the path says whether it is TOML or JSON, and in which folder models are found.
+    /// Paths in it may lead anywhere.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        Self::parse_in(text, path, ModelFolder::new(folder_of(path)))
+    }
+
+    /// The same for text that somebody else wrote; see [`ProblemFile::read_confined`].
+    pub fn parse_confined(text: &str, path: &Path) -> Result<Self> {
+        Self::parse_in(text, path, ModelFolder::confined(folder_of(path)))
+    }
+
+    fn parse_in(text: &str, path: &Path, folder: ModelFolder) -> Result<Self> {
         let tree = if is_json(path) { Node::from_json(text) } else { Node::from_toml(text) };
         let tree = tree.map_err(|mistake| {
             Error::ProblemFile(Mistakes { path: path.into(), mistakes: vec![*mistake] })
@@ -102,8 +120,7 @@ impl ProblemFile {
 
         let (features, norm_weights) = read_features(&mut top, &mut mistakes.basis);
         let settings = read_settings(&mut top, norm_weights);
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let (equations, scm) = read_equations(&mut top, features.as_ref(), folder, &mut mistakes.equations);
+        let (equations, scm) = read_equations(&mut top, features.as_ref(), &folder, &mut mistakes.equations);
         if let Some(scm) = &scm
             && let Err(error) = scm.require_whole_categories()
         {
@@ -112,13 +129,14 @@ impl ProblemFile {
         let constraints = read_constraints(&mut top, features.as_ref(), &mut mistakes.rules);
         let forbidden = read_forbidden(&mut top, features.as_ref(), &mut mistakes.rules);
         let (entry, classifier) = match top.find("classifier") {
-            Some(node) => read_classifier(node, features.as_ref(), folder, &mut mistakes.classifier),
+            Some(node) => read_classifier(node, features.as_ref(), &folder, &mut mistakes.classifier),
             None => (None, None),
         };
         mistakes.basis.extend(top.finish());
         let path = path.into();
         Ok(Self {
             path,
+            folder,
             settings,
             features,
             equations,
@@ -136,9 +154,31 @@ impl ProblemFile {
         &self.path
     }
 
-    /// The folder in which it looks for networks.
-    pub fn folder(&self) -> &Path {
-        self.path.parent().unwrap_or(Path::new(""))
+    /// The folder from which paths in it are resolved.
+    pub fn folder(&self) -> &ModelFolder {
+        &self.folder
+    }
+
+    /// Every file that it names, by its path as seen from the folder.
+    pub fn named_files(&self) -> Vec<PathBuf> {
+        let network = |entry: &EquationEntry| match &entry.form {
+            EquationForm::Network { network, .. } => Some(network.path.clone()),
+            EquationForm::Formula { .. } | EquationForm::Linear { .. } => None,
+        };
+        let networks: Vec<PathBuf> = self.equations.iter().filter_map(network).collect();
+        [networks, self.classifier_files()].concat()
+    }
+
+    /// The files of its classifier: a network, or an ONNX model and the files beside it that hold
+    /// some of its numbers.
+    pub fn classifier_files(&self) -> Vec<PathBuf> {
+        match self.entry.as_ref().map(|entry| &entry.form) {
+            Some(ClassifierForm::Network(network)) => vec![network.path.clone()],
+            Some(ClassifierForm::Onnx(path)) => {
+                [vec![path.clone()], external_files(&self.folder, path)].concat()
+            }
+            Some(ClassifierForm::Linear { .. }) | None => Vec::new(),
+        }
     }
 
     /// Every mistake of the file, in the order of its lines.
@@ -224,6 +264,15 @@ impl ProblemFile {
             None => Ok(problem),
         }
     }
+}
+
+fn text_of(path: &Path) -> Result<String> {
+    let fault = |error: std::io::Error| FileProblem::Read(error.into());
+    read_to_string(path).map_err(|error| Error::File { path: path.into(), problem: fault(error) })
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
 }
 
 /// Whether a file is JSON, by its name.

@@ -1,13 +1,12 @@
 //! The features, equations and classifier of a problem file.
 
-use std::path::Path;
-
 use super::entry::{
     ACTIVATIONS, ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile,
 };
 use super::fields::Fields;
 use super::mistake::{Fault, Mistake};
 use super::tree::{Node, Value};
+use crate::file::ModelFolder;
 use crate::{Change, Classifier, Error, Feature, Features, Kind, Scm};
 
 const INPUTS: [(&str, Inputs); 2] = [("standardised", Inputs::Standardised), ("raw", Inputs::Raw)];
@@ -112,7 +111,7 @@ fn read_feature(fields: &mut Fields<'_>, name: String) -> Feature {
 pub(super) fn read_equations(
     top: &mut Fields<'_>,
     features: Option<&Features>,
-    folder: &Path,
+    folder: &ModelFolder,
     mistakes: &mut Vec<Mistake>,
 ) -> (Vec<EquationEntry>, Option<Scm>) {
     let nodes = tables(top, "equation", "a list of tables, each headed [[equation]]");
@@ -203,7 +202,7 @@ fn read_equation_form(fields: &mut Fields<'_>) -> Option<EquationForm> {
 pub(super) fn read_classifier(
     node: &Node,
     features: Option<&Features>,
-    folder: &Path,
+    folder: &ModelFolder,
     mistakes: &mut Vec<Mistake>,
 ) -> (Option<ClassifierEntry>, Option<Classifier>) {
     let known = ["onnx", "network", "activation", "coefficients", "intercept", "threshold", "inputs"];
