@@ -127,7 +127,9 @@ struct Proofs<'a> {
     path: &'a Path,
     target: AtomicFile,
     file: BufWriter<File>,
-    /// Whose proofs were left out, since they are longer than `certify --check` reads.
+    /// The longest line that is written; `certify --check` reads no longer ones.
+    longest: usize,
+    /// Whose proofs were left out, since they are longer.
     too_long: Vec<String>,
 }
 
@@ -137,12 +139,12 @@ impl<'a> Proofs<'a> {
             .and_then(|target| Ok((BufWriter::new(target.writer()?), target)));
         let (file, target) =
             created.map_err(|error| anyhow!("{} cannot be written: {}", path.display(), error.kind()))?;
-        Ok(Self { path, target, file, too_long: Vec::new() })
+        Ok(Self { path, target, file, longest: MOST_PROOF_BYTES, too_long: Vec::new() })
     }
 
     fn write(&mut self, id: &str, proof: &SavedProof) -> Result<()> {
         let line = format!("{{\"id\":{},\"proof\":{}}}", serde_json::Value::from(id), proof.to_json());
-        if line.len() > MOST_PROOF_BYTES {
+        if line.len() > self.longest {
             self.too_long.push(id.to_owned());
             return Ok(());
         }
@@ -157,9 +159,10 @@ impl<'a> Proofs<'a> {
         Ok(match &self.too_long[..] {
             [] => String::new(),
             [first, ..] => format!(
-                "Left out are {} proofs of more than {MOST_PROOF_BYTES} bytes, the first that of {first}; a smaller \
+                "Left out are {} proofs of more than {} bytes, the first that of {first}; a smaller \
                  --evaluations gives shorter ones.\n",
-                self.too_long.len()
+                self.too_long.len(),
+                self.longest
             ),
         })
     }
@@ -340,4 +343,29 @@ fn values(
     });
     values.push(Values::Texts(reasons.collect::<surefoot::Result<_>>().context("an answer in words")?));
     Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use surefoot::{Change, Classifier, Feature, Features};
+
+    use super::*;
+
+    #[test]
+    fn proofs_that_are_too_long_to_be_checked_are_left_out() {
+        let features = Features::new(vec![Feature::new("income").change(Change::Increase)]).unwrap();
+        let problem = Problem::new(features, Classifier::linear(vec![1.0], 0.0, 0.5).unwrap()).unwrap();
+        let proof = Complete::new(&problem).unwrap().prove(&[-1.0]).unwrap().saved(&problem, &[-1.0]);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("proofs.jsonl");
+        let mut proofs = Proofs::create(&path).unwrap();
+        proofs.longest = proof.to_json().len() + "{'id':'ana','proof':}".len();
+        for id in ["ana", "benjamin", "carl"] {
+            proofs.write(id, &proof).unwrap();
+        }
+        let said = proofs.finish().unwrap();
+        assert!(said.starts_with("Left out are 2 proofs of more than"), "{said}");
+        assert!(said.contains("the first that of benjamin"), "{said}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
+    }
 }

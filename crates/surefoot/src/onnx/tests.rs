@@ -458,6 +458,55 @@ fn weights_in_a_file_beside_the_model() {
 }
 
 #[test]
+fn weights_through_links() {
+    use std::os::unix::fs::symlink;
+    let root = tempfile::tempdir().unwrap();
+    let at = |name: &str| root.path().join(name);
+    for name in ["problem/models", "elsewhere", "problem/kept"] {
+        std::fs::create_dir_all(at(name)).unwrap();
+    }
+    let (nodes, mut initializers) = sequential(|tensor| tensor);
+    let weights: Vec<u8> = initializers[0].floats.drain(..).flat_map(|number| number.to_le_bytes()).collect();
+    initializers[0].location = 1;
+    initializers[0].external = vec![Entry { key: "location".into(), value: "data".into() }];
+    let bytes = model(nodes, initializers, &[("logit", data_type::FLOAT)]).encode_to_vec();
+    std::fs::write(at("problem/models/model.onnx"), &bytes).unwrap();
+    std::fs::write(at("elsewhere/data"), &weights).unwrap();
+    std::fs::write(at("problem/kept/data"), &weights).unwrap();
+    let data = at("problem/models/data");
+    let folders = [ModelFolder::new(at("problem")), ModelFolder::confined(at("problem"))];
+    let named = Path::new("models/model.onnx");
+    let read = || folders.each_ref().map(|folder| Network::read_onnx_in(folder, named));
+    std::fs::write(&data, &weights).unwrap();
+    assert!(read().iter().all(Result::is_ok));
+    assert_eq!(external_files(&folders[0], named), [Path::new("models/data")]);
+    // Another folder is refused also where it is within that of the problem.
+    for target in ["../../elsewhere/data", "../kept/data"] {
+        std::fs::remove_file(&data).unwrap();
+        symlink(target, &data).unwrap();
+        for read in read() {
+            let message = read.unwrap_err().to_string();
+            assert!(message.contains("`data`, which is a link that leads to another folder"), "{message}");
+        }
+    }
+    // Where the model is a link too, its own folder is where that ends.
+    std::fs::remove_file(at("problem/models/model.onnx")).unwrap();
+    std::fs::write(at("problem/kept/0123"), &bytes).unwrap();
+    symlink("../kept/0123", at("problem/models/model.onnx")).unwrap();
+    assert!(read().iter().all(Result::is_ok));
+    std::fs::rename(at("problem/kept"), at("kept")).unwrap();
+    for name in ["model.onnx", "data"] {
+        let target = std::fs::read_link(at("problem/models").join(name)).unwrap();
+        std::fs::remove_file(at("problem/models").join(name)).unwrap();
+        symlink(Path::new("..").join(target), at("problem/models").join(name)).unwrap();
+    }
+    let [any, confined] = read();
+    assert!(any.is_ok());
+    let message = confined.unwrap_err().to_string();
+    assert!(message.contains("outside the folder of the problem file"), "{message}");
+}
+
+#[test]
 fn a_classifier_from_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.onnx");
