@@ -23,7 +23,7 @@ from ._engine import __version__
 from ._features import Change, Feature, Kind, features
 from ._models import Classifier, Equation
 from ._problem import Problem
-from ._verbs import Actions, attack, certify, recourse, recourse_batches, train
+from ._verbs import Actions, TradeOff, attack, certify, recourse, recourse_batches, trade_off, train
 from .errors import (
     CausalModelError,
     ClassifierError,
@@ -59,6 +59,7 @@ __all__ = [
     "Problem",
     "SettingError",
     "Table",
+    "TradeOff",
     "TrainingError",
     "__version__",
     "attack",
@@ -67,5 +68,6 @@ __all__ = [
     "fit",
     "recourse",
     "recourse_batches",
+    "trade_off",
     "train",
 ]

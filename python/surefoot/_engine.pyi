@@ -108,8 +108,17 @@ def recourse(
     gap: float,
     evaluations: int | None,
     options: int,
+    explain: bool,
     progress: Progress | None,
 ) -> Answers: ...
+def trade_off(
+    problem: Problem,
+    person: Any,
+    epsilons: list[float] | None,
+    gap: float,
+    evaluations: int | None,
+    progress: Progress | None,
+) -> tuple[Table, float | None, float | None]: ...
 def attack(
     problem: Problem,
     people: Any,

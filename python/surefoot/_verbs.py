@@ -18,7 +18,7 @@ from .errors import MissingPackageError, PeopleError, SettingError, TrainingErro
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Actions", "attack", "certify", "recourse", "recourse_batches", "train"]
+__all__ = ["Actions", "TradeOff", "attack", "certify", "recourse", "recourse_batches", "trade_off", "train"]
 
 
 def recourse(
@@ -29,6 +29,7 @@ def recourse(
     gap: float = 0.01,
     evaluations: int | None = None,
     options: int = 1,
+    explain: bool = False,
     progress: bool = False,
 ) -> Answers:
     """What everybody can do, at the least effort, that still works if circumstances shift.
@@ -49,23 +50,85 @@ income by up to 150. That is proven, as is that nothing cheaper would do.
         dicts, one person as a dict, or an array with a row for each person; in their own units.
     :param id: the column that identifies people; ``"id"`` if there is one, otherwise the number
         of the row.
-    :param gap: networks: how much dearer, as a share, an action should be at most than the proven
-        bound.
-    :param evaluations: networks: bounds and evaluations that each person may cost; 60,000, about a
-        second, if not given.
+    :param gap: how much dearer, as a share, an action should be at most than the proven bound; linear
+        problems without constraints are solved exactly.
+    :param evaluations: bounds and evaluations that the search for each person may cost, hard cases up
+        to four times as many; 60,000, about a second, if not given. Linear problems without
+        constraints need none.
     :param options: up to so many actions for each person that change different things, the cheapest
         first: several rows, with a column ``option``.
+    :param explain: say also what stands in the way of those who provably have no action: for how much
+        less uncertainty there is one, and which limits, fixed features or rules would have to give
+        way. One person alone, and everybody if the problem is linear without constraints, is told so
+        anyway; otherwise it may cost up to six times ``evaluations`` for each of them.
     :param progress: show a bar; needs tqdm.
     """
     given = _tables.prepare(people, problem.features, id)
     with _progress.bar(progress, _count(given.source), "people") as update:
         native = _engine.recourse(
-            problem._native, given.source, given.ids, given.id, gap, evaluations, options, update
+            problem._native, given.source, given.ids, given.id, gap, evaluations, options, explain, update
         )
     index = given.index
     if index is not None and options > 1:
         index = index.take([native.person_of(row) for row in range(len(native))])
     return Answers(native, problem.features, index)
+
+
+class TradeOff(Table):
+    """What certainty costs one person: a row for each size of the uncertainty.
+
+    Columns are ``epsilon``, ``status``, ``cost``, ``cost_bound`` and ``text``, the answer in words.
+    """
+
+    def __init__(
+        self,
+        native: _engine.Table,
+        features: Sequence[Feature],
+        possible: float | None,
+        impossible: float | None,
+    ) -> None:
+        super().__init__(native, features)
+        #: The largest epsilon for which an action is proven to hold; ``None``: for none is one proven to.
+        self.possible = possible
+        #: The smallest epsilon for which it is proven that no action holds; ``None``: for none is that.
+        self.impossible = impossible
+
+
+def trade_off(
+    problem: Problem,
+    person: Any,
+    epsilons: Iterable[float] | None = None,
+    *,
+    gap: float = 0.01,
+    evaluations: int | None = None,
+    progress: bool = False,
+) -> TradeOff:
+    """The cheapest action of one person as a function of the uncertainty to guard against.
+
+    What holds for more uncertainty holds for less, so that answers for different sizes complete each
+    other: costs and bounds rise with epsilon. The epsilon of the problem does not matter.
+
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500, limits=(0, 6000))
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]))
+    >>> curve = sf.trade_off(problem, {"income": 2400}, [0, 0.5, 3])
+    >>> curve.column("status")
+    ['found', 'found', 'impossible']
+    >>> 1.98 < curve.possible <= 2 <= curve.impossible < 2.02
+    True
+
+    :param epsilons: the sizes; otherwise twelve up to where no action holds.
+    :param gap: as in :func:`recourse`.
+    :param evaluations: as in :func:`recourse`; the whole curve may cost up to six times as many.
+    :param progress: show the number of searches; needs tqdm.
+    """
+    given = _tables.prepare(person, problem.features)
+    sizes = None if epsilons is None else [float(epsilon) for epsilon in epsilons]
+    with _progress.bar(progress, None, "searches") as update:
+        native, possible, impossible = _engine.trade_off(
+            problem._native, given.source, sizes, gap, evaluations, update
+        )
+    return TradeOff(native, problem.features, possible, impossible)
 
 
 def recourse_batches(

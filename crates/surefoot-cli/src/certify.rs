@@ -18,9 +18,9 @@ use surefoot_cli::table::{Column, Values, Writer};
 
 use crate::Said;
 use crate::answers::{Answers, EXAMPLES, Hindered};
+use crate::effort::check_evaluations;
 use crate::outputs::Outputs;
 use crate::people::Source;
-use crate::recourse::check_evaluations;
 
 /// What `surefoot certify` can be asked.
 #[derive(Args)]

@@ -6,6 +6,7 @@ mod certify;
 mod check;
 mod data;
 mod demo;
+mod effort;
 mod fit;
 mod init;
 mod outputs;

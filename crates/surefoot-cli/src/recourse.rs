@@ -11,11 +11,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use surefoot::check::SavedProof;
 use surefoot::file::{AtomicFile, Audience};
-use surefoot::recourse::{require_budget, require_gap};
-use surefoot::{Budget, Complete, Exact, Outcome, People, Problem, ProblemFile, describe, describe_options};
+use surefoot::recourse::{Explainer, Method, Relaxed, Settings};
+use surefoot::{Outcome, Problem, ProblemFile, describe, describe_explanation, describe_options};
 use surefoot_cli::table::{Column, Values, Writer};
 
 use crate::certify::MOST_PROOF_BYTES;
+use crate::effort::Effort;
 use crate::outputs::Outputs;
 use crate::people::{self, Source};
 
@@ -44,82 +45,64 @@ pub struct Options {
     /// Up to so many actions for each person that change different things, the cheapest first.
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=100))]
     options: u16,
-    /// Networks: how much dearer, as a share, an action should be at most than the proven bound; more
-    /// where nothing so cheap can be proved.
-    #[arg(long, default_value_t = 0.01)]
-    gap: f64,
-    /// Networks: bounds and evaluations that the search for each person may cost; hard cases may cost
-    /// up to four times as many.
-    #[arg(long, default_value_t = Budget::default().evaluations)]
-    evaluations: usize,
+    #[command(flatten)]
+    effort: Effort,
+    /// Say also what stands in the way of those who provably have no action: for how much less
+    /// uncertainty there is one, and which limits, fixed features or rules would have to give way. One
+    /// --person, and everybody if the problem is linear without constraints, is told so anyway; otherwise
+    /// it may cost up to six times --evaluations for each of them.
+    #[arg(long)]
+    explain: bool,
 }
 
-/// The method that answers a problem.
-pub enum Method<'p> {
-    Exact(Exact<'p>),
-    Complete(Complete<'p>),
+/// What one person is answered.
+struct Answered {
+    /// Up to as many as were asked for, the cheapest first.
+    outcomes: Vec<Outcome>,
+    /// Of the first, if it is to be kept.
+    proof: Option<SavedProof>,
+    /// Why there is no action, in words.
+    reason: Option<String>,
 }
 
-impl<'p> Method<'p> {
-    /// Exact where everything is linear, otherwise complete.
-    pub fn new(problem: &'p Problem, gap: f64, evaluations: usize) -> surefoot::Result<Self> {
-        match Exact::new(problem) {
-            Ok(exact) => Ok(Method::Exact(exact)),
-            Err(error) if error.is_beyond_exact() => Self::complete(problem, gap, evaluations),
-            Err(error) => Err(error),
+/// The answer of one person; explained, if there is somebody to explain it.
+fn answer(
+    method: &Method<'_>,
+    problem: &Problem,
+    individual: &[f64],
+    options: &Options,
+    settings: Settings,
+    explainer: Option<&Explainer<'_>>,
+) -> surefoot::Result<Answered> {
+    let (first, proof) = match (method, &options.proofs) {
+        (Method::Complete(complete), Some(_)) => {
+            let proof = complete.prove(individual)?;
+            let saved = proof.saved(problem, individual);
+            (proof.outcome, Some(saved))
         }
-    }
-
-    /// The complete method, whatever the problem: its proofs can be saved.
-    fn complete(problem: &'p Problem, gap: f64, evaluations: usize) -> surefoot::Result<Self> {
-        let complete = Complete::new(problem)?.with_gap(gap)?.with_budget(Budget { evaluations })?;
-        Ok(Method::Complete(complete))
-    }
-
-    /// The answer, with its proof if that is to be kept and there is one to keep.
-    fn prove(
-        &self,
-        problem: &Problem,
-        individual: &[f64],
-    ) -> surefoot::Result<(Outcome, Option<SavedProof>)> {
-        match self {
-            Method::Exact(exact) => Ok((exact.solve(individual)?, None)),
-            Method::Complete(complete) => {
-                let proof = complete.prove(individual)?;
-                let saved = proof.saved(problem, individual);
-                Ok((proof.outcome, Some(saved)))
-            }
+        _ => (method.solve(individual)?, None),
+    };
+    let reason = match &first {
+        Outcome::Impossible(_) | Outcome::Undecided(_) => {
+            let explanation = explainer.map(|explainer| explainer.explain(individual, &first)).transpose()?;
+            let explanation = explanation.flatten().map(|known| describe_explanation(problem, &known));
+            let sentences = [Some(describe(problem, individual, &first)?), explanation];
+            Some(
+                sentences.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" "),
+            )
         }
+        Outcome::Found(_) | Outcome::AlreadyFavourable => None,
+    };
+    if options.options == 1 {
+        return Ok(Answered { outcomes: vec![first], proof, reason });
     }
-
-    /// Up to so many answers, the cheapest first, and the proof of the first if it is to be kept.
-    fn answers(
-        &self,
-        problem: &Problem,
-        individual: &[f64],
-        options: &Options,
-    ) -> surefoot::Result<(Vec<Outcome>, Option<SavedProof>)> {
-        let (first, proof) = match options.proofs {
-            Some(_) => self.prove(problem, individual)?,
-            None => (self.solve(individual)?, None),
-        };
-        if options.options == 1 {
-            return Ok((vec![first], proof));
-        }
-        let first = RefCell::new(Some(first));
-        let answer = |problem: &Problem, individual: &[f64]| match first.take() {
-            Some(first) => Ok(first),
-            None => Method::new(problem, options.gap, options.evaluations)?.solve(individual),
-        };
-        Ok((surefoot::recourse::options(problem, individual, options.options.into(), answer)?, proof))
-    }
-
-    pub fn solve(&self, individual: &[f64]) -> surefoot::Result<Outcome> {
-        match self {
-            Method::Exact(exact) => exact.solve(individual),
-            Method::Complete(complete) => complete.solve(individual),
-        }
-    }
+    let first = RefCell::new(Some(first));
+    let next = |problem: &Problem, individual: &[f64]| match first.take() {
+        Some(first) => Ok(first),
+        None => Method::new(problem, settings)?.solve(individual),
+    };
+    let outcomes = surefoot::recourse::options(problem, individual, options.options.into(), next)?;
+    Ok(Answered { outcomes, proof, reason })
 }
 
 /// Proofs, line by line. They hold what is known of people, so that a new file is for its owner alone.
@@ -179,20 +162,24 @@ struct Counts {
 
 /// Answers everybody, and says how many got which answer.
 pub fn run(options: &Options) -> Result<String> {
-    let gap = options.gap;
-    require_gap(gap)
-        .map_err(|_| anyhow!("--gap {gap}: must be more than 0 and less than 1, such as 0.01"))?;
-    check_evaluations(options.evaluations)?;
+    let settings = options.effort.settings()?;
     let file = ProblemFile::read(&options.problem)?;
     let problem = file.problem()?;
     let method = match options.proofs {
-        Some(_) => Method::complete(&problem, options.gap, options.evaluations)?,
-        None => Method::new(&problem, options.gap, options.evaluations)?,
+        Some(_) => Method::complete(&problem, settings)?,
+        None => Method::new(&problem, settings)?,
     };
+    let relaxed = Relaxed::all(&problem);
+    let explainer = Explainer::new(&problem, &relaxed, settings)?;
+    let explains = options.explain || options.person.is_some() || explainer.is_cheap();
+    let explainer = Some(&explainer).filter(|_| explains);
     if let Some(text) = &options.person {
         let person = people::from_json(text, problem.features())?;
-        let (outcomes, _) = method.answers(&problem, person.individual(0), options)?;
-        return Ok(format!("{}\n", describe_options(&problem, person.individual(0), &outcomes)?));
+        let individual = person.individual(0);
+        let Answered { outcomes, reason, .. } =
+            answer(&method, &problem, individual, options, settings, explainer)?;
+        let text = reason.map_or_else(|| describe_options(&problem, individual, &outcomes), Ok)?;
+        return Ok(format!("{text}\n"));
     }
     let (Some(table), Some(output)) = (&options.people, &options.output) else {
         bail!("give a table of people and --output, or --person");
@@ -210,34 +197,27 @@ pub fn run(options: &Options) -> Result<String> {
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} people, {per_sec}")?);
     while let Some(group) = source.next()? {
         let individuals: Vec<&[f64]> = group.people.iter().collect();
-        let answers = individuals
+        let answered = individuals
             .into_par_iter()
             .map(|individual| {
-                let answer = method.answers(&problem, individual, options);
+                let answered = answer(&method, &problem, individual, options, settings, explainer);
                 bar.inc(1);
-                answer
+                answered
             })
-            .collect::<surefoot::Result<Vec<(Vec<Outcome>, Option<SavedProof>)>>>()
+            .collect::<surefoot::Result<Vec<Answered>>>()
             .map_err(|error| group.blame(&problem, error))?;
-        let (outcomes, saved): (Vec<Vec<Outcome>>, Vec<Option<SavedProof>>) = answers.into_iter().unzip();
-        if let Some(proofs) = &mut proofs {
-            for (id, proof) in group.ids.iter().zip(saved.iter()) {
-                proof.iter().try_for_each(|proof| proofs.write(id, proof))?;
+        for (id, person) in group.ids.iter().zip(&answered) {
+            if let (Some(proofs), Some(proof)) = (&mut proofs, &person.proof) {
+                proofs.write(id, proof)?;
             }
+            person.outcomes.iter().take(1).for_each(|first| counts.add(first));
         }
-        outcomes.iter().for_each(|options| options.iter().take(1).for_each(|first| counts.add(first)));
-        writer.write(&values(&problem, &group.ids, &group.people, &outcomes, options.options > 1)?)?;
+        writer.write(&values(&problem, &group.ids, &answered, options.options > 1))?;
     }
     bar.finish_and_clear();
     let left_out = proofs.map(Proofs::finish).transpose()?.unwrap_or_default();
     writer.finish()?;
     Ok(format!("{counts}{left_out}Written to {}.\n", output.display()))
-}
-
-/// Refuses a budget of nothing.
-pub fn check_evaluations(evaluations: usize) -> Result<()> {
-    let refused = |_| anyhow!("--evaluations {evaluations}: must be at least 1");
-    require_budget(Budget { evaluations }).map_err(refused)
 }
 
 impl Counts {
@@ -280,19 +260,14 @@ fn columns(problem: &Problem, has_options: bool) -> Vec<(String, Column)> {
     columns
 }
 
-fn values(
-    problem: &Problem,
-    ids: &[String],
-    people: &People,
-    answers: &[Vec<Outcome>],
-    has_options: bool,
-) -> Result<Vec<Values>> {
+fn values(problem: &Problem, ids: &[String], answers: &[Answered], has_options: bool) -> Vec<Values> {
     let features = problem.features();
     let mut rows = Vec::new();
-    for (person, options) in answers.iter().enumerate() {
-        rows.extend((0..options.len()).map(|option| (person, option)));
+    for (person, answered) in answers.iter().enumerate() {
+        rows.extend((0..answered.outcomes.len()).map(|option| (person, option)));
     }
-    let outcomes: Vec<&Outcome> = rows.iter().map(|&(person, option)| &answers[person][option]).collect();
+    let outcomes: Vec<&Outcome> =
+        rows.iter().map(|&(person, option)| &answers[person].outcomes[option]).collect();
     let numbers =
         |of: &dyn Fn(&Outcome) -> Option<f64>| Values::Numbers(outcomes.iter().map(|&o| of(o)).collect());
     let texts =
@@ -335,19 +310,13 @@ fn values(
             Some(feature.tidied(feature.own_units(outcome.recourse()?.counterfactual[i])))
         }));
     }
-    let reasons = rows.iter().zip(&outcomes).map(|(&(person, _), outcome)| match outcome {
-        Outcome::Impossible(_) | Outcome::Undecided(_) => {
-            describe(problem, people.individual(person), outcome).map(Some)
-        }
-        _ => Ok(None),
-    });
-    values.push(Values::Texts(reasons.collect::<surefoot::Result<_>>().context("an answer in words")?));
-    Ok(values)
+    values.push(Values::Texts(rows.iter().map(|&(person, _)| answers[person].reason.clone()).collect()));
+    values
 }
 
 #[cfg(test)]
 mod tests {
-    use surefoot::{Change, Classifier, Feature, Features};
+    use surefoot::{Change, Classifier, Complete, Feature, Features};
 
     use super::*;
 

@@ -2,18 +2,24 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
-use surefoot::recourse::{Reach, reach, trade_off};
-use surefoot::{Outcome, ProblemFile, describe_action};
+use indicatif::{ProgressBar, ProgressStyle};
+use surefoot::recourse::{Reach, TradeOff, trade_off};
+use surefoot::{Outcome, Problem, ProblemFile, describe_action};
 use surefoot_paper::figure::LineChart;
 
+use crate::effort::Effort;
 use crate::outputs::Outputs;
 use crate::people;
 
 /// What `surefoot trade-off` can be asked.
+///
+/// What holds for more uncertainty holds for less, so that answers for different sizes complete each
+/// other. The whole curve may cost up to six times as many evaluations as --evaluations says.
 #[derive(Args)]
 pub struct Options {
     /// The problem file; how much uncertainty it says to guard against does not matter here.
@@ -28,16 +34,17 @@ pub struct Options {
     /// Draw the curve into this SVG or PNG file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    effort: Effort,
 }
-
-/// Sizes tried if none are given.
-const SIZES: usize = 12;
-
-/// Within this share of the true one, the largest uncertainty is told.
-const TOLERANCE: f64 = 0.01;
 
 /// Tells and draws the cheapest cost for each size of the uncertainty.
 pub fn run(options: &Options) -> Result<String> {
+    let settings = options.effort.settings()?;
+    if let Some(epsilon) = options.epsilons.iter().find(|epsilon| !(epsilon.is_finite() && **epsilon >= 0.0))
+    {
+        bail!("--epsilons {epsilon}: must be a number that is not negative, in standard deviations");
+    }
     if let Some(path) = &options.plot {
         is_picture(path)?;
     }
@@ -51,22 +58,31 @@ pub fn run(options: &Options) -> Result<String> {
     if problem.classifier().score(individual) >= 0.0 {
         return Ok("Nothing needs to change: the decision is favourable as things stand.\n".into());
     }
-    let Reach { possible, impossible } = reach(&problem, individual, TOLERANCE)?;
-    let mut epsilons = options.epsilons.clone();
-    if epsilons.is_empty() {
-        let last = possible.unwrap_or(0.0).min(4.0);
-        epsilons = (0..SIZES).map(|k| last * k as f64 / (SIZES - 1) as f64).collect();
-        epsilons.dedup();
+    let bar = ProgressBar::new_spinner();
+    bar.set_style(ProgressStyle::with_template("{spinner} {elapsed} {msg}")?);
+    bar.enable_steady_tick(Duration::from_millis(100));
+    let progress = |epsilon: f64| bar.set_message(format!("searching for epsilon {epsilon:.4}"));
+    let epsilons = (!options.epsilons.is_empty()).then_some(&options.epsilons[..]);
+    let TradeOff { epsilons, answers, reach, .. } =
+        trade_off(&problem, individual, epsilons, settings, progress)?;
+    bar.finish_and_clear();
+    let mut text = table(&problem, individual, &epsilons, &answers)?;
+    writeln!(text, "{}", largest(reach))?;
+    if let Some(path) = &options.plot {
+        draw(path, &epsilons, &answers)?;
+        writeln!(text, "Drawn in {}.", path.display())?;
     }
-    let answers = trade_off(&problem, individual, &epsilons)?;
+    Ok(text)
+}
+
+/// A row for each size.
+fn table(problem: &Problem, individual: &[f64], epsilons: &[f64], answers: &[Outcome]) -> Result<String> {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED).set_header(["epsilon", "cost", "at least", "action"]);
-    let mut points = Vec::new();
-    for (&epsilon, outcome) in epsilons.iter().zip(&answers) {
-        let row = match outcome {
+    for (epsilon, outcome) in epsilons.iter().zip(answers) {
+        let [cost, bound, action] = match outcome {
             Outcome::Found(found) => {
-                points.push((epsilon, found.cost));
-                let action = describe_action(&problem, individual, &found.action)?;
+                let action = describe_action(problem, individual, &found.action)?;
                 [format!("{:.3}", found.cost), format!("{:.3}", found.cost_bound), action]
             }
             Outcome::Impossible(_) => ["-".into(), "-".into(), "proven: none holds".into()],
@@ -75,38 +91,52 @@ pub fn run(options: &Options) -> Result<String> {
             }
             Outcome::AlreadyFavourable => ["0".into(), "0".into(), "nothing".into()],
         };
-        let [cost, bound, action] = row;
         table.add_row([format!("{epsilon:.4}"), cost, bound, action]);
     }
     table.column_iter_mut().take(3).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-    let mut text = format!("{table}\n");
-    let largest = match (possible, impossible) {
-        (None, _) => "There is no action, not even one that works only if nothing else changes.".into(),
+    Ok(format!("{table}\n"))
+}
+
+/// What is proven of the largest size for which there is an action.
+fn largest(Reach { possible, impossible }: Reach) -> String {
+    match (possible, impossible) {
+        (None, Some(0.0)) => {
+            "There is no action, not even one that works only if nothing shifts (proven).".into()
+        }
+        (None, Some(impossible)) => format!(
+            "There is no action for shifts of {impossible:.4} standard deviations or more (proven). Whether there \
+             is one for smaller shifts, or for none, could not be decided; more --evaluations may."
+        ),
+        (None, None) => {
+            "Whether there is an action, even one that works only if nothing shifts, could not be \
+                         decided; more --evaluations may."
+                .into()
+        }
         (Some(possible), Some(impossible)) => format!(
             "There is an action that holds for shifts of up to {possible:.4} standard deviations (proven), and \
              none for {impossible:.4} (proven)."
         ),
-        (Some(possible), None) => {
-            format!(
-                "There is an action that holds for shifts of up to {possible:.4} standard deviations (proven); of \
-                 larger ones nothing could be proven."
-            )
-        }
-    };
-    writeln!(text, "{largest}")?;
-    if let Some(path) = &options.plot {
-        let chart = LineChart {
-            title: "What certainty costs".into(),
-            x_label: "epsilon: how far circumstances may shift, in standard deviations".into(),
-            y_label: "cheapest certified cost".into(),
-            log_x: false,
-            y_range: None,
-            lines: vec![("certified".into(), points)],
-        };
-        chart.write(path).with_context(|| format!("{} cannot be written", path.display()))?;
-        writeln!(text, "Drawn in {}.", path.display())?;
+        (Some(possible), None) => format!(
+            "There is an action that holds for shifts of up to {possible:.4} standard deviations (proven); of \
+             larger ones nothing could be proven."
+        ),
     }
-    Ok(text)
+}
+
+fn draw(path: &Path, epsilons: &[f64], answers: &[Outcome]) -> Result<()> {
+    let points = epsilons.iter().zip(answers);
+    let points = points.filter_map(|(&epsilon, outcome)| Some((epsilon, outcome.recourse()?.cost)));
+    let mut points: Vec<(f64, f64)> = points.collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let chart = LineChart {
+        title: "What certainty costs".into(),
+        x_label: "epsilon: how far circumstances may shift, in standard deviations".into(),
+        y_label: "cheapest certified cost".into(),
+        log_x: false,
+        y_range: None,
+        lines: vec![("certified".into(), points)],
+    };
+    chart.write(path).with_context(|| format!("{} cannot be written", path.display()))
 }
 
 /// Refuses a name for a picture that does not say of which kind it is.

@@ -47,6 +47,8 @@ pub enum Fault {
         "feature `{feature}` has categories, which are neither more nor less; let it change to \"any\", or make it \"fixed\" or ordinal"
     )]
     CategoryDirection { feature: String },
+    #[error("there are {people} people; give one, as a dict or a table of one row")]
+    NotOne { people: usize },
     #[error("{people} people and {actions} actions; there must be one for each")]
     Actions { people: usize, actions: usize },
     #[error("`{word}` is no {what}; there are {}", listed(known))]

@@ -16,6 +16,7 @@ mod recourse;
 mod action;
 mod attack;
 mod certify;
+mod trade_off;
 mod train;
 
 use pyo3::prelude::*;
@@ -32,6 +33,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(recourse::recourse, module)?)?;
     module.add_function(wrap_pyfunction!(attack::attack, module)?)?;
     module.add_function(wrap_pyfunction!(certify::certify, module)?)?;
+    module.add_function(wrap_pyfunction!(trade_off::trade_off, module)?)?;
     module.add_function(wrap_pyfunction!(train::train, module)?)?;
     module.add_function(wrap_pyfunction!(train::fit, module)?)?;
     Ok(())

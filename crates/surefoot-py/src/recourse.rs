@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
-use surefoot::recourse::{require_budget, require_gap};
-use surefoot::{Budget, Complete, Exact, Outcome, People, describe};
+use surefoot::recourse::{Explainer, Method, Relaxed, Settings};
+use surefoot::{Budget, Outcome, People, describe, describe_explanation};
 
 use crate::action::Actions;
 use crate::error::Result;
@@ -20,70 +20,45 @@ use crate::work::{Ended, run};
 /// People between two looks at whether to go on, where each takes less than a microsecond.
 const QUICK: usize = 256;
 
-/// How to answer.
-struct Settings {
-    gap: f64,
-    budget: Budget,
-    options: usize,
+/// Several answers of a person, the cheapest first.
+fn several(
+    method: &Method<'_>,
+    problem: &surefoot::Problem,
+    individual: &[f64],
+    count: usize,
+    settings: Settings,
+) -> surefoot::Result<Vec<Outcome>> {
+    let first = RefCell::new(Some(method.solve(individual)?));
+    let answer = |problem: &surefoot::Problem, individual: &[f64]| match first.take() {
+        Some(first) => Ok(first),
+        None => Method::new(problem, settings)?.solve(individual),
+    };
+    surefoot::recourse::options(problem, individual, count, answer)
 }
 
-/// The method that answers a problem.
-enum Method<'p> {
-    Exact(Exact<'p>),
-    Complete(Complete<'p>),
+/// What stands in the way of a person who has no action, in words.
+fn obstacles(
+    explainer: Option<&Explainer<'_>>,
+    problem: &surefoot::Problem,
+    individual: &[f64],
+    outcome: &Outcome,
+) -> surefoot::Result<Option<String>> {
+    let explanation =
+        explainer.map(|explainer| explainer.explain(individual, outcome)).transpose()?.flatten();
+    Ok(explanation.map(|known| describe_explanation(problem, &known)).filter(|text| !text.is_empty()))
 }
 
-impl<'p> Method<'p> {
-    /// Exact where everything is linear, otherwise complete.
-    fn new(problem: &'p surefoot::Problem, settings: &Settings) -> surefoot::Result<Self> {
-        // A slip is told also where it would make no difference.
-        require_gap(settings.gap)?;
-        require_budget(settings.budget)?;
-        match Exact::new(problem) {
-            Ok(exact) => Ok(Method::Exact(exact)),
-            // What neither can answer the second refuses as well, for the same reason.
-            Err(_) => {
-                let complete =
-                    Complete::new(problem)?.with_gap(settings.gap)?.with_budget(settings.budget)?;
-                Ok(Method::Complete(complete))
-            }
-        }
-    }
-
-    fn solve(&self, individual: &[f64]) -> surefoot::Result<Outcome> {
-        match self {
-            Method::Exact(exact) => exact.solve(individual),
-            Method::Complete(complete) => complete.solve(individual),
-        }
-    }
-
-    /// Several answers, the cheapest first.
-    fn options(
-        &self,
-        problem: &surefoot::Problem,
-        individual: &[f64],
-        settings: &Settings,
-    ) -> surefoot::Result<Vec<Outcome>> {
-        let first = RefCell::new(Some(self.solve(individual)?));
-        let answer = |problem: &surefoot::Problem, individual: &[f64]| match first.take() {
-            Some(first) => Ok(first),
-            None => Method::new(problem, settings)?.solve(individual),
-        };
-        surefoot::recourse::options(problem, individual, settings.options, answer)
-    }
-
-    /// How many people to answer between two looks at whether to go on.
-    fn pace(&self) -> usize {
-        match self {
-            Method::Exact(_) => QUICK,
-            Method::Complete(_) => 1,
-        }
+/// How many people to answer between two looks at whether to go on.
+fn pace(method: &Method<'_>) -> usize {
+    match method {
+        Method::Exact(_) => QUICK,
+        Method::Complete(_) => 1,
     }
 }
 
 /// Answers everybody.
 #[pyfunction]
-#[pyo3(signature = (problem, people, ids, id, gap, evaluations, options, progress))]
+#[pyo3(signature = (problem, people, ids, id, gap, evaluations, options, explain, progress))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn recourse<'py>(
     py: Python<'py>,
@@ -94,43 +69,53 @@ pub fn recourse<'py>(
     gap: f64,
     evaluations: Option<usize>,
     options: usize,
+    explain: bool,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> Result<Answers> {
     let (people, read) = Source::new(people, &problem.layout).people(id)?;
     let people = Arc::new(people);
     let budget = evaluations.map_or(Budget::default(), |evaluations| Budget { evaluations });
-    let settings = Settings { gap, budget, options };
+    let (settings, count) = (Settings { gap, budget }, options);
     let (engine, asking) = (Arc::clone(&problem.problem), Arc::clone(&people));
-    let (outcomes, persons) = run(py, progress, move |watch| {
-        let method = Method::new(&engine, &settings)?;
+    let (outcomes, persons, obstacles) = run(py, progress, move |watch| {
+        let method = Method::new(&engine, settings)?;
+        let relaxed = Relaxed::all(&engine);
+        let explainer = Explainer::new(&engine, &relaxed, settings)?;
+        let explains = explain || asking.len() == 1 || explainer.is_cheap();
+        let explainer = Some(&explainer).filter(|_| explains);
         let individuals: Vec<&[f64]> = asking.iter().collect();
         // Everybody's answers in a row, and how many each has unless that is one.
         let solve = |group: &[&[f64]]| -> Result<(Vec<Outcome>, Vec<usize>), Ended> {
             watch.step(0)?;
             let (mut outcomes, mut counts) = (Vec::with_capacity(group.len()), Vec::new());
             for individual in group {
-                if settings.options == 1 {
+                if count == 1 {
                     outcomes.push(method.solve(individual)?);
                 } else {
-                    let options = method.options(&engine, individual, &settings)?;
-                    counts.push(options.len());
-                    outcomes.extend(options);
+                    let several = several(&method, &engine, individual, count, settings)?;
+                    counts.push(several.len());
+                    outcomes.extend(several);
                 }
             }
             watch.step(group.len())?;
             Ok((outcomes, counts))
         };
-        let groups = individuals.par_chunks(method.pace()).map(solve).collect::<Result<Vec<_>, Ended>>()?;
+        let explain = |(&person, outcome): (&usize, &Outcome)| -> Result<Option<String>, Ended> {
+            watch.step(0)?;
+            Ok(obstacles(explainer, &engine, individuals[person], outcome)?)
+        };
+        let groups = individuals.par_chunks(pace(&method)).map(solve).collect::<Result<Vec<_>, Ended>>()?;
         let (outcomes, counts): (Vec<Vec<Outcome>>, Vec<Vec<usize>>) = groups.into_iter().unzip();
         let outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
-        let persons: Vec<usize> = match settings.options {
+        let persons: Vec<usize> = match count {
             1 => (0..outcomes.len()).collect(),
             _ => {
                 let counts = counts.into_iter().flatten().enumerate();
                 counts.flat_map(|(person, count)| std::iter::repeat_n(person, count)).collect()
             }
         };
-        Ok((outcomes, persons))
+        let obstacles = persons.par_iter().zip(&outcomes).map(explain).collect::<Result<Vec<_>, Ended>>()?;
+        Ok((outcomes, persons, obstacles))
     })?;
     Ok(Answers {
         layout: Arc::clone(&problem.layout),
@@ -139,6 +124,7 @@ pub fn recourse<'py>(
         ids: ids.or(read),
         outcomes,
         persons,
+        obstacles,
         has_options: options > 1,
         table: OnceLock::new(),
     })
@@ -154,6 +140,8 @@ pub struct Answers {
     outcomes: Vec<Outcome>,
     /// Whose answer each is.
     persons: Vec<usize>,
+    /// What stands in the way of those who have no action, as far as it was asked for.
+    obstacles: Vec<Option<String>>,
     has_options: bool,
     table: OnceLock<Py<Table>>,
 }
@@ -198,8 +186,7 @@ impl Answers {
 
     /// One answer in words.
     fn text(&self, index: usize) -> Result<String> {
-        let individual = self.people.individual(self.persons[index]);
-        Ok(self.layout.in_words(describe(&self.problem, individual, &self.outcomes[index])?))
+        Ok(self.layout.in_words(self.words(index)?))
     }
 
     /// Somebody as they are, in own units.
@@ -218,8 +205,15 @@ impl Answers {
 }
 
 impl Answers {
+    /// One answer in the words of the engine, with what stands in the way if there is no action.
+    fn words(&self, index: usize) -> surefoot::Result<String> {
+        let individual = self.people.individual(self.persons[index]);
+        let answer = describe(&self.problem, individual, &self.outcomes[index])?;
+        Ok(self.obstacles[index].as_ref().map_or(answer.clone(), |obstacles| format!("{answer} {obstacles}")))
+    }
+
     fn tabulate(&self) -> Result<Table> {
-        let Self { layout, people, outcomes, persons, .. } = self;
+        let Self { layout, outcomes, persons, .. } = self;
         let features = self.problem.features();
         let found = || outcomes.iter().map(Outcome::recourse);
         let mut columns = Columns::default();
@@ -291,13 +285,11 @@ impl Answers {
                 }
             }
         }
-        let reason = |(&person, outcome): (&usize, &Outcome)| match outcome {
-            Outcome::Impossible(_) | Outcome::Undecided(_) => {
-                describe(&self.problem, people.individual(person), outcome).map(Some)
-            }
+        let reason = |(index, outcome): (usize, &Outcome)| match outcome {
+            Outcome::Impossible(_) | Outcome::Undecided(_) => self.words(index).map(Some),
             _ => Ok(None),
         };
-        let reasons = persons.iter().zip(outcomes).map(reason).collect::<surefoot::Result<Vec<_>>>()?;
+        let reasons = outcomes.iter().enumerate().map(reason).collect::<surefoot::Result<Vec<_>>>()?;
         columns.texts("reason", reasons.into_iter());
         columns.finish()
     }

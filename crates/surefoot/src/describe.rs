@@ -1,11 +1,16 @@
 //! Answers in plain words and people's own units.
 
+mod explanation;
+
+pub use explanation::describe_explanation;
+
 use crate::action::rounded;
 use crate::feature::Group;
 use crate::margin::counterfactual;
 use crate::{Action, Error, Feature, Form, Kind, NormKind, Outcome, Problem, Recourse, Result, Scm};
 
-/// Tells one individual the answer.
+/// Tells one individual the answer. What stands in the way where there is none takes further work:
+/// see [`describe_explanation`].
 ///
 /// Numbers are rounded in the direction of the change, never beyond a limit, so that doing
 /// what the words say is never less than what was found.
@@ -42,20 +47,10 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
             let action = describe_action(problem, individual, &recourse.action)?;
             format!("{action} {} {}", reach(problem), proven(recourse))
         }
-        Outcome::Impossible(shortfall) => {
-            let guarded = if problem.epsilon() > 0.0 {
-                " that would still work if circumstances shift a little"
-            } else {
-                ""
-            };
-            // With whole values or constraints the best so far need not be the best there is.
-            let features = problem.features();
-            let is_best = shortfall.missing == f64::INFINITY
-                || problem.constraints().is_empty()
-                    && features.actionable().iter().all(|&i| features.feature(i).kind == Kind::Real);
-            let missing = if is_best { format!(": {shortfall}") } else { String::new() };
-            format!("There is no feasible action{guarded}{missing}.")
+        Outcome::Impossible(_) if problem.epsilon() > 0.0 => {
+            "There is no feasible action that would still work if circumstances shift a little.".into()
         }
+        Outcome::Impossible(_) => "There is no feasible action.".into(),
         Outcome::Undecided(undecided) => format!("This could not be decided: {undecided}."),
     })
 }

@@ -328,6 +328,13 @@ impl Features {
         features
     }
 
+    /// The same features, each altered by a function; it may change limits, directions and weights.
+    pub(crate) fn altered(&self, mut alter: impl FnMut(usize, &mut Feature)) -> Self {
+        let mut features = self.clone();
+        features.0.iter_mut().enumerate().for_each(|(i, feature)| alter(i, feature));
+        features
+    }
+
     /// A value of the feature at `index` from own to standardised units.
     pub fn standardise(&self, index: usize, value: f64) -> f64 {
         self.0[index].standardise(value)

@@ -79,7 +79,7 @@ pub use certify::{Budget, Certificate, Verdict, certify};
 pub use check::{Checked, SavedProof, check};
 pub use classifier::Classifier;
 pub use constraint::{Constraint, Forbidden};
-pub use describe::{describe, describe_action, describe_options, describe_shift};
+pub use describe::{describe, describe_action, describe_explanation, describe_options, describe_shift};
 pub use error::{Error, Result};
 pub use feasible::{Hindrance, Infeasible, infeasible};
 pub use feature::{Change, Feature, Features, Kind};

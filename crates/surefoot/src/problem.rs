@@ -148,6 +148,15 @@ impl Problem {
         Self { features: self.features.without(fixed), ..self.clone() }
     }
 
+    /// The same question over features that differ in limits, directions and weights only.
+    pub(crate) fn with_features(&self, features: Features) -> Result<Self> {
+        let problem = Self { features: features.clone(), ..self.clone() };
+        match &self.scm {
+            Some(scm) => problem.with_causal_model(scm.with_features(features)),
+            None => Ok(problem),
+        }
+    }
+
     /// The first feature that actions change by whole numbers, if there is one.
     pub(crate) fn whole_feature(&self) -> Option<&Feature> {
         self.features.iter().find(|feature| feature.is_actionable() && feature.kind != Kind::Real)

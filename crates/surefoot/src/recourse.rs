@@ -3,6 +3,8 @@
 mod complete;
 mod descent;
 mod exact;
+mod explain;
+mod method;
 mod options;
 mod trade_off;
 
@@ -13,8 +15,10 @@ use rayon::prelude::*;
 pub use complete::{Complete, Proof, RuledOut};
 pub use descent::{Attempt, Candidate, Descent, Inner, Optimiser, karimi, wachter};
 pub use exact::{Exact, WorstCase};
+pub use explain::{Explainer, Explanation, Relaxation, Relaxed};
+pub use method::{Method, Settings};
 pub use options::{options, recourse_options};
-pub use trade_off::{Reach, reach, trade_off};
+pub use trade_off::{Reach, TradeOff, trade_off};
 
 use crate::{Action, Budget, Error, People, Problem, Result};
 
@@ -46,67 +50,118 @@ pub struct Recourse {
     pub margin: f64,
 }
 
-/// How far the best feasible action falls short.
+/// How far the best action that was examined falls short: what an auditor may want to know. What
+/// people are told is [`Explanation`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shortfall {
     /// The feasible action with the best worst case; for problems that are not linear, of those
-    /// that were looked at.
+    /// that were examined.
     pub best: Action,
-    /// By how much, in units of the logit, its worst case stays below the boundary.
+    /// By how much, in units of the logit, the worst case that was found of that action stays below
+    /// the boundary. Infinite where no action that was examined meets every constraint.
     pub missing: f64,
 }
 
 impl fmt::Display for Shortfall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.missing == f64::INFINITY {
-            return f.write_str("nothing that may change meets every constraint");
+        match self.missing.is_finite() {
+            true => write!(
+                f,
+                "in the worst case the best action that was examined stays {:.3e} below the decision boundary",
+                self.missing
+            ),
+            false => f.write_str("no action that was examined meets every constraint"),
         }
-        write!(
-            f,
-            "in its worst case the best feasible action stays {:.3e} below the decision boundary",
-            self.missing
-        )
     }
 }
 
-/// What is known where nothing could be proven.
+/// What is known where neither an action nor its impossibility is proven.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Undecided {
-    /// The feasible action with the best worst case.
+    /// The feasible action with the best worst case of those that were examined.
     pub best: Action,
-    /// Its worst-case margin as evaluated.
+    /// The lowest margin of that action that was found.
     pub margin: f64,
-    /// The margin that was asked for, safety and rounding included.
+    /// The margin that counts as proven: the safety asked for, and the rounding.
     pub required: f64,
     /// Proven: no action that holds costs less than this.
     pub cost_bound: f64,
-    /// Why.
+    /// Why the search stopped.
     pub reason: Reason,
 }
 
-/// Why nothing could be proven.
+/// Why a search stopped without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// What is left is within rounding errors of the boundary, or less than the safety asked for.
+    /// The margin of the best action is within rounding errors of the decision boundary, or less
+    /// than the safety asked for.
     Rounding,
-    /// The budget was spent.
+    /// The budget was spent while there were still actions to examine.
     Budget,
+    /// Every action was examined. Those that are neither proven nor ruled out lie in regions that
+    /// are too small to be divided further.
+    Resolution,
+    /// An action withstood every perturbation that was tried, but attempts to prove that it holds
+    /// failed.
+    Proof,
+}
+
+impl Reason {
+    /// Every reason.
+    pub(crate) const ALL: [Self; 4] = [Self::Rounding, Self::Budget, Self::Resolution, Self::Proof];
+
+    /// The word for it in files.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Rounding => "rounding",
+            Self::Budget => "budget",
+            Self::Resolution => "resolution",
+            Self::Proof => "proof",
+        }
+    }
+
+    /// What stopped the search, and what may help.
+    fn texts(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Rounding => (
+                "what the best feasible action achieves in its worst case is within rounding of the decision \
+                 boundary, or less than the safety asked for",
+                "a smaller epsilon, or a smaller safety, may decide it",
+            ),
+            Self::Budget => (
+                "the budget was spent before every action was examined",
+                "a larger budget of evaluations may decide it",
+            ),
+            Self::Resolution => (
+                "every action was examined, and those that are left differ by less than the search \
+                 distinguishes",
+                "a larger budget will not decide it, a slightly different epsilon may",
+            ),
+            Self::Proof => (
+                "an action was found that withstands every shift that was tried, but that it withstands all of \
+                 them could not be proved",
+                "a larger budget of evaluations, a smaller epsilon or a smaller safety may decide it",
+            ),
+        }
+    }
 }
 
 impl fmt::Display for Undecided {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.reason == Reason::Budget {
-            return write!(
-                f,
-                "the budget was spent; the best action so far is left with a margin of {:.3e} in the worst case that was found, and no action that holds costs less than {:.3}",
-                self.margin, self.cost_bound
-            );
+        let (cause, remedy) = self.reason.texts();
+        f.write_str(cause)?;
+        // Where no action could be evaluated there is no margin to speak of.
+        if self.margin.is_finite() {
+            write!(f, "; the best action so far has a margin of {:.3e}", self.margin)?;
+            match self.reason {
+                Reason::Rounding => write!(f, ", and {:.3e} is required", self.required)?,
+                _ => write!(f, " in the worst case that was found")?,
+            }
         }
-        write!(
-            f,
-            "the best feasible action is left with a margin of {:.3e} in its worst case, too little to tell from rounding or less than the safety asked for ({:.3e})",
-            self.margin, self.required
-        )
+        if self.cost_bound > 0.0 && self.cost_bound.is_finite() {
+            write!(f, "; no action that holds costs less than {:.3}", self.cost_bound)?;
+        }
+        write!(f, "; {remedy}")
     }
 }
 
@@ -156,23 +211,17 @@ pub fn recourse(problem: &Problem, people: &People) -> Result<Vec<Outcome>> {
         return Err(Error::OtherFeatures);
     }
     let individuals: Vec<&[f64]> = people.iter().collect();
-    match Exact::new(problem) {
-        Ok(exact) => {
+    match Method::new(problem, Settings::default())? {
+        Method::Exact(exact) => {
             individuals.into_par_iter().with_min_len(64).map(|individual| exact.solve(individual)).collect()
         }
-        Err(error) if error.is_beyond_exact() => {
-            let complete = Complete::new(problem)?;
+        Method::Complete(complete) => {
             individuals.into_par_iter().map(|individual| complete.solve(individual)).collect()
         }
-        Err(error) => Err(error),
     }
 }
 
 /// The answer of an individual by the method that [`recourse`] would choose.
 fn answer(problem: &Problem, individual: &[f64]) -> Result<Outcome> {
-    match Exact::new(problem) {
-        Ok(exact) => exact.solve(individual),
-        Err(error) if error.is_beyond_exact() => Complete::new(problem)?.solve(individual),
-        Err(error) => Err(error),
-    }
+    Method::new(problem, Settings::default())?.solve(individual)
 }

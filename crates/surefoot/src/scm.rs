@@ -133,6 +133,11 @@ impl Scm {
         self.downstream(&[cause]).contains(feature)
     }
 
+    /// The same equations over features that differ in limits, directions and weights only.
+    pub(crate) fn with_features(&self, features: Features) -> Self {
+        Self { features, ..self.clone() }
+    }
+
     /// Whether no action on one feature changes a binary one, or a category, by fractions;
     /// otherwise an error that names both.
     pub fn require_whole_categories(&self) -> Result<()> {

@@ -214,10 +214,11 @@ impl<'v> At<'v> {
                 margin: self.field("margin")?.number()?,
                 required: self.field("required")?.number()?,
                 cost_bound: self.field("cost_bound")?.number()?,
-                reason: match self.field("reason")?.text()? {
-                    "rounding" => Why::Rounding,
-                    "budget" => Why::Budget,
-                    _ => return Err(self.field("reason")?.expected("`rounding` or `budget`")),
+                reason: {
+                    let field = self.field("reason")?;
+                    let name = field.text()?;
+                    let known = Why::ALL.into_iter().find(|reason| reason.name() == name);
+                    known.ok_or_else(|| field.expected("`rounding`, `budget`, `resolution` or `proof`"))?
                 },
             }),
             _ => return Err(kind.expected("`found`, `impossible`, `undecided` or `favourable`")),

@@ -34,7 +34,7 @@ use serde_json::{Map, Value, json};
 
 use super::fingerprint::Fingerprint;
 use crate::certify::{Piece, Reason};
-use crate::recourse::{Proof, Reason as Why, RuledOut};
+use crate::recourse::{Proof, RuledOut};
 use crate::{Action, Cost, Form, Norm, NormKind, Outcome, Problem};
 
 /// The version of the format that is written and read.
@@ -202,11 +202,7 @@ fn outcome(outcome: &Outcome) -> Value {
             put("margin", number(undecided.margin));
             put("required", number(undecided.required));
             put("cost_bound", number(undecided.cost_bound));
-            let reason = match undecided.reason {
-                Why::Rounding => "rounding",
-                Why::Budget => "budget",
-            };
-            put("reason", reason.into());
+            put("reason", undecided.reason.name().into());
         }
     }
     Value::Object(fields)

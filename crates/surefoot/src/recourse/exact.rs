@@ -17,11 +17,12 @@
 //! `theta_i = min(cap_i, lambda |g_i| / w_i^2)`. Every intervention set is tried. Where actions take
 //! whole values it bounds the cost from below, and parts whose solution is not whole are cut.
 
+mod reach;
 mod whole;
 
 use ndarray::Array2;
 
-use super::{Outcome, Reason, Recourse, Shortfall, Undecided};
+use super::{Outcome, Reason, Recourse, Settings, Shortfall, Undecided};
 use crate::action::{feasible_change, intervention_sets};
 use crate::margin::counterfactual;
 use crate::{Action, Complete, Cost, Error, Feature, Form, Problem, Result};
@@ -38,6 +39,8 @@ pub struct Exact<'p> {
     sets: Vec<Set>,
     /// Whether actions take whole values.
     is_whole: bool,
+    /// For individuals whom [`Complete`] answers.
+    settings: Settings,
 }
 
 /// The worst that a perturbation can do to an action.
@@ -92,12 +95,20 @@ impl<'p> Exact<'p> {
             None => Array2::zeros((weights.len(), weights.len())),
         };
         let is_whole = problem.whole_feature().is_some();
-        let mut exact =
-            Self { problem, weights, coefficients, reach: Vec::new(), sets: Vec::new(), is_whole };
+        let (reach, sets, settings) = (Vec::new(), Vec::new(), Settings::default());
+        let mut exact = Self { problem, weights, coefficients, reach, sets, is_whole, settings };
         exact.reach = exact.sizes(&[]);
         let sets = intervention_sets(problem.features(), problem.scm().is_some())?;
         exact.sets = sets.into_iter().map(|features| exact.prepare(features)).collect::<Result<_>>()?;
         Ok(exact)
+    }
+
+    /// Sets the effort that may be spent on individuals whom [`Complete`] answers, see
+    /// [`Exact::solve`]; without further word that of [`Settings::default`].
+    pub fn with_settings(mut self, settings: Settings) -> Result<Self> {
+        settings.check()?;
+        self.settings = settings;
+        Ok(self)
     }
 
     fn prepare(&self, features: Vec<usize>) -> Result<Set> {
@@ -172,7 +183,8 @@ impl<'p> Exact<'p> {
     ///
     /// Guarantees that every feasible action cheaper than `cost_bound` is broken by some
     /// perturbation, and that the action found holds for all of them. Where the cheapest action does
-    /// not meet the constraints of the problem, [`Complete`] answers, with its default gap.
+    /// not meet the constraints of the problem, or where whole values have too many combinations,
+    /// [`Complete`] answers with the settings of [`Exact::with_settings`].
     ///
     /// The individual is taken to be within the limits, as [`People`](crate::People) has
     /// checked.
@@ -180,21 +192,31 @@ impl<'p> Exact<'p> {
     /// # Errors
     /// Only if the individual does not have one finite value for each feature.
     pub fn solve(&self, individual: &[f64]) -> Result<Outcome> {
+        Ok(self.solve_counted(individual)?.0)
+    }
+
+    /// The answer, and the evaluations that [`Complete`] took for it; none where it was not needed.
+    pub(crate) fn solve_counted(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
         let score = self.score(individual)?;
         if score >= 0.0 {
-            return Ok(Outcome::AlreadyFavourable);
+            return Ok((Outcome::AlreadyFavourable, 0));
         }
         let outcome = match self.is_whole {
             true => self.solve_whole(individual, score)?,
-            false => self.solve_real(individual, score)?,
+            false => Some(self.solve_real(individual, score)?),
         };
-        let is_open = match &outcome {
+        // What is cheapest without constraints is so with them, if it meets them.
+        let is_open = |outcome: &Outcome| match outcome {
             Outcome::Found(found) => !self.problem.is_met(&found.counterfactual),
             Outcome::Undecided(_) => !self.problem.constraints().is_empty(),
             Outcome::AlreadyFavourable | Outcome::Impossible(_) => false,
         };
-        // What is cheapest without constraints is so with them, if it meets them.
-        if is_open { Complete::new(self.problem)?.solve(individual) } else { Ok(outcome) }
+        if let Some(outcome) = outcome.filter(|outcome| !is_open(outcome)) {
+            return Ok((outcome, 0));
+        }
+        let Settings { gap, budget } = self.settings;
+        let proof = Complete::new(self.problem)?.with_gap(gap)?.with_budget(budget)?.prove(individual)?;
+        Ok((proof.outcome, proof.evaluations))
     }
 
     /// Over actions of any size, whatever the constraints.

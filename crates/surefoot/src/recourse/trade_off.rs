@@ -1,81 +1,287 @@
 //! What certainty costs: the cheapest cost as a function of the uncertainty.
+//!
+//! An action that holds for some epsilon holds for every smaller one. Therefore
+//!
+//! - an action proven at one epsilon is an answer at every smaller one, at its cost;
+//! - an impossibility proven at one epsilon holds at every larger one;
+//! - a lower bound on the cost proven at one epsilon holds at every larger one.
+//!
+//! All answers of a curve draw these conclusions from all searches, so that they never contradict
+//! each other: costs and lower bounds rise with epsilon, and no epsilon is undecided below one for
+//! which there is an action.
 
-use rayon::prelude::*;
+use super::{Method, Outcome, Recourse, Settings, Undecided};
+use crate::{Budget, Error, Problem, Result};
 
-use crate::{Error, Norm, Outcome, Problem, Result};
-
-/// Where people who have any recourse at all are looked for, in standard deviations.
-const MOST: f64 = 1e6;
+/// The largest epsilon that is tried, in standard deviations.
+const LARGEST: f64 = 1e6;
+/// The first epsilon above zero that is tried.
+const FIRST: f64 = 0.125;
+/// Two sizes below this are not told apart, in standard deviations.
+const SMALLEST: f64 = 1e-6;
+/// A search usually costs at most so many times its budget, and never more than twice that; see
+/// [`Complete::with_budget`](super::Complete).
+const USUAL: usize = 2;
+/// While the largest epsilon is enclosed, one search may cost one in so many parts of what is left.
+const PART: usize = 2;
+/// The number of sizes if none are given, and the largest of them.
+const SIZES: (usize, f64) = (12, 4.0);
+/// The largest epsilon is enclosed to within this share.
+pub(super) const TOLERANCE: f64 = 0.01;
 
 /// How far an individual's circumstances may shift before no action holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reach {
-    /// The largest uncertainty for which an action was proven to hold; none: not even without
-    /// any.
+    /// The largest epsilon for which an action is proven to hold. `None`: for no epsilon is one
+    /// proven to.
     pub possible: Option<f64>,
-    /// The smallest uncertainty for which it was proven that none does; none: nowhere that was
-    /// looked at.
+    /// The smallest epsilon for which it is proven that no action holds. `None`: for no epsilon is
+    /// that proven.
     pub impossible: Option<f64>,
 }
 
-/// The answers of an individual for several sizes of the uncertainty, in their order, on all
-/// cores: the cheapest action that holds as a function of epsilon.
-///
-/// # Errors
-/// As the methods that answer; if a size is not finite or negative.
-pub fn trade_off(problem: &Problem, individual: &[f64], epsilons: &[f64]) -> Result<Vec<Outcome>> {
-    epsilons.par_iter().map(|&epsilon| answer(problem, individual, epsilon)).collect()
+/// The answers of one individual for several sizes of the uncertainty.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TradeOff {
+    /// The sizes, in the order in which they were asked for.
+    pub epsilons: Vec<f64>,
+    /// The answer for each.
+    pub answers: Vec<Outcome>,
+    /// The largest size for which there is an action.
+    pub reach: Reach,
+    /// The evaluations of all searches.
+    pub evaluations: usize,
 }
 
-/// The largest uncertainty for which an individual has recourse at all, enclosed by proofs on
-/// both sides to within `tolerance` as a share, or as far as proofs reach.
+/// The cheapest action that holds as a function of epsilon, and the largest epsilon for which there is
+/// one. The epsilon of the problem does not matter. `progress` is called before every search with its
+/// epsilon.
 ///
-/// An action that holds for some uncertainty holds for any smaller one, so both ends are found by
-/// bisection.
+/// Without `epsilons`, twelve sizes are evenly spread from zero to the largest for which an action was
+/// found, but not beyond four standard deviations.
+///
+/// All searches together cost at most about six times as many evaluations as the budget has, usually
+/// half of that: two thirds for the sizes, where searches that are easy leave more to the others, and
+/// one third to enclose the largest one to within 1%, where each may cost half of what is left. Linear
+/// problems without constraints cost none.
+///
+/// ```
+/// use surefoot::recourse::{Settings, trade_off};
+/// use surefoot::{Change, Classifier, Feature, Features, Problem};
+///
+/// let income = Feature::new("income").limits(-5.0, 2.0).change(Change::Increase);
+/// let problem = Problem::new(Features::new(vec![income])?, Classifier::linear(vec![1.0], 0.0, 0.5)?)?;
+/// let curve = trade_off(&problem, &[-1.0], Some(&[0.0, 0.5, 3.0]), Settings::default(), |_| {})?;
+/// let words: Vec<&str> = curve.answers.iter().map(|answer| answer.status()).collect();
+/// assert_eq!(words, ["found", "found", "impossible"]);
+/// assert!(curve.reach.possible.unwrap() <= 2.0 && curve.reach.impossible.unwrap() >= 2.0);
+/// # Ok::<(), surefoot::Error>(())
+/// ```
 ///
 /// # Errors
-/// As the methods that answer; if the tolerance is not positive.
-pub fn reach(problem: &Problem, individual: &[f64], tolerance: f64) -> Result<Reach> {
-    if !(tolerance.is_finite() && tolerance > 0.0) {
-        return Err(Error::Setting { setting: "tolerance", value: tolerance });
+/// If a size is negative or not finite, if the settings make no sense, or if no method can answer the
+/// problem, all before anything is searched for; as the methods that answer.
+pub fn trade_off(
+    problem: &Problem,
+    individual: &[f64],
+    epsilons: Option<&[f64]>,
+    settings: Settings,
+    progress: impl Fn(f64),
+) -> Result<TradeOff> {
+    let is_size = |epsilon: &&f64| epsilon.is_finite() && **epsilon >= 0.0;
+    if let Some(&epsilon) = epsilons.into_iter().flatten().find(|epsilon| !is_size(epsilon)) {
+        return Err(Error::Epsilon { epsilon });
     }
-    let mut known: Vec<(f64, Outcome)> = vec![(0.0, answer(problem, individual, 0.0)?)];
-    if let Outcome::Impossible(_) = known[0].1 {
-        return Ok(Reach { possible: None, impossible: Some(0.0) });
-    }
-    // Larger and larger until nothing holds.
-    let mut epsilon = 0.125;
-    while epsilon <= MOST {
-        let outcome = answer(problem, individual, epsilon)?;
-        let stop = matches!(outcome, Outcome::Impossible(_));
-        known.push((epsilon, outcome));
-        if stop {
-            break;
+    let mut searches = Searches::new(problem, individual, settings)?;
+    let epsilons = match epsilons {
+        Some(given) => {
+            searches.settle(given, &progress)?;
+            searches.enclose(TOLERANCE, &progress)?;
+            given.to_vec()
         }
-        epsilon *= 4.0;
+        None => {
+            let reach = searches.enclose(TOLERANCE, &progress)?;
+            let sizes = spread(reach.possible.unwrap_or(0.0).min(SIZES.1));
+            searches.settle(&sizes, &progress)?;
+            sizes
+        }
+    };
+    // Every size was settled or searched for.
+    let answer = |&epsilon: &f64| searches.at(epsilon).ok_or(Error::Epsilon { epsilon });
+    let answers = epsilons.iter().map(answer).collect::<Result<Vec<Outcome>>>()?;
+    Ok(TradeOff { epsilons, answers, reach: searches.reach(), evaluations: searches.evaluations })
+}
+
+/// Sizes from zero to the last.
+fn spread(last: f64) -> Vec<f64> {
+    let mut sizes: Vec<f64> = (0..SIZES.0).map(|k| last * k as f64 / (SIZES.0 - 1) as f64).collect();
+    sizes.dedup();
+    sizes
+}
+
+/// All searches for one individual, and what follows from them together.
+pub(super) struct Searches<'p> {
+    problem: &'p Problem,
+    individual: &'p [f64],
+    settings: Settings,
+    /// By ascending epsilon.
+    known: Vec<Answer>,
+    evaluations: usize,
+}
+
+/// What one search answered.
+struct Answer {
+    epsilon: f64,
+    outcome: Outcome,
+    /// The budget of the search.
+    budget: usize,
+}
+
+impl<'p> Searches<'p> {
+    pub fn new(problem: &'p Problem, individual: &'p [f64], settings: Settings) -> Result<Self> {
+        Method::new(problem, settings)?;
+        Ok(Self { problem, individual, settings, known: Vec::new(), evaluations: 0 })
     }
-    // Between what holds and what does not, and between what may and what cannot.
-    let ends: [fn(&Outcome) -> bool; 2] = [
-        |outcome| matches!(outcome, Outcome::Found(_) | Outcome::AlreadyFavourable),
-        |outcome| !matches!(outcome, Outcome::Impossible(_)),
-    ];
-    for holds in ends {
-        loop {
-            let below = known.iter().filter(|(_, o)| holds(o)).map(|(e, _)| *e).fold(f64::NAN, f64::max);
-            let above = known.iter().filter(|(_, o)| !holds(o)).map(|(e, _)| *e).fold(f64::NAN, f64::min);
-            if below.is_nan() || above.is_nan() || above - below <= tolerance * above {
-                break;
+
+    /// Adds an answer that is known already.
+    pub fn with_known(mut self, epsilon: f64, outcome: Outcome) -> Self {
+        self.learn(Answer { epsilon, outcome, budget: self.settings.budget.evaluations });
+        self
+    }
+
+    /// Searches for the answers at some sizes, as far as they do not follow from others.
+    fn settle(&mut self, epsilons: &[f64], progress: &impl Fn(f64)) -> Result<()> {
+        // An impossibility spares the searches for all larger ones.
+        let mut ascending = epsilons.to_vec();
+        ascending.sort_by(f64::total_cmp);
+        ascending.dedup();
+        let mut left = USUAL.saturating_mul(self.settings.budget.evaluations);
+        for (k, &epsilon) in ascending.iter().enumerate() {
+            let part = left / (ascending.len() - k);
+            if !self.is_settled(epsilon, self.budget(part)) {
+                progress(epsilon);
+                left = left.saturating_sub(self.search(epsilon, part)?);
             }
-            let middle = 0.5 * (below + above);
-            known.push((middle, answer(problem, individual, middle)?));
+        }
+        Ok(())
+    }
+
+    /// Encloses the largest epsilon for which there is an action to within `tolerance` as a share, or
+    /// as far as proofs reach.
+    pub fn enclose(&mut self, tolerance: f64, progress: &impl Fn(f64)) -> Result<Reach> {
+        let mut left = self.settings.budget.evaluations;
+        while left > 0
+            && let Some(epsilon) = self.next(tolerance)
+        {
+            progress(epsilon);
+            left = left.saturating_sub(self.search(epsilon, left / PART)?);
+        }
+        Ok(self.reach())
+    }
+
+    /// The budget of a search that should cost so many evaluations.
+    fn budget(&self, evaluations: usize) -> usize {
+        (evaluations / USUAL).clamp(1, self.settings.budget.evaluations)
+    }
+
+    /// Where a search would narrow the enclosure most, if it is not narrow enough yet.
+    fn next(&self, tolerance: f64) -> Option<f64> {
+        if self.known.iter().any(|answer| answer.outcome == Outcome::AlreadyFavourable) {
+            return None;
+        }
+        let Reach { possible, impossible } = self.reach();
+        let sizes = || self.known.iter().map(|answer| answer.epsilon);
+        if possible.is_none() && !sizes().any(|epsilon| epsilon == 0.0) {
+            return Some(0.0);
+        }
+        // Larger and larger until nothing holds.
+        let Some(impossible) = impossible else {
+            let next = sizes().fold(FIRST / 4.0, f64::max) * 4.0;
+            return (next <= LARGEST).then_some(next);
+        };
+        let middle = |below: f64, above: f64| {
+            let is_narrow = above - below <= tolerance * above || above <= SMALLEST;
+            (!is_narrow).then_some(0.5 * (below + above))
+        };
+        // Between the largest that is possible and the next that was not found to be, and likewise
+        // below the smallest that is impossible.
+        let unproven = possible.and_then(|possible| {
+            let above = sizes().filter(|&epsilon| epsilon > possible).fold(impossible, f64::min);
+            middle(possible, above)
+        });
+        let open = sizes().filter(|&epsilon| epsilon < impossible).reduce(f64::max);
+        unproven.or_else(|| middle(open?, impossible))
+    }
+
+    /// Searches for the answer at one epsilon; the evaluations that it took, usually at most
+    /// `evaluations`.
+    fn search(&mut self, epsilon: f64, evaluations: usize) -> Result<usize> {
+        let budget = self.budget(evaluations);
+        let problem = self.problem.clone().with_uncertainty(self.problem.norm().clone(), epsilon)?;
+        let settings = Settings { budget: Budget { evaluations: budget }, ..self.settings };
+        let (outcome, used) = Method::new(&problem, settings)?.solve_counted(self.individual)?;
+        self.evaluations += used;
+        self.learn(Answer { epsilon, outcome, budget });
+        Ok(used)
+    }
+
+    fn learn(&mut self, answer: Answer) {
+        let place = self.known.partition_point(|known| known.epsilon <= answer.epsilon);
+        self.known.insert(place, answer);
+    }
+
+    /// Whether a search at an epsilon would find nothing new: it was searched there, with at least half
+    /// that budget or an answer, or it follows from others that there is no action, or one that is as
+    /// cheap as was asked for.
+    fn is_settled(&self, epsilon: f64, budget: usize) -> bool {
+        let is_searched = |known: &Answer| {
+            known.epsilon == epsilon
+                && (known.budget >= budget / 2 || !matches!(known.outcome, Outcome::Undecided(_)))
+        };
+        self.known.iter().any(is_searched)
+            || match self.at(epsilon) {
+                Some(Outcome::Found(found)) => found.cost_bound >= (1.0 - self.settings.gap) * found.cost,
+                Some(Outcome::Impossible(_) | Outcome::AlreadyFavourable) => true,
+                Some(Outcome::Undecided(_)) | None => false,
+            }
+    }
+
+    /// What is known at an epsilon; `None` where nothing follows from searches at other ones.
+    fn at(&self, epsilon: f64) -> Option<Outcome> {
+        let smaller =
+            || self.known.iter().filter(|known| known.epsilon <= epsilon).map(|known| &known.outcome);
+        let larger = self.known.iter().filter(|known| known.epsilon >= epsilon).map(|known| &known.outcome);
+        let bound = |outcome: &Outcome| match outcome {
+            Outcome::Found(found) => found.cost_bound,
+            Outcome::Undecided(undecided) => undecided.cost_bound,
+            Outcome::AlreadyFavourable | Outcome::Impossible(_) => 0.0,
+        };
+        let bound = smaller().map(bound).fold(0.0, f64::max);
+        let cheapest = larger.filter_map(Outcome::recourse).min_by(|a, b| a.cost.total_cmp(&b.cost));
+        if let Some(found) = cheapest {
+            return Some(Outcome::Found(Recourse { cost_bound: bound.min(found.cost), ..found.clone() }));
+        }
+        let is_final = |outcome: &&Outcome| !matches!(outcome, Outcome::Undecided(_) | Outcome::Found(_));
+        if let Some(outcome) = smaller().rfind(is_final) {
+            return Some(outcome.clone());
+        }
+        // Of several searches at this very epsilon the last had the largest budget.
+        match self.known.iter().rfind(|known| known.epsilon == epsilon).map(|known| &known.outcome) {
+            Some(Outcome::Undecided(undecided)) => {
+                Some(Outcome::Undecided(Undecided { cost_bound: bound, ..undecided.clone() }))
+            }
+            _ => None,
         }
     }
-    let found = known.iter().filter(|(_, o)| ends[0](o)).map(|(e, _)| *e);
-    let lost = known.iter().filter(|(_, o)| !ends[1](o)).map(|(e, _)| *e);
-    Ok(Reach { possible: found.reduce(f64::max), impossible: lost.reduce(f64::min) })
-}
 
-fn answer(problem: &Problem, individual: &[f64], epsilon: f64) -> Result<Outcome> {
-    let norm: Norm = problem.norm().clone();
-    super::answer(&problem.clone().with_uncertainty(norm, epsilon)?, individual)
+    /// What is proven of the largest epsilon for which there is an action.
+    fn reach(&self) -> Reach {
+        let sizes = |is_one: fn(&Outcome) -> bool| {
+            self.known.iter().filter(move |known| is_one(&known.outcome)).map(|known| known.epsilon)
+        };
+        Reach {
+            possible: sizes(|outcome| matches!(outcome, Outcome::Found(_))).reduce(f64::max),
+            impossible: sizes(|outcome| matches!(outcome, Outcome::Impossible(_))).reduce(f64::min),
+        }
+    }
 }

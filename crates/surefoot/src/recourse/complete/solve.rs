@@ -149,6 +149,12 @@ impl<'p, 's> Solver<'p, 's> {
     pub(super) fn undecided(mut self) -> Proof {
         let problem = self.settings.problem;
         let bound = self.bound();
+        // Without an incumbent the search ends either with the budget or with an empty queue.
+        let reason = match &self.incumbent {
+            Some(_) => Reason::Proof,
+            None if self.queue.is_empty() => Reason::Resolution,
+            None => Reason::Budget,
+        };
         let (set, change, found) = match (self.incumbent.take(), self.best.take()) {
             (Some((set, change, _)), _) | (None, Some((set, change, _))) if bound < f64::INFINITY => {
                 let action = self.action(set, &change);
@@ -164,13 +170,7 @@ impl<'p, 's> Solver<'p, 's> {
             Outcome::Impossible(Shortfall { best, missing: -found })
         } else {
             let required = problem.safety().max(LEAST_MARGIN);
-            Outcome::Undecided(Undecided {
-                best,
-                margin: found,
-                required,
-                cost_bound: bound,
-                reason: Reason::Budget,
-            })
+            Outcome::Undecided(Undecided { best, margin: found, required, cost_bound: bound, reason })
         };
         self.proof(outcome, None)
     }

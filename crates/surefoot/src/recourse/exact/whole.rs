@@ -10,7 +10,7 @@ use crate::action::feasible_change;
 use crate::margin::counterfactual;
 use crate::recourse::{Outcome, Reason, Recourse, Shortfall, Undecided};
 use crate::whole::{Sides, Whole};
-use crate::{Action, Complete, Cost, Result};
+use crate::{Action, Cost, Result};
 
 /// Parts looked at before another method is asked.
 const MOST: usize = 20_000;
@@ -28,8 +28,9 @@ struct Knapsack<'a> {
 }
 
 impl Exact<'_> {
-    /// As [`Exact::solve`], over whole-valued actions.
-    pub(super) fn solve_whole(&self, individual: &[f64], score: f64) -> Result<Outcome> {
+    /// The answer over whole-valued actions, whatever the constraints; none if there are too many
+    /// combinations.
+    pub(super) fn solve_whole(&self, individual: &[f64], score: f64) -> Result<Option<Outcome>> {
         let slack = |set: &Set| set.raise_error + self.rounding_of_score(individual, &[]);
         let mut change = Vec::new();
         // Without wholeness, the cheapest first.
@@ -50,7 +51,7 @@ impl Exact<'_> {
             let Some(lower) =
                 self.knapsack(individual, set, &whole, &set.most, set.raise - score - slack(set))
             else {
-                return Complete::new(self.problem)?.solve(individual);
+                return Ok(None);
             };
             bound = bound.min(lower.0 * (1.0 - 1e-12));
             if lower.0 > best {
@@ -58,7 +59,7 @@ impl Exact<'_> {
             }
             let asked = set.raise - score + slack(set) + self.problem.safety();
             let Some((cost, _)) = self.knapsack(individual, set, &whole, &set.gains, asked) else {
-                return Complete::new(self.problem)?.solve(individual);
+                return Ok(None);
             };
             // Among equally cheap ones the fewest features.
             let fewer =
@@ -68,8 +69,8 @@ impl Exact<'_> {
             }
         }
         match cheapest {
-            Some((_, set, whole)) => self.prove_whole(individual, score, set, &whole, bound),
-            None => self.short_whole(individual, score, bound),
+            Some((_, set, whole)) => self.prove_whole(individual, score, set, &whole, bound).map(Some),
+            None => self.short_whole(individual, score, bound).map(Some),
         }
     }
 
@@ -150,7 +151,7 @@ impl Exact<'_> {
         Action { features: Vec::new(), change: Vec::new() }
     }
 
-    fn sides(&self, individual: &[f64], set: &Set) -> Sides {
+    pub(super) fn sides(&self, individual: &[f64], set: &Set) -> Sides {
         let features = self.problem.features();
         set.features.iter().map(|&i| feasible_change(features, i, individual[i])).unzip()
     }

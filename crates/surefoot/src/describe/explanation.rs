@@ -1,0 +1,162 @@
+//! What stands in the way, in plain words.
+
+use super::{join, number};
+use crate::action::rounded;
+use crate::recourse::{Explanation, Reach, Relaxation};
+use crate::{Change, Forbidden, Kind, Problem, Recourse};
+
+/// Digits with which sizes of shifts are given.
+const DIGITS: u32 = 4;
+/// Two sizes that differ by less than this share are as good as the same.
+const CLOSE: f64 = 0.05;
+
+/// Tells what stands in the way of somebody for whom there is no action: how much less uncertainty
+/// would leave one, and which limits, fixed features or rules would have to give way. Every sentence
+/// is proven; numbers are rounded so that they stay true. Empty where nothing is known.
+pub fn describe_explanation(problem: &Problem, explanation: &Explanation) -> String {
+    let mut sentences = Vec::new();
+    if problem.epsilon() > 0.0 {
+        sentences.extend(less_uncertainty(problem.epsilon(), explanation.reach));
+    }
+    let phrase = |(relaxation, found): &(Relaxation, Recourse)| phrase(problem, relaxation, found);
+    let phrases: Vec<String> = explanation.enough.iter().filter_map(phrase).collect();
+    if !phrases.is_empty() {
+        sentences.push(format!("There would be one {}.", join(&phrases, "or")));
+    } else if explanation.is_exhaustive && explanation.enough.is_empty() {
+        sentences.push(
+            "To lift a single limit, direction or rule, or to let one more thing change, would not be enough."
+                .into(),
+        );
+    }
+    match sentences.len() {
+        0 => String::new(),
+        1 => format!("{} This is proven.", sentences[0]),
+        _ => format!("{} All of this is proven.", sentences.join(" ")),
+    }
+}
+
+/// For how much uncertainty there is an action, where there is none for as much as was asked for.
+fn less_uncertainty(asked: f64, reach: Reach) -> Option<String> {
+    let from = reach.impossible.map(round_up).filter(|from| *from < asked);
+    let none = from.map_or(String::new(), |from| format!(", and none for {} or more", number(from, DIGITS)));
+    match (reach.possible, reach.impossible) {
+        (Some(possible), _) => {
+            let possible = round_down(possible);
+            let up_to = match possible > 0.0 {
+                true => format!("for shifts of up to {} standard deviations", number(possible, DIGITS)),
+                false => "that works if nothing shifts at all".into(),
+            };
+            let end = from.unwrap_or(asked);
+            let open = match possible < (1.0 - CLOSE) * end {
+                true => " In between nothing is known.",
+                false => "",
+            };
+            Some(format!("There is one {up_to} ({asked} was asked for){none}.{open}"))
+        }
+        (None, Some(0.0)) => Some("There is none even if nothing shifts.".into()),
+        (None, _) => None,
+    }
+}
+
+/// The condition under which there would be an action; `None` where the action that was found does
+/// not need what was lifted.
+fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Option<String> {
+    let features = problem.features();
+    match relaxation {
+        Relaxation::Limits(i) => {
+            let feature = features.feature(*i);
+            let value = feature.tidied(feature.own_units(found.counterfactual[*i]));
+            let (verb, side, limit) = match value {
+                value if value > feature.upper => ("rise", "above", feature.upper),
+                value if value < feature.lower => ("fall", "below", feature.lower),
+                _ => return None,
+            };
+            let value = match feature.kind {
+                Kind::Real => {
+                    let (value, decimals) = rounded(value, value - limit, |_| true);
+                    decimals.map_or(value.to_string(), |decimals| super::fixed(value, decimals))
+                }
+                _ => number(value, 15),
+            };
+            Some(format!("if {} could {verb} to {value}, {side} its limit of {limit}", feature.name))
+        }
+        Relaxation::Change(unit) => {
+            let feature = features.feature(*unit.first()?);
+            Some(match (&feature.group, feature.change) {
+                (Some(group), _) => format!("if any change of {group} were allowed"),
+                (None, Change::Increase) => format!("if {} could also fall", feature.name),
+                (None, Change::Decrease) => format!("if {} could also rise", feature.name),
+                (None, Change::Fixed | Change::Any) => format!("if {} could be changed", feature.name),
+            })
+        }
+        Relaxation::Constraint(k) => {
+            Some(format!("without the constraint `{}`", problem.constraints().get(*k)?.text()))
+        }
+        Relaxation::Transition(k) => {
+            let feature = match problem.forbidden().get(*k)? {
+                Forbidden::Values { feature, .. } => features.feature(*feature),
+                Forbidden::Categories { from, to } => features.feature(*from.iter().chain(to).next()?),
+            };
+            let name = feature.group.as_ref().unwrap_or(&feature.name);
+            Some(format!("if the transition of {name} that is forbidden were allowed"))
+        }
+    }
+}
+
+/// To four digits, not more than it is.
+fn round_down(value: f64) -> f64 {
+    let unit = unit(value);
+    if unit > 0.0 { (value / unit).floor() * unit } else { 0.0 }
+}
+
+/// To four digits, not less than it is.
+fn round_up(value: f64) -> f64 {
+    let unit = unit(value);
+    if unit > 0.0 { (value / unit).ceil() * unit } else { 0.0 }
+}
+
+/// The last of four digits of a number.
+fn unit(value: f64) -> f64 {
+    if value > 0.0 { 10f64.powf(value.log10().floor() - f64::from(DIGITS - 1)) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_stay_true_when_they_are_rounded() {
+        for value in [0.123456, 1.0, 0.99999, 3e-7, 12345.6, 0.1 + 0.2] {
+            let (down, up) = (round_down(value), round_up(value));
+            assert!(down <= value * (1.0 + 1e-15) && up >= value * (1.0 - 1e-15), "{down} {value} {up}");
+            assert!(up - down <= 1.001e-3 * value, "{down} {value} {up}");
+        }
+        assert_eq!((round_down(0.0), round_up(0.0)), (0.0, 0.0));
+    }
+
+    #[test]
+    fn what_is_known_of_less_uncertainty_is_told() {
+        let told = |possible, impossible| less_uncertainty(0.5, Reach { possible, impossible });
+        for (possible, impossible, text) in [
+            (
+                Some(0.25),
+                Some(0.251),
+                "There is one for shifts of up to 0.25 standard deviations (0.5 was asked for), and none for 0.251 or more.",
+            ),
+            (
+                Some(0.25),
+                Some(0.5),
+                "There is one for shifts of up to 0.25 standard deviations (0.5 was asked for). In between nothing is known.",
+            ),
+            (
+                Some(0.0),
+                Some(0.1),
+                "There is one that works if nothing shifts at all (0.5 was asked for), and none for 0.1 or more. In between nothing is known.",
+            ),
+            (None, Some(0.0), "There is none even if nothing shifts."),
+        ] {
+            assert_eq!(told(possible, impossible).unwrap(), text);
+        }
+        assert_eq!(told(None, Some(0.3)), None);
+    }
+}

@@ -1,0 +1,103 @@
+//! The largest uncertainty for which a linear problem has recourse, in closed form.
+//!
+//! The worst case of an action falls in proportion to epsilon: with the unperturbed margin `m` of the
+//! best action on a set and the dual norm `d` of its response, it is `m - epsilon d`. So an action of
+//! the set holds for epsilon up to `m / d`, and none for more; the answer is the largest over all
+//! sets.
+
+use super::{Exact, Set};
+use crate::margin::counterfactual;
+use crate::recourse::Reach;
+use crate::whole::Whole;
+use crate::{Action, Result};
+
+/// Room for the rounding of a product and a quotient.
+const ROOM: f64 = 1e-12;
+
+impl Exact<'_> {
+    /// Encloses the largest epsilon for which a feasible action holds, for a problem whose own epsilon
+    /// is positive and which requires nothing of outcomes. Both ends account for rounding.
+    pub(crate) fn reach(&self, individual: &[f64]) -> Result<Reach> {
+        let score = self.score(individual)?;
+        let (mut possible, mut impossible) = (None::<f64>, 0.0_f64);
+        for set in &self.sets {
+            // The response for epsilon 1.
+            let epsilon = self.problem.epsilon();
+            let (dual, error) = (set.raise / epsilon, set.raise_error / epsilon);
+            let Some((raised, _)) = self.farthest(individual, set, |k, change| set.most_gain(k, change))
+            else {
+                continue;
+            };
+            let highest = score + raised + self.rounding_of_score(individual, &[]);
+            impossible = impossible.max(match highest < 0.0 {
+                true => 0.0,
+                false if dual > error => highest / (dual - error) * (1.0 + ROOM),
+                false => f64::INFINITY,
+            });
+            let margin = self.best_margin(individual, set)?;
+            if margin >= 0.0 && dual + error > 0.0 {
+                let holds = margin / (dual + error) * (1.0 - ROOM);
+                possible = Some(possible.map_or(holds, |largest| largest.max(holds)));
+            }
+        }
+        let finite = |end: &f64| end.is_finite();
+        Ok(Reach { possible: possible.filter(finite), impossible: Some(impossible).filter(finite) })
+    }
+
+    /// The margin, unperturbed and evaluated afresh, of the action on a set that raises the score most,
+    /// less what it must keep; not a number if that action has no end.
+    fn best_margin(&self, individual: &[f64], set: &Set) -> Result<f64> {
+        let gain = |k: usize, change: f64| match set.gains.values[k] {
+            0.0 => 0.0,
+            gain => gain * change,
+        };
+        let change = match self.farthest(individual, set, gain) {
+            Some((_, change)) if change.iter().all(|change| change.is_finite()) => change,
+            _ => return Ok(f64::NAN),
+        };
+        let action = Action { features: set.features.clone(), change };
+        let reached = counterfactual(self.problem, individual, &action, &vec![0.0; individual.len()])?;
+        let required = self.rounding_of_score(individual, &action.change) + self.problem.safety();
+        Ok(self.score(&reached)? - required)
+    }
+
+    /// The feasible change of a set with the largest sum of gains, and that sum: every feature at the
+    /// end that gains most or where it is, every group at its best category. `None` if there is no
+    /// whole-valued change.
+    fn farthest(
+        &self,
+        individual: &[f64],
+        set: &Set,
+        gain: impl Fn(usize, f64) -> f64,
+    ) -> Option<(f64, Vec<f64>)> {
+        let whole = Whole::new(self.problem, individual, &set.features);
+        let (lower, upper) = whole.tightened(self.sides(individual, set))?;
+        let best = |k: usize| {
+            let ends = [0.0_f64.clamp(lower[k], upper[k]), lower[k], upper[k]];
+            ends.into_iter().reduce(|a, b| if gain(k, b) > gain(k, a) { b } else { a }).unwrap_or(0.0)
+        };
+        let mut change: Vec<f64> = (0..set.features.len()).map(best).collect();
+        for group in whole.groups() {
+            let total = |moved: &&Vec<f64>| -> f64 {
+                group.columns.iter().zip(*moved).map(|(&k, &change)| gain(k, change)).sum()
+            };
+            let most = group.moves.iter().max_by(|a, b| total(a).total_cmp(&total(b)));
+            most.into_iter().for_each(|moved| group.put(moved, &mut change));
+        }
+        Some(((0..change.len()).map(|k| gain(k, change[k])).sum(), change))
+    }
+}
+
+impl Set {
+    /// An upper bound of what a change of one feature adds to the score.
+    fn most_gain(&self, k: usize, change: f64) -> f64 {
+        let (computed, most) = (self.gains.values[k], self.most.values[k]);
+        match most * change {
+            _ if change == 0.0 || most == 0.0 => 0.0,
+            gain if !self.most.certain[k] => gain.abs(),
+            gain if gain > 0.0 => gain,
+            // What lowers the score may do so by as much less as gains may be wrong.
+            _ => (2.0 * computed - most) * change,
+        }
+    }
+}
