@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use ndarray::Array2;
 use safetensors::tensor::{Dtype, SafeTensors};
-use surefoot::{Activation, Change, Classifier, Equation, Feature, Features, Network, People, Problem, Scm};
+use surefoot::{
+    Activation, Change, Classifier, Equation, Feature, Features, LimitsOn, Network, People, Problem, Scm,
+};
 use thiserror::Error;
 
 use crate::loan;
@@ -47,7 +49,9 @@ impl Case {
             path: self.name.clone().into(),
             source: source.into(),
         };
-        let problem = Problem::new(self.features.clone(), self.classifier.clone()).map_err(refused)?;
+        let problem = Problem::new(self.features.clone(), self.classifier.clone())
+            .and_then(|problem| problem.with_limits_on(LimitsOn::Action))
+            .map_err(refused)?;
         let kind =
             if self.classifier.coefficients().is_ok() { Equations::Linear } else { Equations::Network };
         match reference.scm(&self.dataset, &self.features, kind)? {

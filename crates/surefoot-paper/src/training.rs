@@ -4,7 +4,8 @@
 use std::fmt;
 
 use rand_mt::Mt;
-use surefoot::train::{Allr, Objective, Ross, Training};
+use surefoot::Activation;
+use surefoot::train::{Allr, ClassWeights, Objective, Ross, Training};
 
 pub use crate::data::DataSet;
 
@@ -126,7 +127,18 @@ pub fn recipe(data: DataSet, model: Model, method: Method, seed: u64) -> Trainin
         Method::AllrWithoutReliance => Objective::Allr(Allr { reliance: 0.0, ..allr }),
     };
     let hidden = if linear { Vec::new() } else { vec![100, 100] };
-    Training { objective, hidden, epochs, seed, ..Training::default() }
+    // Every setting by name, so that the paper's do not move with the defaults.
+    Training {
+        objective,
+        hidden,
+        activation: Activation::Tanh,
+        epochs,
+        batch: 100,
+        step: 0.01,
+        classes: ClassWeights::Equal,
+        validation: None,
+        seed,
+    }
 }
 
 /// The published quality of a classifier; nothing for the ablations.

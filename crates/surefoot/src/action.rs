@@ -1,6 +1,7 @@
 //! What people can do: intervention sets, actions, the feasible box and costs.
 
-use crate::{Change, Error, Feature, Features, Kind, Result};
+use crate::norm::length;
+use crate::{Change, Error, Feature, Features, Kind, NormKind, Result};
 
 /// The most actionable features, a group counting as one, for which every intervention set is
 /// tried.
@@ -67,10 +68,14 @@ impl Cost {
     /// If the action names a feature that is not there; see [`Action::check`].
     pub fn of(self, features: &Features, action: &Action) -> f64 {
         let weighted = action.features.iter().zip(&action.change);
-        let mut weighted = weighted.map(|(&i, change)| features.feature(i).weight * change);
+        self.of_weighted(weighted.map(|(&i, change)| features.feature(i).weight * change))
+    }
+
+    /// The cost of changes that have been multiplied by their weights.
+    pub(crate) fn of_weighted(self, changes: impl Iterator<Item = f64> + Clone) -> f64 {
         match self {
-            Cost::L1 => weighted.map(f64::abs).sum(),
-            Cost::L2 => weighted.by_ref().map(|c| c * c).sum::<f64>().sqrt(),
+            Cost::L1 => length(NormKind::L1, changes),
+            Cost::L2 => length(NormKind::L2, changes),
         }
     }
 }
@@ -212,6 +217,11 @@ mod tests {
         let action = Action { features: vec![0, 2], change: vec![-1.5, 8.0] };
         assert_eq!(Cost::L1.of(&features, &action), 7.0);
         assert_eq!(Cost::L2.of(&features, &action), 5.0);
+        // Squares of these overflow, or vanish.
+        for size in [1e200, 1e-200] {
+            let action = Action { features: vec![0, 2], change: vec![-1.5 * size, 8.0 * size] };
+            assert!((Cost::L2.of(&features, &action) / (5.0 * size) - 1.0).abs() < 1e-15);
+        }
     }
 
     #[test]

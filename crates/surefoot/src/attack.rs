@@ -1,14 +1,18 @@
 //! Attacks: perturbations that break an action, through the causal model.
 //!
-//! [`FastGradient`] and [`ProjectedGradient`] look within the uncertainty guarded against;
-//! [`DeepFool`] and [`CarliniWagner`] look for the smallest perturbation whatever its size.
-//! [`smallest_break`] combines them. What an attack reports has been evaluated again through
-//! the definition of the margin, [`margin`](crate::margin::margin()), and breaks the action; an
-//! attack that reports nothing proves nothing.
+//! [`FastGradient`] and [`ProjectedGradient`] search within the uncertainty guarded against;
+//! [`DeepFool`] and [`CarliniWagner`] search for the smallest perturbation whatever its size.
+//! [`smallest_break`] combines them and is exact for linear problems; [`refute`] adds the search
+//! of [`certify`](crate::certify::certify()). What an attack reports has been evaluated again
+//! through the definition of the margin, [`margin`](crate::margin::margin()), and breaks the action;
+//! an attack that reports nothing proves nothing.
 
 mod carlini_wagner;
+mod confirm;
 mod deepfool;
 mod gradient;
+mod linear;
+mod refute;
 mod smallest;
 
 use rayon::prelude::*;
@@ -16,9 +20,12 @@ use rayon::prelude::*;
 pub use carlini_wagner::CarliniWagner;
 pub use deepfool::DeepFool;
 pub use gradient::{FastGradient, ProjectedGradient};
+pub use refute::{refute, search_further};
 pub use smallest::smallest_break;
 
-use crate::margin::{Evaluation, Individuals, Margin, counterfactual};
+use confirm::confirm;
+
+use crate::margin::{Evaluation, Individuals, Margin, margin};
 use crate::network::{LANES, Lanes};
 use crate::recourse::WorstCase;
 use crate::{Action, Error, Norm, People, Problem, Result};
@@ -30,9 +37,10 @@ pub struct Break {
     pub perturbation: Vec<f64>,
     /// Its size in the norm of the problem.
     pub size: f64,
-    /// What the individual becomes who is perturbed and then acts.
-    pub counterfactual: Vec<f64>,
-    /// The margin that is then left: negative.
+    /// What the individual becomes who is perturbed and then acts; none where that is undefined.
+    pub counterfactual: Option<Vec<f64>>,
+    /// The margin that is then left: negative, and minus infinity where the result of the action
+    /// is undefined.
     pub margin: f64,
 }
 
@@ -42,7 +50,7 @@ pub trait Attack: Sync {
     #[doc(hidden)]
     fn perturb(&self, target: &mut Target<'_, '_>) -> Vec<Lanes>;
 
-    /// The largest size of what it reports.
+    /// The largest size of what it reports; infinite where it searches for the smallest.
     #[doc(hidden)]
     fn limit(&self, _: &Problem) -> f64 {
         f64::INFINITY
@@ -167,24 +175,12 @@ fn for_everybody(
     Ok(perturbations)
 }
 
-/// Evaluates a perturbation afresh: a break if it is one. What is on the boundary but for
-/// rounding may be moved by up to a millionth of its size, within a limit if there is one.
-fn confirm(
-    problem: &Problem,
-    individual: &[f64],
-    action: &Action,
-    perturbation: &[f64],
-    limit: f64,
-) -> Option<Break> {
-    [0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6].into_iter().find_map(|growth| {
-        let perturbation: Vec<f64> = perturbation.iter().map(|d| d * (1.0 + growth)).collect();
-        let size = problem.norm().value(&perturbation);
-        // A perturbation to somebody whom the causal model cannot produce breaks nothing.
-        let counterfactual = counterfactual(problem, individual, action, &perturbation).ok()?;
-        let margin = problem.classifier().score(&counterfactual);
-        let breaks = margin < 0.0 && size <= limit * (1.0 + 1e-12);
-        breaks.then_some(Break { perturbation, size, counterfactual, margin })
-    })
+/// The perturbation, but no farther than clips allow.
+fn within_clips(problem: &Problem, individual: &[f64], perturbation: Vec<f64>) -> Vec<f64> {
+    match problem.scm() {
+        Some(scm) => scm.within_clips(individual, perturbation),
+        None => perturbation,
+    }
 }
 
 /// The worst perturbation within the uncertainty guarded against that projected gradient finds
@@ -199,8 +195,16 @@ pub fn worst_found(
     let perturbations = for_everybody(problem, people, actions, |target| attack.perturb(target))?;
     let each = perturbations.into_par_iter().enumerate();
     each.map(|(i, perturbation)| {
-        let margin = crate::margin::margin(problem, people.individual(i), &actions[i], &perturbation)?;
-        Ok(WorstCase { perturbation, margin })
+        let (individual, action) = (people.individual(i), &actions[i]);
+        let perturbation = within_clips(problem, individual, perturbation);
+        match margin(problem, individual, action, &perturbation) {
+            // No shift at all always concerns somebody.
+            Err(Error::Nobody { .. }) => {
+                let perturbation = vec![0.0; perturbation.len()];
+                Ok(WorstCase { margin: margin(problem, individual, action, &perturbation)?, perturbation })
+            }
+            margin => Ok(WorstCase { margin: margin?, perturbation }),
+        }
     })
     .collect()
 }

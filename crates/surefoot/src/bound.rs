@@ -80,7 +80,8 @@ pub fn in_perturbation(
 }
 
 /// Bounds of the margin under a perturbation over all actions on some features between `lower`
-/// and `upper`, whose ends may be infinite.
+/// and `upper`, whose ends may be infinite, as far as their results are defined. They state nothing
+/// where the perturbation concerns nobody.
 ///
 /// # Errors
 /// If anything does not fit the problem, or if the causal model cannot produce the individual.

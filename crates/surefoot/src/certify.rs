@@ -55,7 +55,8 @@ pub enum Verdict {
     Breaks {
         /// A perturbation that breaks it, no larger than the uncertainty guarded against.
         perturbation: Vec<f64>,
-        /// The margin that is then left: negative.
+        /// The margin that is then left: negative, and minus infinity where the result of the
+        /// action is undefined.
         margin: f64,
     },
     /// Neither was shown: the least margin is between two numbers.
@@ -113,8 +114,8 @@ pub struct Certificate {
 /// Whether an action holds for every perturbation that the problem guards against.
 ///
 /// Works on any action, wherever it came from. `Holds` is proven; `Breaks` has been evaluated
-/// again through [`margin`](crate::margin::margin()); perturbations to somebody whom the causal
-/// model cannot produce concern nobody.
+/// again through [`margin`](crate::margin::margin()), where it says which perturbations concern
+/// nobody.
 ///
 /// # Errors
 /// If individual or action do not fit the problem, or if the causal model cannot produce the
@@ -168,14 +169,12 @@ pub(crate) fn breaks(problem: &Problem, individual: &[f64], action: &Action, per
 }
 
 impl Coordinates {
-    /// A perturbation no larger than the uncertainty, from coordinates that may be by rounding.
-    pub(crate) fn admissible(&self, problem: &Problem, y: &[f64]) -> Vec<f64> {
-        let mut perturbation = self.perturbation(y);
-        let size = problem.norm().value(&perturbation);
-        if size > problem.epsilon() {
-            let shrink = problem.epsilon() / size * (1.0 - 2.0 * f64::EPSILON);
-            perturbation.iter_mut().for_each(|d| *d *= shrink);
-        }
+    /// The perturbation of given coordinates, not beyond a clip, and scaled down where rounding makes it
+    /// larger than the uncertainty.
+    pub(crate) fn admissible(&self, composer: &Composer<'_>, y: &[f64]) -> Vec<f64> {
+        let problem = composer.problem();
+        let mut perturbation = composer.within_clips(self.perturbation(y));
+        problem.norm().shrink(&mut perturbation, problem.epsilon());
         perturbation
     }
 }

@@ -8,7 +8,7 @@
 //! For an action that is said to hold:
 //!
 //! 1. it is feasible (with whole values where they belong, no forbidden transition, and everybody
-//!    who takes it meets the constraints), costs what is stated, and the individual is turned down
+//!    who takes it meets the requirements: constraints and limits), costs what is stated, and the individual is turned down
 //!    now;
 //! 2. the pieces of the certificate cover the ball of perturbations;
 //! 3. on every piece the margin is at least what is stated: by an affine bound, else by one that
@@ -18,9 +18,9 @@
 //! intervention set
 //!
 //! 4. all feasible actions that cost less are covered by boxes and cones;
-//! 5. each of these has a perturbation, no larger than the uncertainty, for which an upper bound
-//!    of the margin is negative on all of it, or a constraint for which an upper bound of its
-//!    value, plus a share of such a margin, is.
+//! 5. each of these has a perturbation that concerns somebody, no larger than the uncertainty, for
+//!    which an upper bound of the margin is negative on all of it where it is defined, or of a sum of
+//!    values of requirements and such a margin, each with a share that is not negative.
 //!
 //! What fails is either *wrong*, with a reason that anybody can verify (an action that survives, a
 //! perturbation that breaks, a part that is not covered), or it *could not be verified*: the
@@ -115,8 +115,8 @@ pub enum Fault {
     /// An action that leads to no category, or to a forbidden one.
     #[error("group `{group}`: the action does not lead from one category to another that is allowed")]
     NotACategory { group: String },
-    /// An action with which a constraint is not met.
-    #[error("constraint {number}, `{rule}`, is not met: {value} is negative")]
+    /// An action whose outcome does not meet a requirement: a constraint, or a limit.
+    #[error("requirement {number}, `{rule}`, is not met: {value} is negative")]
     Constraint { number: usize, rule: String, value: f64 },
     /// A cost that does not belong to the action.
     #[error("the action costs {cost}, and not {stated}")]
@@ -153,21 +153,24 @@ pub enum Fault {
     /// A perturbation that is too large.
     #[error("what is ruled out, {part}: the perturbation has a size of {size}, more than {epsilon}")]
     Perturbation { part: usize, size: f64, epsilon: f64 },
+    /// A perturbation to somebody whom the causal model cannot produce.
+    #[error("what is ruled out, {part}: the perturbation concerns nobody")]
+    Nobody { part: usize },
     /// An action that is not broken.
     #[error("what is ruled out, {part}: the change {change:?} survives with a margin of {margin}")]
     Survives { part: usize, change: Vec<f64>, margin: f64 },
 
-    /// An action that meets the constraint which is said to rule it out.
+    /// An action that may meet the requirements which are said to rule it out.
     #[error(
-        "what is ruled out, {part}: the change {change:?} is left with {value} of constraint {constraint}, with its share of the margin"
+        "what is ruled out, {part}: for the change {change:?} the sum of requirements and margin is {value}, which is not negative"
     )]
-    Meets { part: usize, change: Vec<f64>, constraint: usize, value: f64 },
+    Meets { part: usize, change: Vec<f64>, value: f64 },
     /// A share that proves nothing.
-    #[error("what is ruled out, {part}: the share is {share}; it must not be negative")]
+    #[error("what is ruled out, {part}: a share is {share}; it must be finite and not negative")]
     Share { part: usize, share: f64 },
-    /// A constraint that is not there.
-    #[error("what is ruled out, {part}: there is no constraint {constraint}")]
-    NoSuchConstraint { part: usize, constraint: usize },
+    /// A requirement that is not there.
+    #[error("what is ruled out, {part}: there is no requirement {requirement}")]
+    NoSuchRequirement { part: usize, requirement: usize },
 
     /// A bound that does not reach far enough.
     #[error("piece {piece}: the margin was found to be at least {bound}, and {stated} is stated")]
@@ -251,7 +254,7 @@ fn verify(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
         }
     }
     let score = problem.classifier().score(&saved.individual);
-    if (score >= 0.0) != (saved.outcome == Outcome::AlreadyFavourable) {
+    if !score.is_finite() || (score >= 0.0) != (saved.outcome == Outcome::AlreadyFavourable) {
         return wrong(Fault::Score { score });
     }
     let mut verified =
@@ -262,20 +265,20 @@ fn verify(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
             found.action.check(problem.features())?;
             holds::feasible(problem, &saved.individual, &found.action)?;
             let cost = problem.cost().of(problem.features(), &found.action);
-            if !((cost - found.cost).abs() <= 1e-12 * cost) {
+            if !(cost.is_finite() && (cost - found.cost).abs() <= 1e-12 * cost) {
                 return wrong(Fault::Cost { cost, stated: found.cost });
             }
             if !(found.cost_bound <= found.cost) {
                 return wrong(Fault::CostBound { bound: found.cost_bound, cost });
             }
-            if !(found.margin >= 0.0) {
+            if !(found.margin >= 0.0 && found.margin.is_finite()) {
                 return wrong(Fault::Margin { stated: found.margin });
             }
             let unperturbed = vec![0.0; saved.individual.len()];
             let reached =
                 crate::margin::counterfactual(problem, &saved.individual, &found.action, &unperturbed)?;
-            for (number, rule) in problem.constraints().iter().enumerate() {
-                if !(rule.value(&reached) >= 0.0) {
+            for (number, rule) in problem.requirements().iter().enumerate() {
+                if !rule.is_met(&saved.individual, &reached) {
                     let (rule, value) = (rule.text().to_owned(), rule.value(&reached));
                     return wrong(Fault::Constraint { number, rule, value });
                 }

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use crate::content::Content;
 use crate::graph::{Builder, Form};
+use crate::magnitude::is_moderate;
 use crate::network::{Lanes, Network, SingleWorkspace, Workspace, logit, sigmoid};
 use crate::{Error, Features, Result};
 
@@ -49,7 +50,7 @@ impl Classifier {
     /// `logit = weights . x + intercept` over standardised features, for example a logistic
     /// regression. Favourable iff `sigmoid(logit) >= threshold`.
     pub fn linear(weights: Vec<f64>, intercept: f64, threshold: f64) -> Result<Self> {
-        if let Some(&value) = weights.iter().chain([&intercept]).find(|v| !v.is_finite()) {
+        if let Some(&value) = weights.iter().chain([&intercept]).find(|v| !is_moderate(**v)) {
             return Err(Error::ClassifierNumber { value });
         }
         Self::new(Model::Linear { weights, intercept }, threshold)
@@ -126,6 +127,12 @@ impl Classifier {
             Model::Network(network) => network.value(x),
         };
         logit - self.offset
+    }
+
+    /// The score, refused where it is not a finite number.
+    pub(crate) fn finite_score(&self, x: &[f64]) -> Result<f64> {
+        let score = self.score(x);
+        if score.is_finite() { Ok(score) } else { Err(Error::ScoreNotFinite { score }) }
     }
 
     /// The gradient of the score.
@@ -256,7 +263,13 @@ mod tests {
         for threshold in [0.0, 1.0, -0.5, f64::NAN, 1e-320 * 1e-10] {
             assert!(matches!(Classifier::linear(vec![1.0], 0.0, threshold), Err(Error::Threshold { .. })));
         }
-        assert!(matches!(Classifier::linear(vec![f64::NAN], 0.0, 0.5), Err(Error::ClassifierNumber { .. })));
+        for number in [f64::NAN, 1e101, -9e208] {
+            let [weight, intercept] = [(number, 0.0), (1.0, number)];
+            for (weight, intercept) in [weight, intercept] {
+                let refused = Classifier::linear(vec![weight], intercept, 0.5);
+                assert!(matches!(refused, Err(Error::ClassifierNumber { .. })));
+            }
+        }
         let features = Features::new(vec![Feature::new("a")]).unwrap();
         let wide = Classifier::linear_in_own_units(&features, &[1.0, 2.0], 0.0, 0.5);
         assert!(matches!(wide, Err(Error::ClassifierInputs { features: 1, inputs: 2 })));

@@ -7,7 +7,7 @@
 use thiserror::Error;
 
 use crate::expression::{Expression, FormulaProblem};
-use crate::{Error, Features, Kind, Result};
+use crate::{Error, Feature, Features, Kind, Result};
 
 /// What is wrong with the text of a constraint. The column it points at is kept beside it.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -32,9 +32,6 @@ pub enum RuleProblem {
 
 /// A linear inequality between features, in people's own units.
 ///
-/// What is within a billionth of it counts as met, so that rounding does not decide where both
-/// sides are equal.
-///
 /// ```
 /// use surefoot::{Constraint, Feature, Features};
 ///
@@ -49,14 +46,30 @@ pub enum RuleProblem {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
     text: String,
+    /// Where a feature enters, in people's own units.
+    terms: Vec<Term>,
+    constant: f64,
+    /// The size of the coefficients in standardised units: values are divided by it.
+    scale: f64,
     /// In standardised units, scaled so that their sizes add up to one.
     coefficients: Vec<f64>,
-    /// With the room for rounding.
-    constant: f64,
+    /// In standardised units and scaled, rounded up.
+    offset: f64,
+    /// The feature whose limit this is, if it is one.
+    limit: Option<usize>,
 }
 
-/// The room for rounding, relative to the scale of a constraint.
-const ROOM: f64 = 1e-9;
+/// A feature times a number.
+#[derive(Clone, Debug, PartialEq)]
+struct Term {
+    index: usize,
+    feature: Feature,
+    coefficient: f64,
+}
+
+/// An upper bound of the relative error of converting a value to standardised units and back, and of
+/// adding up a few such values.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 impl Constraint {
     /// Reads a rule such as `2 * income - loan >= 100`: two formulas with `>=` or `<=` between
@@ -116,20 +129,47 @@ impl Constraint {
         if let Some(&value) = coefficients.iter().chain([&constant]).find(|value| !value.is_finite()) {
             return Err(Error::ConstraintNumber { value });
         }
-        let scaled: Vec<f64> = features.iter().zip(coefficients).map(|(f, c)| f.std * c).collect();
-        let means = features.iter().zip(coefficients).map(|(f, c)| f.mean * c);
-        let size: f64 = scaled.iter().map(|c| c.abs()).sum();
-        let size = if size > 0.0 { size } else { 1.0 };
-        let terms = means.clone().map(f64::abs).sum::<f64>() + constant.abs();
-        let offset = (means.sum::<f64>() + constant) / size + ROOM * (1.0 + terms / size);
-        let scaled: Vec<f64> = scaled.iter().map(|c| c / size).collect();
+        let terms: Vec<Term> = (0..features.len())
+            .filter(|&index| coefficients[index] != 0.0)
+            .map(|index| Term {
+                index,
+                feature: features.feature(index).clone(),
+                coefficient: coefficients[index],
+            })
+            .collect();
+        let scale: f64 = terms.iter().map(|term| (term.feature.std * term.coefficient).abs()).sum();
+        let scale = if scale > 0.0 { scale } else { 1.0 };
+        let means = terms.iter().map(|term| term.feature.mean * term.coefficient);
+        let size = means.clone().map(f64::abs).sum::<f64>() + constant.abs();
+        let offset = (means.sum::<f64>() + constant) / scale + 4.0 * ROUNDING * (size / scale);
+        let scaled: Vec<f64> = features.iter().zip(coefficients).map(|(f, c)| f.std * c / scale).collect();
         if let Some(value) = scaled.iter().chain([&offset]).copied().find(|value| !value.is_finite()) {
             return Err(Error::ConstraintNumber { value });
         }
-        let terms = features.iter().zip(coefficients).filter(|(_, c)| **c != 0.0);
-        let terms: Vec<String> = terms.map(|(feature, c)| format!("{c} * `{}`", feature.name)).collect();
-        let text = format!("{} + {constant} >= 0", terms.join(" + "));
-        Ok(Self { text, coefficients: scaled, constant: offset })
+        let sum: Vec<String> =
+            terms.iter().map(|term| format!("{} * `{}`", term.coefficient, term.feature.name)).collect();
+        let text = format!("{} + {constant} >= 0", sum.join(" + "));
+        Ok(Self { text, terms, constant, scale, coefficients: scaled, offset, limit: None })
+    }
+
+    /// The finite limits of a feature as constraints on what it becomes.
+    pub(crate) fn limits(features: &Features, index: usize) -> Result<Vec<Self>> {
+        let feature = features.feature(index);
+        let mut limits = Vec::new();
+        for (limit, sign, comparison) in [(feature.lower, 1.0, ">="), (feature.upper, -1.0, "<=")] {
+            if !limit.is_finite() {
+                continue;
+            }
+            let mut coefficients = vec![0.0; features.len()];
+            coefficients[index] = sign;
+            let text = format!("`{}` {comparison} {limit}", feature.name);
+            limits.push(Self {
+                text,
+                limit: Some(index),
+                ..Self::new(features, &coefficients, -sign * limit)?
+            });
+        }
+        Ok(limits)
     }
 
     /// The rule as it was written.
@@ -137,10 +177,34 @@ impl Constraint {
         &self.text
     }
 
+    /// The feature of which this is a limit, if it is one.
+    pub(crate) fn limited_feature(&self) -> Option<usize> {
+        self.limit
+    }
+
     /// By how much an individual, in standardised units, meets it: negative where it is not met.
-    /// In units of about one standard deviation, with the room for rounding.
+    /// Evaluated in people's own units, then divided by a number that makes a difference of one about
+    /// one standard deviation.
     pub fn value(&self, individual: &[f64]) -> f64 {
-        self.constant + self.coefficients.iter().zip(individual).map(|(c, x)| c * x).sum::<f64>()
+        let own = |term: &Term| term.feature.tidied(term.feature.own_units(individual[term.index]));
+        let sum: f64 = self.terms.iter().map(|term| term.coefficient * own(term)).sum();
+        (sum + self.constant) / self.scale
+    }
+
+    /// Whether `reached` meets it to the last digit; where none of its features differs from
+    /// `individual`, up to the rounding of units, since nobody could do better by acting.
+    pub(crate) fn is_met(&self, individual: &[f64], reached: &[f64]) -> bool {
+        let is_changed = self.terms.iter().any(|term| individual[term.index] != reached[term.index]);
+        self.value(reached) >= if is_changed { 0.0 } else { -self.rounding(reached) }
+    }
+
+    /// How far [`Constraint::value`] may be off by the conversion of units alone.
+    pub(crate) fn rounding(&self, individual: &[f64]) -> f64 {
+        let size = |term: &Term| {
+            let Feature { mean, std, .. } = term.feature;
+            term.coefficient.abs() * (mean.abs() + (std * individual[term.index]).abs())
+        };
+        ROUNDING * (self.terms.iter().map(size).sum::<f64>() + self.constant.abs()) / self.scale
     }
 
     /// How many features it was built on.
@@ -148,9 +212,16 @@ impl Constraint {
         self.coefficients.len()
     }
 
-    /// `constant + coefficients . individual` as [`Constraint::value`] has it.
-    pub(crate) fn terms(&self) -> (f64, &[f64]) {
-        (self.constant, &self.coefficients)
+    /// An affine function of the individual in standardised units, `constant + coefficients . x`, that
+    /// is nowhere below [`Constraint::value`] by more than the rounding of its terms: where it is
+    /// negative beyond that, the constraint is not met.
+    pub(crate) fn upper_terms(&self) -> (f64, &[f64]) {
+        (self.offset, &self.coefficients)
+    }
+
+    /// The value of [`Constraint::upper_terms`] for an individual.
+    pub(crate) fn upper_value(&self, individual: &[f64]) -> f64 {
+        self.offset + self.coefficients.iter().zip(individual).map(|(c, x)| c * x).sum::<f64>()
     }
 }
 

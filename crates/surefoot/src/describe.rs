@@ -7,7 +7,7 @@ pub use explanation::describe_explanation;
 use crate::action::rounded;
 use crate::feature::Group;
 use crate::margin::counterfactual;
-use crate::{Action, Error, Feature, Form, Kind, NormKind, Outcome, Problem, Recourse, Result, Scm};
+use crate::{Action, Error, Feature, Form, Kind, NormKind, Outcome, Problem, Recourse, Result, essential};
 
 /// Tells one individual the answer. What stands in the way where there is none takes further work:
 /// see [`describe_explanation`].
@@ -47,6 +47,9 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
             let action = describe_action(problem, individual, &recourse.action)?;
             format!("{action} {} {}", reach(problem), proven(recourse))
         }
+        Outcome::Impossible(shortfall) if shortfall.missing == f64::INFINITY => {
+            format!("There is no feasible action: {shortfall}.")
+        }
         Outcome::Impossible(_) if problem.epsilon() > 0.0 => {
             "There is no feasible action that would still work if circumstances shift a little.".into()
         }
@@ -84,31 +87,22 @@ pub fn describe_action(problem: &Problem, individual: &[f64], action: &Action) -
         return Err(Error::VectorLength { expected: problem.features().len(), found: individual.len() });
     }
     let mut steps = Vec::new();
+    let action = essential(problem, action);
     // The action as it has been told so far: rounded, and still within the constraints.
     let mut told = action.clone();
     for (place, &i) in action.features.iter().enumerate() {
-        let is_told = action.change[place] != 0.0 || is_held(problem, i, action);
-        if is_told && problem.features().feature(i).group.is_none() {
+        if problem.features().feature(i).group.is_none() {
             steps.push(step(problem, individual, &mut told, place));
         }
     }
     steps.extend(
-        problem.features().groups().iter().filter_map(|group| moved(problem, individual, action, group)),
+        problem.features().groups().iter().filter_map(|group| moved(problem, individual, &action, group)),
     );
     let mut sentence = join(&steps, "and");
     if let Some(first) = sentence.get_mut(..1) {
         first.make_ascii_uppercase();
     }
     Ok(format!("{sentence}."))
-}
-
-/// Whether leaving a feature as it is makes a difference: others would change it, or it is
-/// fixed at a level.
-fn is_held(problem: &Problem, feature: usize, action: &Action) -> bool {
-    let changed = action.features.iter().zip(&action.change).filter(|(_, change)| **change != 0.0);
-    let changed: Vec<usize> = changed.map(|(&i, _)| i).collect();
-    let follows = |scm: &Scm| changed.iter().any(|&cause| scm.is_downstream(feature, cause));
-    problem.form() == Form::Absolute || problem.scm().is_some_and(follows)
 }
 
 /// What becomes of the category of a group: "change job from clerk to cook".
@@ -200,13 +194,13 @@ fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize
 
 /// Whether an action meets every constraint with another change of one feature.
 fn meets(problem: &Problem, individual: &[f64], action: &Action, place: usize, change: f64) -> bool {
-    if problem.constraints().is_empty() {
+    if problem.requirements().is_empty() {
         return true;
     }
     let mut other = action.clone();
     other.change[place] = change;
     let reached = counterfactual(problem, individual, &other, &vec![0.0; individual.len()]);
-    reached.is_ok_and(|reached| problem.is_met(&reached))
+    reached.is_ok_and(|reached| problem.is_met(individual, &reached))
 }
 
 /// With so many decimals, without trailing zeros.

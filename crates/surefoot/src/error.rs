@@ -29,19 +29,23 @@ pub enum Error {
     #[error("feature `{feature}` is given twice; rename or remove one")]
     DuplicateFeature { feature: String },
     /// A mean that is no number.
-    #[error("feature `{feature}`: the mean is {mean}; it must be a finite number")]
+    #[error(
+        "feature `{feature}`: the mean is {mean}; it must be a number no larger than 1e100 (for larger ones choose another unit)"
+    )]
     FeatureMean { feature: String, mean: f64 },
     /// A scale that cannot be divided by.
     #[error(
-        "feature `{feature}`: the standard deviation is {std}; it must be positive (drop a constant feature, or use 1)"
+        "feature `{feature}`: the standard deviation is {std}; it must be positive, between 1e-100 and 1e100 (drop a constant feature, or use 1; for numbers beyond choose another unit)"
     )]
     FeatureStd { feature: String, std: f64 },
     /// A cost weight that is not positive.
-    #[error("feature `{feature}`: the cost weight is {weight}; it must be positive and finite")]
+    #[error(
+        "feature `{feature}`: the cost weight is {weight}; it must be positive, between 1e-100 and 1e100"
+    )]
     FeatureWeight { feature: String, weight: f64 },
     /// Limits the wrong way round, or not numbers.
     #[error(
-        "feature `{feature}`: the limits [{lower}, {upper}] contain no number; give the lower one first (infinite: none)"
+        "feature `{feature}`: the limits [{lower}, {upper}] contain no number, or end beyond 1e100; give the lower one first (infinite: none)"
     )]
     FeatureLimits { feature: String, lower: f64, upper: f64 },
     /// A column of a group that is not 0 or 1.
@@ -115,7 +119,7 @@ pub enum Error {
     RepeatedValue { person: usize, feature: String },
     /// NaN or infinity.
     #[error(
-        "person {person}, feature `{feature}`: the value is {value}; give a finite number or leave this person out"
+        "person {person}, feature `{feature}`: the value is {value}; give a finite number, no larger than 1e100 and no more than 1e100 standard deviations from the mean, or leave this person out"
     )]
     NotFinite { person: usize, feature: String, value: f64 },
     /// A person whom the limits exclude.
@@ -151,7 +155,9 @@ pub enum Error {
     #[error("equation of `{feature}`: {parents} parents are named, but it takes {inputs} inputs")]
     EquationInputs { feature: String, parents: usize, inputs: usize },
     /// A coefficient that is not finite.
-    #[error("equation of `{feature}`: {value} among its numbers; all must be finite")]
+    #[error(
+        "equation of `{feature}`: {value} among its numbers; all must be finite and no larger than 1e100"
+    )]
     EquationNumber { feature: String, value: f64 },
     /// A formula that cannot be read.
     #[error("formula of `{feature}`, column {column}: {problem}\n{}", pointed(formula, *column))]
@@ -171,9 +177,20 @@ pub enum Error {
         "feature `{feature}`: no noise was found for which its equation gives {value}; correct the value or the equation, or give the inverse"
     )]
     Unreachable { feature: String, value: f64 },
+    /// A value that an equation clips.
+    #[error(
+        "feature `{feature}`: its equation clips values at {limit}, and there is {value}; correct the value or the equation"
+    )]
+    BeyondClip { feature: String, value: f64, limit: f64 },
     /// An intervention with two values for a feature.
     #[error("the intervention names feature `{feature}` twice; remove one")]
     RepeatedIntervention { feature: String },
+    /// A perturbation that says nothing about an action.
+    #[error("the perturbation leads to somebody whom the causal model cannot produce: {why}")]
+    Nobody { why: Box<Error> },
+    /// An action that fails because its result is not defined.
+    #[error("the action leads to where the causal model is undefined: {why}")]
+    ActionUndefined { why: Box<Error> },
     /// An equation that gives NaN or infinity.
     #[error(
         "feature `{feature}`: its equation gives {value} here; check the values of its parents, and the equation for logarithms, roots and divisions"
@@ -204,7 +221,9 @@ pub enum Error {
     )]
     NetworkShape { layer: usize, outputs: usize, inputs: usize, biases: usize, expected: usize },
     /// NaN or infinity among weights.
-    #[error("layer {layer} of a network: {value} among its numbers; all must be finite")]
+    #[error(
+        "layer {layer} of a network: {value} among its numbers; all must be finite and no larger than 1e100"
+    )]
     NetworkNotFinite { layer: usize, value: f64 },
     /// A model file that cannot be used.
     #[error("{path}: {problem}", path = path.display())]
@@ -222,7 +241,9 @@ pub enum Error {
     #[error("the classifier takes {inputs} inputs; there are {features} features")]
     ClassifierInputs { features: usize, inputs: usize },
     /// A weight that is not finite.
-    #[error("the classifier has {value} among its numbers; all must be finite")]
+    #[error(
+        "the classifier has {value} among its numbers; all must be finite and, with standardised inputs, no larger than 1e100"
+    )]
     ClassifierNumber { value: f64 },
     /// A probability that decides nothing.
     #[error("the threshold is {threshold}; it must lie strictly between 0 and 1")]
@@ -246,17 +267,22 @@ pub enum Error {
     OtherFeatures,
 
     /// A norm weight that is not positive.
-    #[error("weight {position} of the norm is {weight}; it must be positive and finite")]
+    #[error("weight {position} of the norm is {weight}; it must be positive, between 1e-100 and 1e100")]
     NormWeight { position: usize, weight: f64 },
     /// A norm for another number of features.
     #[error("the norm has {weights} weights; there are {features} features")]
     NormWeights { features: usize, weights: usize },
     /// An impossible amount of uncertainty.
-    #[error("epsilon is {epsilon}; it must be finite and not negative")]
+    #[error("epsilon is {epsilon}; it must be at most 1e100 and not negative")]
     Epsilon { epsilon: f64 },
     /// An impossible margin.
-    #[error("the safety margin is {safety}; it must be finite and not negative")]
+    #[error("the safety margin is {safety}; it must be at most 1e100 and not negative")]
     Safety { safety: f64 },
+    /// A score that overflows.
+    #[error(
+        "the classifier gives somebody the score {score}, which is no finite number; check the magnitudes of its weights and of the equations"
+    )]
+    ScoreNotFinite { score: f64 },
     /// Every feature is fixed.
     #[error(
         "every feature is fixed; say of at least one what may change it: \"increase\", \"decrease\" or \"any\""
@@ -329,6 +355,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// What stands in the way of the perturbed individual, as a statement about the perturbation.
+    pub(crate) fn nobody(why: Error) -> Self {
+        Error::Nobody { why: Box::new(why) }
+    }
+
+    /// What stands in the way of an action's result, as a statement about the action.
+    pub(crate) fn action_undefined(why: Error) -> Self {
+        Error::ActionUndefined { why: Box::new(why) }
+    }
+
     /// Whether a problem is in order, but beyond [`Exact`](crate::Exact):
     /// [`Complete`](crate::Complete) answers it.
     pub fn is_beyond_exact(&self) -> bool {

@@ -102,6 +102,22 @@ pub(crate) struct Expression {
     inputs: Vec<Input>,
 }
 
+/// One of the functions around a formula that keep its value above or below a limit.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Clip {
+    /// `max`, which keeps it above, or `min`.
+    pub is_max: bool,
+    /// The limit, over the same slots.
+    pub limit: Expression,
+}
+
+impl Clip {
+    /// The value after the clip.
+    pub fn apply(&self, value: f64, limit: f64) -> f64 {
+        if self.is_max { Scalar::max(limit, value) } else { Scalar::min(limit, value) }
+    }
+}
+
 /// A name that occurs in a formula; its position among the inputs is its slot.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Input {
@@ -228,6 +244,26 @@ impl Expression {
     pub fn derivative<T: Scalar>(&self, slot: usize, input: &impl Fn(usize) -> T) -> T {
         let slope = |i| T::constant(if i == slot { 1.0 } else { 0.0 });
         self.root.evaluate(&|i| Dual { value: input(i), slope: slope(i) }).slope
+    }
+
+    /// Takes off the clips around a formula: `max(0, min(10, x + u))` is clipped at 0 and at 10, and
+    /// inside is `x + u`. A clip has the slot on one side only. The outermost clip comes first.
+    pub fn unclipped(&self, slot: usize) -> (Vec<Clip>, Expression) {
+        let part = |root: &Node| Expression { root: root.clone(), inputs: self.inputs.clone() };
+        let (mut clips, mut inside) = (Vec::new(), &self.root);
+        while let Node::Combine {
+            operator: operator @ (Operator::Min | Operator::Max), left, right, ..
+        } = inside
+        {
+            let limit = match (left.mentions(slot), right.mentions(slot)) {
+                (true, false) => right,
+                (false, true) => left,
+                _ => break,
+            };
+            clips.push(Clip { is_max: *operator == Operator::Max, limit: part(limit) });
+            inside = if std::ptr::eq(limit, left) { right } else { left };
+        }
+        (clips, part(inside))
     }
 
     /// The constant `c` if the formula is `c * slot + (terms without slot)`; 0 if the slot

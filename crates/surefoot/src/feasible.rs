@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::action::feasible_change;
 use crate::feature::Group;
 use crate::margin::counterfactual;
-use crate::{Action, Change, Error, Form, Kind, Problem, Result};
+use crate::{Action, Change, Constraint, Error, Form, Kind, Problem, Result};
 
 /// What of a change, relative to the values, is the rounding of units.
 const ROUNDING: f64 = 1e-9;
@@ -59,6 +59,9 @@ pub enum Hindrance {
     /// A forbidden transition between categories.
     #[error("`{group}` may not go from `{from}` to `{to}`")]
     ForbiddenCategory { group: String, from: String, to: String },
+    /// A result that the causal model does not define.
+    #[error("its result is undefined: {why}")]
+    Undefined { why: String },
     /// A constraint that is not met by whoever acts so.
     #[error("the constraint `{rule}` is not met")]
     Constraint { rule: String },
@@ -93,12 +96,37 @@ pub fn infeasible(problem: &Problem, individual: &[f64], action: &Action) -> Res
     for group in features.groups() {
         reasons.extend(of_group(problem, individual, action, group));
     }
-    if !problem.constraints().is_empty() {
-        let reached = counterfactual(problem, individual, action, &vec![0.0; individual.len()])?;
-        let unmet = problem.constraints().iter().filter(|rule| rule.value(&reached) < -ROUNDING);
-        reasons.extend(unmet.map(|rule| Hindrance::Constraint { rule: rule.text().into() }));
+    match counterfactual(problem, individual, action, &vec![0.0; individual.len()]) {
+        Ok(reached) => {
+            // Actions of others come from text: their last digit is not held against them.
+            let is_unmet = |rule: &&Constraint| rule.value(&reached) < -rule.rounding(&reached);
+            let unmet = problem.requirements().iter().filter(is_unmet);
+            reasons.extend(unmet.filter_map(|rule| of_requirement(problem, &reached, action, rule)));
+        }
+        Err(Error::ActionUndefined { why }) => reasons.push(Hindrance::Undefined { why: why.to_string() }),
+        Err(error) => return Err(error),
     }
     Ok((!reasons.is_empty()).then_some(Infeasible { reasons }))
+}
+
+/// What a requirement says that is not met; nothing of a limit on a feature that the action itself
+/// changes, which is judged on its own.
+fn of_requirement(
+    problem: &Problem,
+    reached: &[f64],
+    action: &Action,
+    rule: &Constraint,
+) -> Option<Hindrance> {
+    let Some(i) = rule.limited_feature() else {
+        return Some(Hindrance::Constraint { rule: rule.text().into() });
+    };
+    if action.features.contains(&i) {
+        return None;
+    }
+    let feature = problem.features().feature(i);
+    let value = told(feature.own_units(reached[i]));
+    let limit = if value < feature.lower { feature.lower } else { feature.upper };
+    Some(Hindrance::Limit { feature: feature.name.clone(), value, limit })
 }
 
 /// What hinders the change of one feature.

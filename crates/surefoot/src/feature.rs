@@ -4,8 +4,11 @@
 //! units, `(value - mean) / std`, in which perturbations, actions and costs are measured.
 //! [`Features`] is the one place that converts between the two.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
+use crate::magnitude::{is_moderate, is_scale};
 use crate::{Error, Result};
 
 /// What values a feature takes.
@@ -201,17 +204,18 @@ impl Feature {
         if self.name.trim().is_empty() {
             mistakes.push(Error::FeatureWithoutName);
         }
-        if !self.mean.is_finite() {
+        if !is_moderate(self.mean) {
             mistakes.push(Error::FeatureMean { feature: feature(), mean: self.mean });
         }
-        if !(self.std.is_normal() && self.std > 0.0) {
+        if !is_scale(self.std) {
             mistakes.push(Error::FeatureStd { feature: feature(), std: self.std });
         }
-        if !(self.weight.is_finite() && self.weight > 0.0) {
+        if !is_scale(self.weight) {
             mistakes.push(Error::FeatureWeight { feature: feature(), weight: self.weight });
         }
-        let ordered = self.lower <= self.upper;
-        if !ordered || self.lower == f64::INFINITY || self.upper == f64::NEG_INFINITY {
+        let is_lower = is_moderate(self.lower) || self.lower == f64::NEG_INFINITY;
+        let is_upper = is_moderate(self.upper) || self.upper == f64::INFINITY;
+        if !(self.lower <= self.upper && is_lower && is_upper) {
             let (lower, upper) = (self.lower, self.upper);
             mistakes.push(Error::FeatureLimits { feature: feature(), lower, upper });
         }
@@ -232,8 +236,22 @@ pub struct Group {
 }
 
 /// The features of a problem, in the order of every vector the engine handles.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Features(Vec<Feature>);
+#[derive(Clone)]
+pub struct Features(Vec<Feature>, Arc<HashMap<String, usize>>);
+
+impl fmt::Debug for Features {
+    /// The features in order. Where each name stands follows from them, and a map has no order.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Features").field(&self.0).finish()
+    }
+}
+
+impl PartialEq for Features {
+    /// Where each name stands follows from the features.
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
 
 impl Features {
     /// Checks each feature and that names are unique.
@@ -241,15 +259,16 @@ impl Features {
         if features.is_empty() {
             return Err(Error::NoFeatures);
         }
+        let mut positions = HashMap::with_capacity(features.len());
         for (i, feature) in features.iter().enumerate() {
             if let Some(mistake) = feature.mistakes().into_iter().next() {
                 return Err(mistake);
             }
-            if features[..i].iter().any(|other| other.name == feature.name) {
+            if positions.insert(feature.name.clone(), i).is_some() {
                 return Err(Error::DuplicateFeature { feature: feature.name.clone() });
             }
         }
-        let features = Self(features);
+        let features = Self(features, Arc::new(positions));
         match features.groups().into_iter().find(|group| group.columns.len() < 2) {
             Some(Group { name, .. }) => Err(Error::GroupSize { group: name }),
             None => Ok(features),
@@ -277,10 +296,8 @@ impl Features {
 
     /// The position of a feature.
     pub fn index(&self, name: &str) -> Result<usize> {
-        self.0
-            .iter()
-            .position(|feature| feature.name == name)
-            .ok_or_else(|| Error::UnknownFeature { feature: name.into(), known: self.names() })
+        let position = self.1.get(name).copied();
+        position.ok_or_else(|| Error::UnknownFeature { feature: name.into(), known: self.names() })
     }
 
     /// All names in order.
@@ -296,12 +313,14 @@ impl Features {
     /// The one-hot groups, in the order of their first columns.
     pub fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
+        let mut positions: HashMap<&str, usize> = HashMap::new();
         for (i, feature) in self.0.iter().enumerate() {
             let Some(name) = &feature.group else { continue };
-            match groups.iter_mut().find(|group| group.name == *name) {
-                Some(group) => group.columns.push(i),
-                None => groups.push(Group { name: name.clone(), columns: vec![i] }),
-            }
+            let position = *positions.entry(name).or_insert_with(|| {
+                groups.push(Group { name: name.clone(), columns: Vec::new() });
+                groups.len() - 1
+            });
+            groups[position].columns.push(i);
         }
         groups
     }
@@ -378,13 +397,20 @@ mod tests {
         assert!(
             matches!(refused(Feature::new("age")), Error::DuplicateFeature { feature } if feature == "age")
         );
-        for std in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        for std in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-101, 1e101] {
             let error = refused(x().scaling(0.0, std));
             assert!(matches!(&error, Error::FeatureStd { feature, .. } if feature == "x"), "{error}");
         }
-        assert!(matches!(refused(x().scaling(f64::NAN, 1.0)), Error::FeatureMean { .. }));
-        assert!(matches!(refused(x().weight(0.0)), Error::FeatureWeight { .. }));
-        for (lower, upper) in [(1.0, 0.0), (f64::NAN, 1.0), (0.0, f64::NAN), (f64::INFINITY, f64::INFINITY)] {
+        for mean in [f64::NAN, -1e101] {
+            assert!(matches!(refused(x().scaling(mean, 1.0)), Error::FeatureMean { .. }));
+        }
+        for weight in [0.0, 1e-101, 4e299] {
+            assert!(matches!(refused(x().weight(weight)), Error::FeatureWeight { .. }));
+        }
+        let infinite = f64::INFINITY;
+        for (lower, upper) in
+            [(1.0, 0.0), (f64::NAN, 1.0), (0.0, f64::NAN), (infinite, infinite), (-1e101, 0.0), (0.0, 1e300)]
+        {
             assert!(matches!(refused(x().limits(lower, upper)), Error::FeatureLimits { .. }));
         }
         assert!(matches!(refused(x().group("job")), Error::GroupSize { group } if group == "job"));

@@ -103,11 +103,32 @@ impl Operation<'_> {
 }
 
 /// A number computed from inputs.
+///
+/// A margin is defined in two steps: the perturbed individual, then the result of the action. An
+/// input for which the first has no finite value concerns nobody; one for which only the second has
+/// none is a failure of the action. Bounds need to hold only for inputs that concern somebody, so
+/// that in the first step the range of an argument is cut to the domain of its function.
 #[derive(Clone, Debug)]
 pub(crate) struct Graph<'p> {
     pub inputs: usize,
     pub operations: Vec<Operation<'p>>,
     pub output: Form,
+    /// The number of operations, the first ones, that compute the perturbed individual.
+    pub perturbed: usize,
+    /// Whether a bound must show that the result of the action is defined. Bounds that prove that an
+    /// action holds must; bounds that rule actions out need not, since undefined results rule an
+    /// action out as well.
+    pub must_be_defined: bool,
+    /// Whether it is the margin under a fixed perturbation that concerns nobody: nothing follows
+    /// from it.
+    pub is_of_nobody: bool,
+}
+
+impl Graph<'_> {
+    /// Whether a bound must show that an operation is defined on the whole region.
+    pub fn requires_defined(&self, operation: usize) -> bool {
+        self.must_be_defined && operation >= self.perturbed
+    }
 }
 
 /// A graph in the making.
@@ -115,14 +136,26 @@ pub(crate) struct Graph<'p> {
 pub(crate) struct Builder<'p> {
     inputs: usize,
     operations: Vec<Operation<'p>>,
+    perturbed: usize,
 }
 
 impl<'p> Builder<'p> {
     pub fn new(inputs: usize) -> Self {
-        Self { inputs, operations: Vec::new() }
+        Self { inputs, operations: Vec::new(), perturbed: 0 }
     }
 
-    /// The graph of a form, without the operations that it does not need.
+    /// The number of operations so far.
+    pub fn len(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Declares that all operations so far compute the perturbed individual.
+    pub fn end_perturbed(&mut self) {
+        self.perturbed = self.operations.len();
+    }
+
+    /// The graph of a form, without the operations that neither it nor the existence of the perturbed
+    /// individual depends on.
     pub fn finish(self, output: Form) -> Graph<'p> {
         let (inputs, mut operations) = (self.inputs, self.operations);
         let mut needed = vec![false; operations.len()];
@@ -131,6 +164,11 @@ impl<'p> Builder<'p> {
             terms.filter(|(_, t)| **t != 0.0).for_each(|(k, _)| needed[k] = true);
         };
         mark(&output, &mut needed);
+        // Whether the perturbed individual exists also depends on what the output does not.
+        let is_partial = |operation: &Operation<'_>| {
+            matches!(operation, Operation::Unit(Unit::Log | Unit::Sqrt | Unit::Reciprocal, _))
+        };
+        (0..self.perturbed).filter(|&k| is_partial(&operations[k])).for_each(|k| needed[k] = true);
         for k in (0..operations.len()).rev() {
             if needed[k] {
                 operations[k].forms().iter().for_each(|form| mark(form, &mut needed));
@@ -156,7 +194,8 @@ impl<'p> Builder<'p> {
             number += 1;
             needed[number - 1]
         });
-        Graph { inputs, operations, output }
+        let perturbed = needed[..self.perturbed].iter().filter(|needed| **needed).count();
+        Graph { inputs, operations, output, perturbed, must_be_defined: false, is_of_nobody: false }
     }
 
     /// An input.

@@ -8,6 +8,18 @@
 //! it is written, by abduction and prediction twice over, which makes it the independent
 //! check of everything that is found by cleverer means. For many individuals at a time,
 //! [`Gradients`] composes classifier, causal model and action once.
+//!
+//! **Where the causal model is undefined.** The two counterfactuals fail for different reasons:
+//!
+//! - If the causal model cannot produce the perturbed individual `CF(x, D)`, the perturbation
+//!   concerns nobody ([`Error::Nobody`]) and says nothing about the action. That is so where an
+//!   equation gives no finite number, where a clipped feature is shifted beyond its clip, and where
+//!   no noise gives the value of a feature that follows from the action.
+//! - If the perturbed individual exists and the result of the action is undefined
+//!   ([`Error::ActionUndefined`]), the action fails for that individual: the margin is minus infinity.
+//!
+//! An action *holds* iff its margin is not negative for every perturbation of the ball that
+//! concerns somebody.
 
 mod block;
 
@@ -17,9 +29,14 @@ use rayon::prelude::*;
 pub(crate) use block::{Evaluation, Individuals, Margin, blocks};
 
 use crate::network::{LANES, Lanes};
-use crate::{Action, Error, Form, Intervention, People, Problem, Result};
+use crate::{Action, Error, Form, Intervention, People, Problem, Result, Scm};
 
 /// The individual after perturbation and action, `CF(CF(x, D), action)`.
+///
+/// # Errors
+/// [`Error::Nobody`] if the causal model cannot produce `CF(x, D)`, [`Error::ActionUndefined`] if it
+/// can and the result of the action is undefined; others if individual, action or perturbation do
+/// not fit the problem, or if the causal model cannot produce the individual.
 pub fn counterfactual(
     problem: &Problem,
     individual: &[f64],
@@ -40,17 +57,19 @@ pub fn counterfactual(
     let level = || action.features.iter().zip(&action.change).map(|(&i, change)| individual[i] + change);
     let Some(scm) = problem.scm() else {
         let mut result: Vec<f64> = individual.iter().zip(perturbation).map(|(x, d)| x + d).collect();
+        require_finite(problem, &result).map_err(Error::nobody)?;
         for ((&i, change), level) in action.features.iter().zip(&action.change).zip(level()) {
             result[i] = match problem.form() {
                 Form::Relative => result[i] + change,
                 Form::Absolute => level,
             };
         }
+        require_finite(problem, &result).map_err(Error::action_undefined)?;
         return Ok(result);
     };
-    let perturbed = scm.counterfactual(individual, Intervention::Additive(perturbation))?;
+    let perturbed = perturbed(scm, individual, &action.features, perturbation)?;
     let features = &action.features;
-    match problem.form() {
+    let acted = match problem.form() {
         Form::Relative => {
             scm.counterfactual(&perturbed, Intervention::Shift { features, change: &action.change })
         }
@@ -58,20 +77,60 @@ pub fn counterfactual(
             let value: Vec<f64> = level().collect();
             scm.counterfactual(&perturbed, Intervention::Set { features, value: &value })
         }
+    };
+    acted.map_err(Error::action_undefined)
+}
+
+/// `CF(x, D)`, as somebody who acts on some features.
+pub(crate) fn perturbed(
+    scm: &Scm,
+    individual: &[f64],
+    features: &[usize],
+    perturbation: &[f64],
+) -> Result<Vec<f64>> {
+    let shifted = scm
+        .counterfactual(individual, Intervention::Additive(perturbation))
+        .and_then(|shifted| scm.require_producible(&shifted, features).map(|()| shifted));
+    shifted.or_else(|why| {
+        // An individual who cannot be is a mistake of the input.
+        scm.abduct(individual)?;
+        Err(Error::nobody(why))
+    })
+}
+
+fn require_finite(problem: &Problem, vector: &[f64]) -> Result<()> {
+    match vector.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(i) => {
+            let feature = problem.features().feature(i).name.clone();
+            Err(Error::VectorNotFinite { feature, value: vector[i] })
+        }
     }
 }
 
-/// `margin(action, D)`: the action is good for this perturbation iff it is not negative.
+/// `margin(action, D)`: the action is good for this perturbation iff it is not negative. Minus
+/// infinity where the result of the action is undefined.
+///
+/// # Errors
+/// [`Error::Nobody`] if the perturbation concerns nobody; otherwise as [`counterfactual`].
 pub fn margin(problem: &Problem, individual: &[f64], action: &Action, perturbation: &[f64]) -> Result<f64> {
-    let individual = counterfactual(problem, individual, action, perturbation)?;
-    Ok(problem.classifier().score(&individual))
+    match counterfactual(problem, individual, action, perturbation) {
+        Ok(individual) => {
+            let score = problem.classifier().score(&individual);
+            // A score that overflows is not known to be favourable.
+            Ok(if score.is_nan() { f64::NEG_INFINITY } else { score })
+        }
+        Err(Error::ActionUndefined { .. }) => Ok(f64::NEG_INFINITY),
+        Err(error) => Err(error),
+    }
 }
 
 /// Margins of many individuals who act on the same features, with their gradients.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradients {
-    /// `margin(action, D)` of each. Not a number where the perturbation leads to somebody whom
-    /// the causal model cannot produce; that an individual themselves cannot be is an error.
+    /// `margin(action, D)` of each. Not a number where the perturbation concerns nobody, minus
+    /// infinity where the result of the action is undefined; that an individual themselves cannot
+    /// be is an error. A perturbation beyond a clip counts as far as the clip.
     pub margin: Vec<f64>,
     /// The derivatives in each change of the action, one row for each individual.
     pub in_action: Array2<f64>,

@@ -19,6 +19,7 @@ pub(crate) use real::Real;
 pub(crate) use wide::WideLayer;
 
 use crate::content::Content;
+use crate::magnitude::is_moderate;
 use crate::{Error, Result};
 use kernel::Packed;
 pub(crate) use trainable::{Block, Trainable};
@@ -139,7 +140,7 @@ impl Network {
                 let biases = layer.bias.len();
                 return Err(Error::NetworkShape { layer: number, outputs, inputs, biases, expected });
             }
-            if let Some(&value) = layer.weight.iter().chain(&layer.bias).find(|v| !v.is_finite()) {
+            if let Some(&value) = layer.weight.iter().chain(&layer.bias).find(|v| !is_moderate(**v)) {
                 return Err(Error::NetworkNotFinite { layer: number, value });
             }
         }

@@ -4,6 +4,7 @@
 //! {1, 2, inf}; its dual is `||v / w||_q` with `1/p + 1/q = 1`. The dual closes every
 //! linear worst case: `max { g.v : ||v|| <= r } = r * dual(g)`.
 
+use crate::magnitude::is_scale;
 use crate::{Error, Result};
 
 /// Which `p` a [`Norm`] uses.
@@ -37,9 +38,10 @@ impl Norm {
         Self { kind, weights: None }
     }
 
-    /// The norm of `w . v`; every weight must be positive and finite.
+    /// The norm of `w . v`; every weight must be positive, and neither tiny nor
+    /// huge ([`magnitude`](crate::magnitude)).
     pub fn weighted(kind: NormKind, weights: Vec<f64>) -> Result<Self> {
-        if let Some(position) = weights.iter().position(|w| !(w.is_finite() && *w > 0.0)) {
+        if let Some(position) = weights.iter().position(|&w| !is_scale(w)) {
             return Err(Error::NormWeight { position, weight: weights[position] });
         }
         Ok(Self { kind, weights: Some(weights) })
@@ -145,9 +147,18 @@ impl Norm {
             },
         }
         // Rounding may leave the point a hair outside.
-        let value = self.value(v);
-        if value > radius {
-            let shrink = radius / value * (1.0 - f64::EPSILON);
+        self.shrink(v, radius);
+    }
+
+    /// Scales `v` down, where its norm exceeds the radius, until it does not.
+    pub(crate) fn shrink(&self, v: &mut [f64], radius: f64) {
+        // Once is nearly always enough; sums of many terms may round up again.
+        for attempt in 1..=64 {
+            let value = self.value(v);
+            if value <= radius || value.is_nan() {
+                return;
+            }
+            let shrink = radius / value * (1.0 - f64::from(attempt) * f64::EPSILON);
             v.iter_mut().for_each(|v| *v *= shrink);
         }
     }
@@ -199,7 +210,7 @@ impl Norm {
 
 /// The unweighted length of a sequence; l2 is scaled by the largest entry, so that huge
 /// and tiny vectors neither overflow nor vanish.
-fn length(kind: NormKind, values: impl Iterator<Item = f64> + Clone) -> f64 {
+pub(crate) fn length(kind: NormKind, values: impl Iterator<Item = f64> + Clone) -> f64 {
     let greater = |a: f64, v: f64| if a.is_nan() || v.abs() <= a { a } else { v.abs() };
     let largest = || values.clone().fold(0.0, greater);
     match kind {
@@ -259,7 +270,7 @@ mod tests {
 
     #[test]
     fn weights_must_be_positive_and_finite() {
-        for weight in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        for weight in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-101, 1e101] {
             let error = Norm::weighted(NormKind::L2, vec![1.0, weight]).unwrap_err();
             assert!(matches!(error, Error::NormWeight { position: 1, .. }), "{error}");
         }

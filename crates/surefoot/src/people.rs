@@ -2,9 +2,10 @@
 
 use ndarray::ArrayView2;
 
+use crate::magnitude::is_moderate;
 use crate::{Error, Features, Kind, Result};
 
-/// One or more individuals, every value finite and within the limits of its feature.
+/// One or more individuals, every value finite, of moderate size and within the limits of its feature.
 ///
 /// Rows are kept in standardised units. People are numbered from 1 in messages.
 ///
@@ -128,8 +129,8 @@ fn check(features: &Features, person: usize, row: &[f64]) -> Result<()> {
     }
     for (&value, feature) in row.iter().zip(features.iter()) {
         let name = || feature.name.clone();
-        // A finite value may still be beyond all numbers once it is standardised.
-        if !(value.is_finite() && feature.standardise(value).is_finite()) {
+        // A moderate value may still be huge once it is standardised.
+        if !(is_moderate(value) && is_moderate(feature.standardise(value))) {
             return Err(Error::NotFinite { person, feature: name(), value });
         }
         if !feature.allows(value) {
@@ -196,8 +197,10 @@ mod tests {
         assert!(matches!(of(&[0.5, 1.0]), Error::WrongKind { person: 2, .. }));
         assert!(matches!(of(&[2.0, 1.0]), Error::WrongKind { .. }));
         assert!(matches!(of(&[0.0]), Error::RowLength { person: 2, expected: 2, found: 1 }));
-        let tiny = Features::new(vec![Feature::new("x").scaling(0.0, 1e-300)]).unwrap();
-        assert!(matches!(People::from_own_units(&tiny, &[[1e300]]), Err(Error::NotFinite { .. })));
+        let tiny = Features::new(vec![Feature::new("x").scaling(0.0, 1e-100)]).unwrap();
+        for value in [1e300, 2.0] {
+            assert!(matches!(People::from_own_units(&tiny, &[[value]]), Err(Error::NotFinite { .. })));
+        }
         let nobody: [[f64; 2]; 0] = [];
         assert!(matches!(People::from_own_units(&features(), &nobody), Err(Error::NoPeople)));
         let short = array![[0.0]];

@@ -17,6 +17,7 @@ pub use entry::{ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, In
 pub use file::ProblemFile;
 pub use mistake::{Fault, Mistake, Mistakes};
 
+use crate::magnitude::is_moderate;
 use crate::{
     Classifier, Constraint, Cost, Error, Feature, Features, Forbidden, Form, Kind, Norm, Result, Scm,
 };
@@ -51,7 +52,21 @@ pub struct Problem {
     form: Form,
     safety: f64,
     constraints: Vec<Constraint>,
+    limits_on: LimitsOn,
+    /// The constraints, and after them the limits on features that follow from actions.
+    requirements: Vec<Constraint>,
     forbidden: Vec<Forbidden>,
+}
+
+/// What limits are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum LimitsOn {
+    /// How people end up who act, unperturbed: every feature that an action changes, directly or
+    /// through what it causes, stays within its limits.
+    #[default]
+    Outcome,
+    /// What an action does itself: features that merely follow may leave their limits. The paper's.
+    Action,
 }
 
 impl Problem {
@@ -70,6 +85,8 @@ impl Problem {
             form: Form::default(),
             safety: DEFAULT_SAFETY,
             constraints: Vec::new(),
+            limits_on: LimitsOn::default(),
+            requirements: Vec::new(),
             forbidden: Vec::new(),
         })
     }
@@ -88,12 +105,12 @@ impl Problem {
         }
         scm.require_whole_categories()?;
         self.scm = Some(scm);
-        Ok(self)
+        self.with_requirements()
     }
 
     /// Guards against every perturbation with `norm <= epsilon`, in standardised units.
     pub fn with_uncertainty(mut self, norm: Norm, epsilon: f64) -> Result<Self> {
-        if !(epsilon.is_finite() && epsilon >= 0.0) {
+        if !(is_moderate(epsilon) && epsilon >= 0.0) {
             return Err(Error::Epsilon { epsilon });
         }
         if let Some(weights) = norm.weights().filter(|w| w.len() != self.features.len()) {
@@ -118,7 +135,7 @@ impl Problem {
     /// Sets the margin to keep beyond what the uncertainty demands, instead of
     /// [`DEFAULT_SAFETY`].
     pub fn with_safety(mut self, safety: f64) -> Result<Self> {
-        if !(safety.is_finite() && safety >= 0.0) {
+        if !(is_moderate(safety) && safety >= 0.0) {
             return Err(Error::Safety { safety });
         }
         self.safety = safety;
@@ -131,6 +148,24 @@ impl Problem {
             return Err(Error::OtherFeatures);
         }
         self.constraints = constraints;
+        self.with_requirements()
+    }
+
+    /// Sets whether limits hold for how people end up or for what actions do themselves.
+    pub fn with_limits_on(mut self, limits_on: LimitsOn) -> Result<Self> {
+        self.limits_on = limits_on;
+        self.with_requirements()
+    }
+
+    /// Collects anew what outcomes must meet.
+    fn with_requirements(mut self) -> Result<Self> {
+        self.requirements = self.constraints.clone();
+        if let (Some(scm), LimitsOn::Outcome) = (&self.scm, self.limits_on) {
+            let followers = scm.followers(&self.features.actionable());
+            for i in followers {
+                self.requirements.extend(Constraint::limits(&self.features, i)?);
+            }
+        }
         Ok(self)
     }
 
@@ -162,15 +197,18 @@ impl Problem {
         self.features.iter().find(|feature| feature.is_actionable() && feature.kind != Kind::Real)
     }
 
-    /// Whether an individual, in standardised units, meets every constraint.
-    pub(crate) fn is_met(&self, individual: &[f64]) -> bool {
-        self.constraints.iter().all(|constraint| constraint.value(individual) >= 0.0)
+    /// Whether what an individual becomes, in standardised units, meets every requirement.
+    pub(crate) fn is_met(&self, individual: &[f64], reached: &[f64]) -> bool {
+        self.requirements.iter().all(|requirement| requirement.is_met(individual, reached))
     }
 
     /// Refuses what a method cannot answer that knows real changes in a box only.
     pub(crate) fn require_continuous(&self) -> Result<()> {
-        let what = match (self.whole_feature(), self.constraints.first()) {
+        let what = match (self.whole_feature(), self.requirements.first()) {
             (Some(feature), _) => format!("`{}` is {}", feature.name, feature.kind),
+            (None, Some(limit)) if limit.limited_feature().is_some() => {
+                format!("limits hold for what follows from actions, {}", limit.text())
+            }
             (None, Some(constraint)) => format!("there is a constraint, `{}`", constraint.text()),
             (None, None) => return Ok(()),
         };
@@ -225,6 +263,18 @@ impl Problem {
     /// What people must meet who act, as they end up.
     pub fn constraints(&self) -> &[Constraint] {
         &self.constraints
+    }
+
+    /// Whether limits hold for how people end up or for what actions do themselves.
+    pub fn limits_on(&self) -> LimitsOn {
+        self.limits_on
+    }
+
+    /// Everything that people must meet who act, as they end up without any perturbation: the
+    /// constraints and, with [`LimitsOn::Outcome`], the limits of features that may follow from
+    /// actions.
+    pub fn requirements(&self) -> &[Constraint] {
+        &self.requirements
     }
 
     /// The transitions that no action may make.

@@ -96,6 +96,8 @@ pub enum Reason {
     /// The margin of the best action is within rounding errors of the decision boundary, or less
     /// than the safety asked for.
     Rounding,
+    /// Numbers overflow, or vanish, on the way to an answer.
+    Overflow,
     /// The budget was spent while there were still actions to examine.
     Budget,
     /// Every action was examined. Those that are neither proven nor ruled out lie in regions that
@@ -108,12 +110,14 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason.
-    pub(crate) const ALL: [Self; 4] = [Self::Rounding, Self::Budget, Self::Resolution, Self::Proof];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Rounding, Self::Overflow, Self::Budget, Self::Resolution, Self::Proof];
 
     /// The word for it in files.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rounding => "rounding",
+            Self::Overflow => "overflow",
             Self::Budget => "budget",
             Self::Resolution => "resolution",
             Self::Proof => "proof",
@@ -127,6 +131,10 @@ impl Reason {
                 "what the best feasible action achieves in its worst case is within rounding of the decision \
                  boundary, or less than the safety asked for",
                 "a smaller epsilon, or a smaller safety, may decide it",
+            ),
+            Self::Overflow => (
+                "numbers so large or so small meet here that they overflow or vanish",
+                "choose units, weights and coefficients of more similar magnitudes",
             ),
             Self::Budget => (
                 "the budget was spent before every action was examined",
@@ -146,12 +154,49 @@ impl Reason {
     }
 }
 
+impl Recourse {
+    /// Whether every number of it is finite, in people's own units too.
+    fn is_finite(&self, problem: &Problem) -> bool {
+        let features = problem.features();
+        let changes = self.action.features.iter().zip(&self.action.change);
+        let mut numbers = changes
+            .map(|(&i, change)| features.feature(i).std * change)
+            .chain(features.own_units(&self.counterfactual))
+            .chain([self.cost, self.cost_bound, self.margin]);
+        numbers.all(f64::is_finite)
+    }
+
+    /// `Found`, if every number of it is finite; otherwise `Undecided`.
+    fn or_overflow(self, problem: &Problem, required: f64) -> Outcome {
+        if self.is_finite(problem) {
+            return Outcome::Found(self);
+        }
+        let Recourse { action, cost_bound, margin, .. } = self;
+        let cost_bound = if cost_bound.is_finite() { cost_bound } else { 0.0 };
+        Outcome::Undecided(Undecided { best: action, margin, required, cost_bound, reason: Reason::Overflow })
+    }
+}
+
+impl Undecided {
+    /// What is known where the best action is within rounding errors of the boundary; where its
+    /// margin or its changes could not even be computed, numbers overflow.
+    fn within_rounding(best: Action, margin: f64, required: f64, cost_bound: f64) -> Self {
+        // That nothing holds has not been proven: all that is known is that no cost is negative.
+        let cost_bound = if cost_bound.is_finite() { cost_bound } else { 0.0 };
+        if best.change.iter().chain([&margin, &required]).all(|number| number.is_finite()) {
+            return Self { best, margin, required, cost_bound, reason: Reason::Rounding };
+        }
+        let best = Action { features: Vec::new(), change: Vec::new() };
+        Self { best, margin, required, cost_bound, reason: Reason::Overflow }
+    }
+}
+
 impl fmt::Display for Undecided {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (cause, remedy) = self.reason.texts();
         f.write_str(cause)?;
         // Where no action could be evaluated there is no margin to speak of.
-        if self.margin.is_finite() {
+        if self.margin.is_finite() && self.reason != Reason::Overflow {
             write!(f, "; the best action so far has a margin of {:.3e}", self.margin)?;
             match self.reason {
                 Reason::Rounding => write!(f, ", and {:.3e} is required", self.required)?,

@@ -17,11 +17,14 @@ mod linear;
 mod network;
 mod sample;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use ndarray::Array2;
 
 pub(crate) use block::{Downstream, Tape};
+pub(crate) use compose::Known;
 pub use equation::Equation;
 pub use sample::Noise;
 
@@ -103,6 +106,17 @@ impl Scm {
         Ok(Self { features: features.clone(), nodes, order })
     }
 
+    /// Whether the equation of a feature is in order by itself; the error is the one that
+    /// [`Scm::new`] gives for a model with this equation alone.
+    pub(crate) fn check_equation(features: &Features, name: &str, equation: &Equation) -> Result<()> {
+        let i = features.index(name)?;
+        let (parents, _) = equation.clone().compile(features, i)?;
+        match parents.contains(&i) {
+            true => Err(Error::Cycle { features: vec![name.into(), name.into()] }),
+            false => Ok(()),
+        }
+    }
+
     /// The features this model is about.
     pub fn features(&self) -> &Features {
         &self.features
@@ -138,18 +152,49 @@ impl Scm {
         Self { features, ..self.clone() }
     }
 
+    /// Positions of the features that follow from at least one of some causes, in ascending order;
+    /// causes that follow from others are among them.
+    pub(crate) fn followers(&self, causes: &[usize]) -> Vec<usize> {
+        let mut is_cause = vec![false; self.nodes.len()];
+        causes.iter().for_each(|&i| is_cause[i] = true);
+        let mut follows = vec![false; self.nodes.len()];
+        for &i in &self.order {
+            follows[i] = self.nodes[i].parents.iter().any(|&p| is_cause[p] || follows[p]);
+        }
+        (0..follows.len()).filter(|&i| follows[i]).collect()
+    }
+
+    /// Whether each feature moves when `changed` do and no other feature of `intervention` does.
+    pub(crate) fn moved_by(&self, changed: &[usize], intervention: &[usize]) -> Vec<bool> {
+        let mut moved = vec![false; self.nodes.len()];
+        changed.iter().for_each(|&i| moved[i] = true);
+        for &i in &self.order {
+            if !intervention.contains(&i) {
+                moved[i] = self.nodes[i].parents.iter().any(|&parent| moved[parent]);
+            }
+        }
+        moved
+    }
+
     /// Whether no action on one feature changes a binary one, or a category, by fractions;
     /// otherwise an error that names both.
     pub fn require_whole_categories(&self) -> Result<()> {
-        for cause in self.features.actionable() {
-            let downstream = self.downstream(&[cause]);
-            let follows =
-                |i: &usize| self.features.feature(*i).kind == Kind::Binary && downstream.contains(*i);
-            if let Some(i) = (0..self.features.len()).find(follows) {
-                return Err(Error::CategoryFollows { feature: self.name(i), cause: self.name(cause) });
-            }
+        let is_binary = |i: usize| self.features.feature(i).kind == Kind::Binary;
+        // Whether a binary feature follows from each.
+        let mut has_binary_effect = vec![false; self.nodes.len()];
+        for &i in self.order.iter().rev() {
+            let passes_on = is_binary(i) || has_binary_effect[i];
+            self.nodes[i].parents.iter().for_each(|&parent| has_binary_effect[parent] |= passes_on);
         }
-        Ok(())
+        let Some(cause) = self.features.actionable().into_iter().find(|&cause| has_binary_effect[cause])
+        else {
+            return Ok(());
+        };
+        let downstream = self.downstream(&[cause]);
+        match (0..self.features.len()).find(|&i| is_binary(i) && downstream.contains(i)) {
+            Some(i) => Err(Error::CategoryFollows { feature: self.name(i), cause: self.name(cause) }),
+            None => Ok(()),
+        }
     }
 
     /// Whether every equation is a function of the parents plus noise; otherwise an error
@@ -226,6 +271,44 @@ impl Scm {
             }
         }
         Ok(result)
+    }
+
+    /// Whether the model can produce an individual who acts on some features: no value is beyond a
+    /// clip, and the noise of every feature downstream of these can be recovered. The first feature
+    /// for which it cannot is the error.
+    pub(crate) fn require_producible(&self, individual: &[f64], acted_upon: &[usize]) -> Result<()> {
+        let mut parents = Vec::new();
+        let downstream = self.downstream(acted_upon);
+        for (i, Node { mechanism, .. }) in self.nodes.iter().enumerate() {
+            if mechanism.is_clipped() || downstream.contains(i) {
+                mechanism.noise(self.gather(i, individual, &mut parents), individual[i])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The perturbation that shifts no feature of an individual beyond its clip and is otherwise the
+    /// same: nowhere larger.
+    pub(crate) fn within_clips(&self, individual: &[f64], mut perturbation: Vec<f64>) -> Vec<f64> {
+        if !self.nodes.iter().any(|node| node.mechanism.is_clipped()) {
+            return perturbation;
+        }
+        let Ok(noise) = self.abduct(individual) else { return perturbation };
+        let mut perturbed = individual.to_vec();
+        let mut parents = Vec::new();
+        for &i in &self.order {
+            let mechanism = &self.nodes[i].mechanism;
+            if self.nodes[i].parents.iter().any(|&p| perturbed[p] != individual[p]) {
+                perturbed[i] = mechanism.value(self.gather(i, &perturbed, &mut parents), noise[i]);
+            }
+            let shifted = perturbed[i] + perturbation[i];
+            let clipped = mechanism.clip(self.gather(i, &perturbed, &mut parents), shifted);
+            if clipped != shifted {
+                perturbation[i] = clipped - perturbed[i];
+            }
+            perturbed[i] += perturbation[i];
+        }
+        perturbation
     }
 
     /// The values that the intervention imposes.
@@ -367,17 +450,28 @@ impl Scm {
 
 /// Parents before children, the lower position first among equals; or the cycle.
 fn causal_order(features: &Features, nodes: &[Node]) -> Result<Vec<usize>> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+    // How many parents of each have not been placed.
+    let mut missing: Vec<usize> = nodes.iter().map(|node| node.parents.len()).collect();
+    for (i, node) in nodes.iter().enumerate() {
+        node.parents.iter().for_each(|&parent| children[parent].push(i));
+    }
+    let mut ready: BinaryHeap<Reverse<usize>> =
+        (0..nodes.len()).filter(|&i| missing[i] == 0).map(Reverse).collect();
     let mut order = Vec::with_capacity(nodes.len());
     let mut placed = vec![false; nodes.len()];
-    while order.len() < nodes.len() {
-        let ready = |i: &usize| !placed[*i] && nodes[*i].parents.iter().all(|&p| placed[p]);
-        match (0..nodes.len()).find(ready) {
-            Some(i) => {
-                placed[i] = true;
-                order.push(i);
+    while let Some(Reverse(i)) = ready.pop() {
+        placed[i] = true;
+        order.push(i);
+        for &child in &children[i] {
+            missing[child] -= 1;
+            if missing[child] == 0 {
+                ready.push(Reverse(child));
             }
-            None => return Err(Error::Cycle { features: cycle(features, nodes, &placed) }),
         }
+    }
+    if order.len() < nodes.len() {
+        return Err(Error::Cycle { features: cycle(features, nodes, &placed) });
     }
     Ok(order)
 }
@@ -387,9 +481,10 @@ fn cycle(features: &Features, nodes: &[Node], placed: &[bool]) -> Vec<String> {
     // Every feature left has a parent that is left: walking from child to parent must
     // come back to a feature already seen.
     let mut walk: Vec<usize> = Vec::new();
+    let mut steps: Vec<Option<usize>> = vec![None; nodes.len()];
     let mut next = placed.iter().position(|placed| !placed);
     while let Some(i) = next {
-        if let Some(start) = walk.iter().position(|&seen| seen == i) {
+        if let Some(start) = steps[i].replace(walk.len()) {
             walk.drain(..start);
             walk.push(i);
             break;

@@ -9,6 +9,7 @@ mod descend;
 mod equation;
 mod logistic;
 mod objective;
+mod quality;
 mod split;
 mod threshold;
 
@@ -20,6 +21,7 @@ pub use descend::{Epoch, Validation, Watch};
 pub use equation::{Fitted, FittedEquation, Fitting, Function, Shape, Warning, linear_equation};
 pub use logistic::logistic_regression;
 pub use objective::{Allr, Objective, Ross};
+pub use quality::Quality;
 pub use split::split;
 pub use threshold::Threshold;
 

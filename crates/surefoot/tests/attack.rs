@@ -4,14 +4,15 @@
 
 mod every_kind;
 
-use ndarray::Array2;
+use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::attack::{CarliniWagner, DeepFool, FastGradient, ProjectedGradient, worst_found};
 use surefoot::margin::margin;
 use surefoot::{
-    Action, Activation, Attack, Break, Change, Classifier, Equation, Error, Exact, Feature, Features, Form,
-    Norm, NormKind, People, Problem, Result, Scm, smallest_break,
+    Action, Activation, Attack, Break, Budget, Change, Classifier, Equation, Error, Exact, Feature, Features,
+    Form, Layer, Network, Norm, NormKind, People, Problem, Result, Scm, Verdict, certify, refute,
+    smallest_break,
 };
 
 const KINDS: [NormKind; 3] = [NormKind::L1, NormKind::L2, NormKind::Linf];
@@ -26,6 +27,7 @@ fn attacks() -> Vec<(&'static str, Run)> {
         ("DeepFool", |p, x, a| DeepFool::default().attack(p, x, a)),
         ("Carlini-Wagner", |p, x, a| CarliniWagner::default().attack(p, x, a)),
         ("smallest break", smallest_break),
+        ("refutation", |p, x, a| refute(p, x, a, Budget { evaluations: 300 })),
     ]
 }
 
@@ -95,17 +97,17 @@ fn linear_problems_are_attacked_exactly() {
 
 /// A network classifier over the model with every kind of equation.
 fn curved_problem(form: Form) -> (Problem, People, Vec<Action>) {
-    let classifier = Classifier::network(every_kind::network(Activation::Tanh, 8), 0.4).unwrap();
+    let classifier = Classifier::network(every_kind::network(Activation::Tanh, 9), 0.4).unwrap();
     let problem = Problem::new(every_kind::features(), classifier).unwrap();
     let problem = problem.with_causal_model(every_kind::scm()).unwrap().with_form(form);
     let problem = problem.with_uncertainty(Norm::L2, 0.1).unwrap();
     let random = &mut ChaCha8Rng::seed_from_u64(8);
     let mut individual = || {
-        let noise: Vec<f64> = (0..8).map(|_| random.random_range(-1.0..1.0)).collect();
+        let noise: Vec<f64> = (0..9).map(|_| random.random_range(-1.0..1.0)).collect();
         every_kind::scm().predict(&noise).unwrap()
     };
     let rows: Vec<f64> = (0..20).flat_map(|_| individual()).collect();
-    let rows = Array2::from_shape_vec((20, 8), rows).unwrap();
+    let rows = Array2::from_shape_vec((20, 9), rows).unwrap();
     let people = People::from_standardised(&every_kind::features(), rows.view()).unwrap();
     let sets: [&[usize]; 3] = [&[1], &[4], &[1, 4]];
     let action = |i: usize| Action { features: sets[i % 3].to_vec(), change: vec![0.05; sets[i % 3].len()] };
@@ -125,7 +127,8 @@ fn what_is_reported_breaks_when_evaluated_again() {
                 let again = margin(&problem, x, &actions[i], &found.perturbation).unwrap();
                 assert!(again < 0.0 && again == found.margin, "{name} {i}");
                 assert_eq!(found.size, problem.norm().value(&found.perturbation));
-                assert_eq!(again, problem.classifier().score(&found.counterfactual));
+                let reached = found.counterfactual.as_ref().unwrap();
+                assert_eq!(again, problem.classifier().score(reached));
                 reported += 1;
             }
         }
@@ -140,7 +143,7 @@ fn no_random_perturbation_is_worse_than_what_projected_gradient_finds() {
     let random = &mut ChaCha8Rng::seed_from_u64(5);
     for (i, x) in people.iter().enumerate() {
         for _ in 0..500 {
-            let mut d: Vec<f64> = (0..8).map(|_| random.random_range(-0.1..0.1)).collect();
+            let mut d: Vec<f64> = (0..9).map(|_| random.random_range(-0.1..0.1)).collect();
             let length = problem.norm().value(&d);
             d.iter_mut().for_each(|d| *d *= 0.1 / length);
             let Ok(margin) = margin(&problem, x, &actions[i], &d) else { continue };
@@ -234,4 +237,177 @@ fn people_and_actions_that_do_not_fit_are_refused() {
     beyond[7].features = vec![9];
     beyond[7].change = vec![0.0];
     assert!(matches!(of(&beyond), Error::NoSuchFeature { index: 9, .. }));
+}
+
+/// Refutes one action, and holds what is reported against the definition.
+fn refuted(problem: &Problem, individual: &[f64], action: &Action, budget: Budget) -> bool {
+    let row = Array2::from_shape_vec((1, individual.len()), individual.to_vec()).unwrap();
+    let people = People::from_standardised(problem.features(), row.view()).unwrap();
+    let found = refute(problem, &people, std::slice::from_ref(action), budget).unwrap().remove(0);
+    let Some(found) = found else { return false };
+    let again = margin(problem, individual, action, &found.perturbation).unwrap();
+    assert!(again < 0.0 && again == found.margin, "{again}");
+    assert_eq!(found.size, problem.norm().value(&found.perturbation));
+    found.size <= problem.epsilon()
+}
+
+/// An action that ends on the decision boundary, or within rounding of it, breaks by next to nothing;
+/// but not where nothing at all may shift.
+#[test]
+fn actions_that_end_on_the_boundary_break() {
+    let features = Features::new(vec![
+        Feature::new("a").change(Change::Increase),
+        Feature::new("b").change(Change::Increase),
+    ])
+    .unwrap();
+    let classifier = Classifier::linear(vec![1.0, 1.0], -1.0, 0.5).unwrap();
+    for kind in KINDS {
+        for equation in [None, Some(Equation::formula("0.3 * a + u"))] {
+            let mut plain = Problem::new(features.clone(), classifier.clone()).unwrap();
+            if let Some(equation) = equation {
+                let scm = Scm::new(&features, vec![("b", equation)]).unwrap();
+                plain = plain.with_causal_model(scm).unwrap();
+            }
+            for beyond in [0.0, 1e-16, 1e-12, 1e-10, 5e-10, 1e-9, 1e-8, 1e-7, 1e-3] {
+                // With the equation, raising `a` by 1 raises the score by 1.3.
+                let slope = if plain.scm().is_some() { 1.3 } else { 1.0 };
+                let action = Action { features: vec![0], change: vec![(1.0 + beyond) / slope] };
+                let plainly = margin(&plain, &[0.0; 2], &action, &[0.0; 2]).unwrap();
+                for epsilon in [0.1, 2e-3] {
+                    let guarded = plain.clone().with_uncertainty(Norm::unweighted(kind), epsilon).unwrap();
+                    assert!(refuted(&guarded, &[0.0; 2], &action, Budget::default()), "{kind:?} {beyond}");
+                }
+                let unguarded = plain.clone().with_uncertainty(Norm::unweighted(kind), 0.0).unwrap();
+                let is_broken = refuted(&unguarded, &[0.0; 2], &action, Budget::default());
+                assert_eq!(is_broken, plainly < 0.0, "{kind:?} {beyond}");
+            }
+        }
+    }
+}
+
+/// Categories, a binary feature and a box of perturbations; the action ends within rounding of the
+/// boundary, so that half of the box breaks it.
+#[test]
+fn an_action_on_a_group_that_ends_on_the_boundary_breaks() {
+    let column = |name: &str, mean: f64| Feature::new(name).scaling(mean, 0.45).group("g").weight(0.5);
+    let features = Features::new(vec![
+        Feature::new("a").kind(surefoot::Kind::Binary).scaling(0.4, 0.5).change(Change::Any),
+        column("g0", 0.38).change(Change::Any),
+        column("g1", 0.41).change(Change::Increase),
+    ])
+    .unwrap();
+    let weights = vec![-2.0632609557470034, -3.5228648359102355, 3.129852953416343];
+    let classifier = Classifier::linear(weights, -4.602535475684778, 0.5).unwrap();
+    let problem = Problem::new(features.clone(), classifier).unwrap();
+    let problem = problem.with_uncertainty(Norm::LINF, 0.1).unwrap();
+    let people = People::from_own_units(&features, &[[1.0, 1.0, 0.0]]).unwrap();
+    let action = Action { features: vec![1, 2], change: vec![-1.0 / 0.45, 1.0 / 0.45] };
+    let plain = margin(&problem, people.individual(0), &action, &[0.0; 3]).unwrap();
+    assert!(plain.abs() < 1e-12, "{plain}");
+    assert!(refuted(&problem, people.individual(0), &action, Budget::default()));
+}
+
+fn network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation, scale: f64) -> Network {
+    let mut layer = |pair: &[usize]| Layer {
+        weight: Array2::from_shape_simple_fn((pair[1], pair[0]), || random.random_range(-1.0..1.0) * scale),
+        bias: Array1::from_shape_simple_fn(pair[1], || random.random_range(-1.0..1.0)),
+    };
+    Network::new(widths.windows(2).map(&mut layer).collect(), activation).unwrap()
+}
+
+/// A problem with a network, with or without causes, of any norm and form.
+fn random_problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
+    let feature = |name: &str| Feature::new(name).change(Change::Any);
+    let features = Features::new(vec![feature("a"), feature("b").scaling(1.0, 2.0), feature("c")]).unwrap();
+    let activation = [Activation::Tanh, Activation::Relu, Activation::Sigmoid][round % 3];
+    // Steep networks saturate: gradients vanish where the margin does not.
+    let scale = [0.7, 2.0, 6.0][round / 3 % 3];
+    let classifier = Classifier::network(network(random, &[3, 8, 6, 1], activation, scale), 0.5).unwrap();
+    let kind = KINDS[round / 9 % 3];
+    let norm = match round % 2 {
+        0 => Norm::unweighted(kind),
+        _ => Norm::weighted(kind, vec![0.6, 1.0, 1.7]).unwrap(),
+    };
+    let form = if random.random_bool(0.5) { Form::Relative } else { Form::Absolute };
+    let problem = Problem::new(features.clone(), classifier).unwrap().with_form(form);
+    let problem = problem.with_uncertainty(norm, [0.05, 0.2, 0.6][round % 3]).unwrap();
+    let equations = match round % 4 {
+        0 => return problem,
+        1 => vec![("b", Equation::linear(&["a"], vec![0.7], 0.1))],
+        2 => vec![("b", Equation::formula("0.5 * a^2 + u")), ("c", Equation::formula("tanh(b) + u"))],
+        _ => vec![("c", Equation::network(&["a", "b"], network(random, &[2, 4, 1], activation, 1.0)))],
+    };
+    problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap()
+}
+
+/// The action of a random direction that ends on the boundary, by bisection, or a random one where it
+/// does not cross it.
+fn action_near_the_boundary(random: &mut ChaCha8Rng, problem: &Problem, individual: &[f64]) -> Action {
+    let features = if random.random_bool(0.5) { vec![0] } else { vec![0, 1, 2] };
+    let direction: Vec<f64> = features.iter().map(|_| random.random_range(-3.0..3.0)).collect();
+    let at = |share: f64| Action {
+        features: features.clone(),
+        change: direction.iter().map(|d| share * d).collect(),
+    };
+    let favourable = |share: f64| margin(problem, individual, &at(share), &[0.0; 3]).unwrap() >= 0.0;
+    if favourable(0.0) == favourable(1.0) {
+        return at(random.random_range(0.0..1.0));
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if favourable(middle) == favourable(1.0) { high = middle } else { low = middle }
+    }
+    let favourable_end = if favourable(high) { high } else { low };
+    // On the boundary, next to it, or some way off.
+    at(favourable_end + [0.0, 1e-10, 1e-3, 0.02, 0.1][random.random_range(0..5)])
+}
+
+#[test]
+fn what_certify_disproves_is_refuted_and_what_it_proves_is_not() {
+    let (mut broken, mut held) = (0, 0);
+    let budget = Budget { evaluations: 1_000 };
+    for round in 0..108 {
+        let random = &mut ChaCha8Rng::seed_from_u64(round as u64);
+        let problem = random_problem(random, round);
+        let individual: Vec<f64> = (0..3).map(|_| random.random_range(-2.0..2.0)).collect();
+        let action = action_near_the_boundary(random, &problem, &individual);
+        let is_refuted = refuted(&problem, &individual, &action, budget);
+        match certify(&problem, &individual, &action, budget).unwrap().verdict {
+            Verdict::Breaks { perturbation, margin } => {
+                assert!(problem.norm().value(&perturbation) <= problem.epsilon() && margin < 0.0, "{round}");
+                assert!(is_refuted, "{round}");
+                broken += 1;
+            }
+            Verdict::Holds { .. } => {
+                assert!(!is_refuted, "{round}");
+                held += 1;
+            }
+            Verdict::Undecided { .. } => {}
+        }
+    }
+    assert!(broken > 30 && held > 15, "{broken} {held}");
+}
+
+/// No random perturbation breaks what is not refuted: sampling is an independent search.
+#[test]
+fn breaks_that_fill_much_of_the_ball_are_found() {
+    let mut unbroken = 0;
+    for round in 0..54 {
+        let random = &mut ChaCha8Rng::seed_from_u64(1_000 + round as u64);
+        let problem = random_problem(random, round);
+        let individual: Vec<f64> = (0..3).map(|_| random.random_range(-2.0..2.0)).collect();
+        let action = action_near_the_boundary(random, &problem, &individual);
+        if refuted(&problem, &individual, &action, Budget { evaluations: 1_000 }) {
+            continue;
+        }
+        unbroken += 1;
+        for _ in 0..2_000 {
+            let mut d: Vec<f64> = (0..3).map(|_| random.random_range(-1.0..1.0)).collect();
+            problem.norm().project(&mut d, problem.epsilon());
+            let Ok(margin) = margin(&problem, &individual, &action, &d) else { continue };
+            assert!(margin >= 0.0, "{round}: {margin} with {d:?}");
+        }
+    }
+    assert!(unbroken > 10, "{unbroken}");
 }

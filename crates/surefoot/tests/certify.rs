@@ -192,15 +192,15 @@ fn the_worst_is_found_where_the_gradient_does_not_point() {
 
 #[test]
 fn without_uncertainty_the_margin_itself_decides() {
-    let classifier = Classifier::network(every_kind::network(Activation::Tanh, 8), 0.4).unwrap();
+    let classifier = Classifier::network(every_kind::network(Activation::Tanh, 9), 0.4).unwrap();
     let problem = Problem::new(every_kind::features(), classifier).unwrap();
     let problem = problem.with_causal_model(every_kind::scm()).unwrap();
     let random = &mut ChaCha8Rng::seed_from_u64(9);
     for _ in 0..30 {
-        let noise: Vec<f64> = (0..8).map(|_| random.random_range(-1.0..1.0)).collect();
+        let noise: Vec<f64> = (0..9).map(|_| random.random_range(-1.0..1.0)).collect();
         let x = every_kind::scm().predict(&noise).unwrap();
         let action = Action { features: vec![0], change: vec![random.random_range(-1.0..1.0)] };
-        let value = margin(&problem, &x, &action, &[0.0; 8]).unwrap();
+        let value = margin(&problem, &x, &action, &[0.0; 9]).unwrap();
         match certify(&problem, &x, &action, BUDGET).unwrap().verdict {
             Verdict::Holds { margin } => {
                 assert!(value >= margin && value - margin < 1e-3, "{value} {margin}")

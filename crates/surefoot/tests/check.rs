@@ -363,7 +363,10 @@ fn proofs_of_an_altered_problem_are_told_apart() {
         (build(0.2, 0.5, "0.5 * a + u", "a >= -3"), "features are"),
         (build(3.0, -0.9, "0.5 * a + u", "a >= -3"), "classifier is"),
         (build(3.0, 0.5, "-0.9 * a + u", "a >= -3"), "causal model is"),
-        (build(3.0, 0.5, "0.5 * a + u", "b <= 0.2"), "constraints or forbidden transitions are"),
+        (
+            build(3.0, 0.5, "0.5 * a + u", "b <= 0.2"),
+            "constraints, forbidden transitions or what limits are about are",
+        ),
     ] {
         match check(&altered, &saved).unwrap() {
             Checked::OtherProblem { what: found } => assert_eq!(found, what),
@@ -411,7 +414,7 @@ fn files_that_are_no_proof_are_errors() {
     };
     let number = "a number, \"inf\" or \"-inf\"";
     for (path, new, place, problem) in [
-        ("/surefoot_proof", 2.into(), "surefoot_proof", SavedProblem::Version { found: 2, known: 1 }),
+        ("/surefoot_proof", 3.into(), "surefoot_proof", SavedProblem::Version { found: 3, known: 2 }),
         ("/surefoot_proof", "1".into(), "surefoot_proof", SavedProblem::Expected("a whole number")),
         ("/individual", 3.into(), "individual", SavedProblem::Expected("a list")),
         ("/individual/1", "inf".into(), "individual[1]", SavedProblem::Expected("a finite number")),

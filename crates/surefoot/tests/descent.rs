@@ -9,7 +9,7 @@ use surefoot::attack::{ProjectedGradient, worst_found};
 use surefoot::recourse::{Attempt, Inner, Optimiser, karimi, wachter};
 use surefoot::{
     Action, Activation, Change, Classifier, Cost, Descent, Equation, Error, Exact, Feature, Features, Form,
-    Layer, Network, Norm, People, Problem, Scm, margin,
+    Layer, LimitsOn, Network, Norm, People, Problem, Scm, margin,
 };
 
 fn features() -> Features {
@@ -35,7 +35,11 @@ fn linear(cost: Cost, causal: bool) -> Problem {
         return problem;
     }
     let equation = Equation::linear(&["a"], vec![-0.5], 0.1);
-    problem.with_causal_model(Scm::new(&features(), vec![("b", equation)]).unwrap()).unwrap()
+    problem
+        .with_limits_on(LimitsOn::Action)
+        .unwrap()
+        .with_causal_model(Scm::new(&features(), vec![("b", equation)]).unwrap())
+        .unwrap()
 }
 
 /// A small network that is not linear.
@@ -48,7 +52,8 @@ fn curved(form: Form) -> Problem {
     let network = Network::new(vec![hidden, output], Activation::Tanh).unwrap();
     let problem = Problem::new(features(), Classifier::network(network, 0.5).unwrap()).unwrap();
     let scm = Scm::new(&features(), vec![("b", Equation::formula("0.4 * tanh(a) + u"))]).unwrap();
-    let problem = problem.with_causal_model(scm).unwrap().with_form(form);
+    let problem =
+        problem.with_limits_on(LimitsOn::Action).unwrap().with_causal_model(scm).unwrap().with_form(form);
     problem.with_uncertainty(Norm::L2, 0.15).unwrap()
 }
 

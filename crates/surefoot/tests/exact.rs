@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 use surefoot::action::{feasible_change, intervention_sets};
 use surefoot::margin::margin;
 use surefoot::{
-    Action, Change, Classifier, Cost, Equation, Exact, Feature, Features, Form, Norm, NormKind, Outcome,
-    People, Problem, Scm, recourse,
+    Action, Change, Classifier, Cost, Equation, Exact, Feature, Features, Form, LimitsOn, Norm, NormKind,
+    Outcome, People, Problem, Scm, recourse,
 };
 
 /// A random linear problem of two to four features, and somebody who is turned down.
@@ -67,7 +67,11 @@ fn random_problem(seed: u64) -> (Problem, Vec<f64>) {
             equations
                 .push((&*names[i], Equation::linear(&parents, coefficients, random.random_range(-1.0..1.0))));
         }
-        problem = problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap();
+        problem = problem
+            .with_limits_on(LimitsOn::Action)
+            .unwrap()
+            .with_causal_model(Scm::new(&features, equations).unwrap())
+            .unwrap();
     }
     (problem, individual)
 }
@@ -315,9 +319,12 @@ fn extreme_numbers_prove_nothing() {
     for (gain, weight, cost) in [
         (1e-300, 1.0, Cost::L1),
         (1e-170, 1.0, Cost::L2),
-        (1e160, 1.0, Cost::L2),
-        (1.0, 1e200, Cost::L2),
-        (1.0, 1e-170, Cost::L2),
+        (1e100, 1e-100, Cost::L2),
+        (1.0, 1e100, Cost::L2),
+        (1.0, 1e-100, Cost::L2),
+        (1e-250, 1e100, Cost::L1),
+        (1e-250, 1e100, Cost::L2),
+        (1e-110, 1e100, Cost::L2),
     ] {
         let feature = Feature::new("a").change(Change::Increase).weight(weight);
         let features = Features::new(vec![feature, Feature::new("b")]).unwrap();

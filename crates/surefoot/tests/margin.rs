@@ -13,21 +13,25 @@ use surefoot::{Action, Activation, Classifier, Error, Form, People, Problem};
 
 fn people(count: usize) -> People {
     let random = &mut ChaCha8Rng::seed_from_u64(1);
-    let mut individual = || {
-        let noise: Vec<f64> = (0..8).map(|_| random.random_range(-1.0..1.0)).collect();
-        every_kind::scm().predict(&noise).unwrap()
+    // Far enough from the limits of the clipped feature that every shift below concerns somebody.
+    let mut individual = || loop {
+        let noise: Vec<f64> = (0..9).map(|_| random.random_range(-1.0..1.0)).collect();
+        let x = every_kind::scm().predict(&noise).unwrap();
+        if x[8] > every_kind::CLIP.0 + 0.3 && x[8] < every_kind::CLIP.1 - 0.3 {
+            break x;
+        }
     };
     let rows: Vec<f64> = (0..count).flat_map(|_| individual()).collect();
-    let rows = Array2::from_shape_vec((count, 8), rows).unwrap();
+    let rows = Array2::from_shape_vec((count, 9), rows).unwrap();
     People::from_standardised(&every_kind::features(), rows.view()).unwrap()
 }
 
 fn problems() -> Vec<Problem> {
-    let weights = vec![0.5, -0.3, 0.8, 0.1, -0.6, 0.4, 0.2, -0.9];
+    let weights = vec![0.5, -0.3, 0.8, 0.1, -0.6, 0.4, 0.2, -0.9, 0.7];
     let classifiers = [
         Classifier::linear(weights, 0.1, 0.6).unwrap(),
-        Classifier::network(every_kind::network(Activation::Tanh, 8), 0.4).unwrap(),
-        Classifier::network(every_kind::network(Activation::Sigmoid, 8), 0.5).unwrap(),
+        Classifier::network(every_kind::network(Activation::Tanh, 9), 0.4).unwrap(),
+        Classifier::network(every_kind::network(Activation::Sigmoid, 9), 0.5).unwrap(),
     ];
     let mut problems = Vec::new();
     for classifier in classifiers {
@@ -41,7 +45,7 @@ fn problems() -> Vec<Problem> {
 }
 
 /// Sets with descendants of every kind, among them equations whose noise is not additive.
-const SETS: [&[usize]; 5] = [&[0], &[1, 4], &[6], &[2, 5, 7], &[]];
+const SETS: [&[usize]; 6] = [&[0], &[1, 4], &[6], &[2, 5, 7], &[8], &[]];
 
 #[test]
 fn blocks_agree_with_the_definition_and_with_finite_differences() {
@@ -52,7 +56,7 @@ fn blocks_agree_with_the_definition_and_with_finite_differences() {
         for features in SETS {
             let mut table =
                 |columns: usize| Array2::from_shape_fn((21, columns), |_| random.random_range(-0.05..0.05));
-            let (change, perturbation) = (table(features.len()), table(8));
+            let (change, perturbation) = (table(features.len()), table(9));
             let found = gradients(&problem, &people, features, change.view(), perturbation.view()).unwrap();
             for (i, x) in people.iter().enumerate() {
                 let at = |change: &[f64], d: &[f64]| {
@@ -77,7 +81,7 @@ fn blocks_agree_with_the_definition_and_with_finite_differences() {
                         at(&change, &d)
                     });
                 }
-                for j in 0..8 {
+                for j in 0..9 {
                     check(found.in_perturbation[[i, j]], &|h| {
                         let mut d = d.clone();
                         d[j] += h;
@@ -96,7 +100,7 @@ fn an_individual_does_not_depend_on_the_others() {
     let problem = &problems()[4];
     let of = |people: &People| {
         let change = Array2::from_elem((people.len(), 2), 0.1);
-        let perturbation = Array2::from_elem((people.len(), 8), -0.02);
+        let perturbation = Array2::from_elem((people.len(), 9), -0.02);
         gradients(problem, people, &[1, 4], change.view(), perturbation.view()).unwrap()
     };
     let (together, alone) = (of(&all), of(&all.select(&[33]).unwrap()));
@@ -110,12 +114,12 @@ fn tables_of_the_wrong_shape_are_refused() {
     let of = |features: &[usize], change: (usize, usize), d: (usize, usize)| {
         gradients(problem, &people, features, Array2::zeros(change).view(), Array2::zeros(d).view())
     };
-    assert!(of(&[1], (3, 1), (3, 8)).is_ok());
+    assert!(of(&[1], (3, 1), (3, 9)).is_ok());
     for (features, change, d) in
-        [(&[1][..], (2, 1), (3, 8)), (&[1], (3, 2), (3, 8)), (&[1], (3, 1), (3, 7)), (&[1], (3, 1), (4, 8))]
+        [(&[1][..], (2, 1), (3, 9)), (&[1], (3, 2), (3, 9)), (&[1], (3, 1), (3, 8)), (&[1], (3, 1), (4, 9))]
     {
         assert!(matches!(of(features, change, d), Err(Error::VectorLength { .. })));
     }
-    assert!(matches!(of(&[8], (3, 1), (3, 8)), Err(Error::NoSuchFeature { .. })));
-    assert!(matches!(of(&[1, 1], (3, 2), (3, 8)), Err(Error::RepeatedIntervention { .. })));
+    assert!(matches!(of(&[9], (3, 1), (3, 9)), Err(Error::NoSuchFeature { .. })));
+    assert!(matches!(of(&[1, 1], (3, 2), (3, 9)), Err(Error::RepeatedIntervention { .. })));
 }

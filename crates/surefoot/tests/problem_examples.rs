@@ -120,7 +120,7 @@ fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
         let whole = document(name);
         assert_eq!(accepted(&validator, &whole, name), (true, true), "{name}");
         // One change at a time, each of which is a mistake.
-        let broken: [(&str, Value); 14] = [
+        let broken: [(&str, Value); 18] = [
             ("/epsilon", json!(-1)),
             ("/epsilon", json!("0.1")),
             ("/norm", json!("l3")),
@@ -129,6 +129,10 @@ fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
             ("/feature", json!([])),
             ("/feature/0/name", json!(" ")),
             ("/feature/0/std", json!(0)),
+            ("/feature/0/std", json!(1e101)),
+            ("/feature/0/weight", json!(1e-101)),
+            ("/feature/0/norm_weight", json!(1e101)),
+            ("/epsilon", json!(1e101)),
             ("/feature/0/limits", json!([1])),
             ("/feature/0/change", json!("up")),
             ("/feature/0/colour", json!("red")),

@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 use surefoot::margin::margin;
 use surefoot::theory::{cost_stability, existence, extra_cost, fragility};
 use surefoot::{
-    Action, Change, Classifier, Cost, Equation, Error, Exact, Feature, Features, Form, Intervention, Norm,
-    Outcome, Problem, Scm,
+    Action, Change, Classifier, Cost, Equation, Error, Exact, Feature, Features, Form, Intervention,
+    LimitsOn, Norm, Outcome, Problem, Scm,
 };
 
 /// Three features in a chain with random numbers; `limited` puts limits on the actionable two.
@@ -37,7 +37,11 @@ fn random_problem(seed: u64, limited: bool, causal: bool) -> (Problem, Vec<f64>)
             ("b", Equation::linear(&["a"], vec![coefficients[0]], 0.3)),
             ("c", Equation::linear(&["a", "b"], coefficients[1..].to_vec(), -0.2)),
         ];
-        problem = problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap();
+        problem = problem
+            .with_limits_on(LimitsOn::Action)
+            .unwrap()
+            .with_causal_model(Scm::new(&features, equations).unwrap())
+            .unwrap();
     }
     (problem, individual)
 }
@@ -171,7 +175,11 @@ fn the_stability_of_cost_is_that_of_sampled_neighbours() {
             let mut neighbour =
                 Problem::new(problem.features().clone(), shifted).unwrap().with_cost(problem.cost());
             if let Some(scm) = problem.scm() {
-                neighbour = neighbour.with_causal_model(scm.clone()).unwrap();
+                neighbour = neighbour
+                    .with_limits_on(LimitsOn::Action)
+                    .unwrap()
+                    .with_causal_model(scm.clone())
+                    .unwrap();
             }
             let cost = match solve(&neighbour, &individual) {
                 Outcome::AlreadyFavourable => 0.0,
@@ -221,7 +229,12 @@ fn unbounded_features_count_while_others_are_held() {
     .unwrap();
     let scm = Scm::new(&features, vec![("savings", Equation::formula("-2 * income + u"))]).unwrap();
     let classifier = Classifier::linear(vec![2.0, 1.0], -9.0, 0.5).unwrap();
-    let problem = Problem::new(features, classifier).unwrap().with_causal_model(scm).unwrap();
+    let problem = Problem::new(features, classifier)
+        .unwrap()
+        .with_limits_on(LimitsOn::Action)
+        .unwrap()
+        .with_causal_model(scm)
+        .unwrap();
     let exact = Exact::new(&problem).unwrap();
     assert_eq!(existence(&exact).unwrap().unbounded, [0]);
     assert!(matches!(exact.solve(&[0.0, 0.0]).unwrap(), Outcome::Found(_)));
@@ -237,6 +250,6 @@ fn fragility_needs_relative_actions_and_additive_noise() {
     assert!(matches!(existence(&exact), Err(Error::AbsoluteActions)));
     assert!(matches!(cost_stability(&exact, &individual), Err(Error::AbsoluteActions)));
     let scm = Scm::new(problem.features(), vec![("c", Equation::formula("exp(a + u)"))]).unwrap();
-    let problem = problem.with_causal_model(scm).unwrap();
+    let problem = problem.with_limits_on(LimitsOn::Action).unwrap().with_causal_model(scm).unwrap();
     assert!(matches!(fragility(&problem, &individual, &action, 0.1), Err(Error::EquationNotAdditive { .. })));
 }

@@ -41,7 +41,7 @@ fn people(n: usize) -> (Array2<f64>, Vec<bool>) {
 }
 
 fn quick() -> Training {
-    Training { hidden: vec![20, 20], epochs: 30, ..Training::default() }
+    Training { hidden: vec![20, 20], epochs: 30, validation: None, ..Training::default() }
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_network_learns_what_a_line_cannot() {
         let probabilities = trained.probabilities(rows.view());
         Metrics::measure(&probabilities, &labels, classifier.threshold()).unwrap().accuracy
     };
-    let line = accuracy(&Training { hidden: vec![], epochs: 100, ..Training::default() });
+    let line = accuracy(&Training { hidden: vec![], epochs: 100, ..quick() });
     let network = accuracy(&quick());
     assert!(line < 0.85 && network > 0.93, "{line} {network}");
 }
@@ -62,7 +62,7 @@ fn a_network_learns_what_a_line_cannot() {
 fn logistic_regression_by_adam_comes_to_its_optimum() {
     let (rows, labels) = people(1000);
     let optimum = logistic_regression(&features(), rows.view(), &labels, 0.5).unwrap();
-    let training = Training { hidden: vec![], epochs: 1500, step: 0.005, batch: 1000, ..Training::default() };
+    let training = Training { hidden: vec![], epochs: 1500, step: 0.005, batch: 1000, ..quick() };
     let trained = training.run(&features(), rows.view(), &labels).unwrap();
     let (weights, intercept) = optimum.coefficients().unwrap();
     let layer = &trained.network.layers()[0];
@@ -81,7 +81,7 @@ fn the_same_seed_gives_the_same_model_on_any_number_of_threads() {
         Objective::Ross(Ross::default()),
     ] {
         // Wide enough for a step to be shared among cores.
-        let training = Training { objective, hidden: vec![64, 64], epochs: 2, ..Training::default() };
+        let training = Training { objective, hidden: vec![64, 64], epochs: 2, ..quick() };
         let with = |threads: usize, seed: u64| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let training = Training { seed, ..training.clone() };
@@ -154,7 +154,7 @@ fn class_weights_shift_the_balance() {
     let (rows, _) = people(1000);
     let labels: Vec<bool> = rows.rows().into_iter().map(|x| x[0] > 1.2).collect();
     let mean = |classes: ClassWeights| {
-        let training = Training { classes, hidden: vec![], epochs: 20, ..Training::default() };
+        let training = Training { classes, hidden: vec![], epochs: 20, ..quick() };
         let trained = training.run(&features(), rows.view(), &labels).unwrap();
         trained.probabilities(rows.view()).iter().sum::<f64>() / 1000.0
     };
@@ -194,6 +194,39 @@ fn early_stopping_keeps_the_best_weights() {
     let watched = Some(Validation { share: 0.3, patience: None });
     let short = Training { epochs: best + 1, validation: watched, ..quick() };
     assert_eq!(short.run(&features(), rows.view(), &labels).unwrap().network, trained.network);
+}
+
+/// The rows that are held out are known afterwards, and the loss on them has the penalties of the
+/// objective: training for a heavier penalty is not stopped by what that costs in cross-entropy.
+#[test]
+fn rows_held_out_are_judged_by_the_objective() {
+    let (rows, labels) = people(300);
+    let validation = Some(Validation { share: 0.2, patience: None });
+    let held_out = |reliance: f64| {
+        let allr = Allr { linearity: 0.0, reliance, ..Allr::default() };
+        let objective = if reliance > 0.0 { Objective::Allr(allr) } else { Objective::EmpiricalRisk };
+        let training = Training { objective, epochs: 1, validation, ..quick() };
+        let trained = training.run(&features(), rows.view(), &labels).unwrap();
+        assert_eq!(trained.held_out.len(), 60);
+        let chosen = rows.select(ndarray::Axis(0), &trained.held_out);
+        // By hand: cross-entropy, and the squared derivative in age, which nobody can change.
+        let mean = |of: &dyn Fn(&[f64], bool) -> f64| {
+            let each = chosen.rows().into_iter().zip(&trained.held_out);
+            each.map(|(row, &i)| of(&row.to_vec(), labels[i])).sum::<f64>() / 60.0
+        };
+        let value =
+            |x: &[f64]| trained.network.values(Array2::from_shape_vec((1, 3), x.to_vec()).unwrap().view())[0];
+        let entropy = mean(&|x, label| (1.0 + (if label { -value(x) } else { value(x) }).exp()).ln());
+        let slope = mean(&|x, _| {
+            let at = |shift: f64| value(&[x[0] + shift, x[1], x[2]]);
+            ((at(1e-4) - at(-1e-4)) / 2e-4).powi(2)
+        });
+        (trained.log[0].validation.unwrap(), entropy + reliance * slope)
+    };
+    for reliance in [0.0, 0.5, 3.0] {
+        let (told, by_hand) = held_out(reliance);
+        assert!((told - by_hand).abs() < 1e-4 * by_hand, "{reliance}: {told} {by_hand}");
+    }
 }
 
 #[test]

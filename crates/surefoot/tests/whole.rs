@@ -393,15 +393,15 @@ fn proofs_that_were_tampered_with_are_refused() {
                 assert!(matches!(wrong(&problem, &half), Fault::NotWhole { .. }), "{round}");
             }
         }
-        // A constraint that rules out what meets it, or that is not there.
-        if let Some(part) = saved.ruled_out.iter().position(|part| part.constraint.is_some()) {
+        // A requirement that is not there, or a share that proves nothing.
+        if let Some(part) = saved.ruled_out.iter().position(|part| !part.requirements.is_empty()) {
             let mut other = saved.clone();
-            other.ruled_out[part].constraint = Some(9);
+            other.ruled_out[part].requirements = vec![(99, 1.0)];
             constrained += usize::from(matches!(
                 check(&problem, &other).unwrap(),
-                Checked::Wrong(Fault::NoSuchConstraint { constraint: 9, .. })
+                Checked::Wrong(Fault::NoSuchRequirement { requirement: 99, .. })
             ));
-            other.ruled_out[part].constraint = saved.ruled_out[part].constraint;
+            other.ruled_out[part].requirements = saved.ruled_out[part].requirements.clone();
             other.ruled_out[part].share = -1.0;
             shares += usize::from(matches!(
                 check(&problem, &other).unwrap(),
@@ -409,7 +409,7 @@ fn proofs_that_were_tampered_with_are_refused() {
             ));
             let free = problem.clone().with_constraints(vec![]).unwrap();
             let checked = check(&free, &saved).unwrap();
-            constrained += usize::from(matches!(checked, Checked::Wrong(Fault::NoSuchConstraint { .. })));
+            constrained += usize::from(matches!(checked, Checked::Wrong(Fault::NoSuchRequirement { .. })));
         }
     }
     assert!(halves > 20 && constrained > 5 && shares > 3, "{halves} {constrained} {shares}");

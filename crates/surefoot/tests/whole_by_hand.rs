@@ -246,7 +246,9 @@ fn options_change_different_things_the_cheapest_first() {
             let allowed = |(mask, _): &&(u32, f64)| before.iter().all(|before| mask & before != *before);
             let least = costs.iter().filter(allowed).map(|(_, cost)| *cost).fold(f64::INFINITY, f64::min);
             assert!((option.cost - least).abs() <= 1e-9 * least, "{round}: {} {least}", option.cost);
-            assert!(option.cost_bound <= option.cost && option.cost_bound >= option.cost * (1.0 - 1e-6));
+            let is_tight =
+                option.cost_bound <= option.cost && option.cost_bound >= option.cost * (1.0 - 1e-6);
+            assert!(is_tight, "{round}: {option:?}");
             let changes = option.action.features.iter().zip(&option.action.change);
             let mask = changes.filter(|(_, c)| **c != 0.0).fold(0, |mask, (&i, _)| mask | 1 << i);
             assert!(before.iter().all(|before| mask & before != *before), "{round}");

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use ndarray::{Array2, Axis};
 use sha2::{Digest, Sha256};
 use surefoot::train::{Epoch, Fitting, Threshold};
-use surefoot::{Classifier, Features, Metrics, People, Problem, Scm};
+use surefoot::{Classifier, Features, LimitsOn, Metrics, People, Problem, Scm};
 
 use super::{ExperimentError, Result, Settings, Unit};
 use crate::data::{DataSet, Files, Origin};
@@ -132,7 +132,7 @@ impl Prepared {
             return Ok(None);
         }
         let people = People::from_standardised(&self.features, rows.view())?;
-        let problem = Problem::new(self.features.clone(), classifier)?;
+        let problem = Problem::new(self.features.clone(), classifier)?.with_limits_on(LimitsOn::Action)?;
         let problem = match self.scms[unit.model as usize].get().and_then(Option::as_ref) {
             Some(scm) => problem.with_causal_model(scm.clone())?,
             None => problem,

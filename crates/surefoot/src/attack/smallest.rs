@@ -1,5 +1,6 @@
 //! The smallest perturbation that breaks an action, as far as all attacks together know.
 
+use super::linear::Linear;
 use super::{
     Attack, Break, CarliniWagner, DeepFool, FastGradient, ProjectedGradient, Target, downwards, lane,
     set_lane,
@@ -13,16 +14,22 @@ const POLISHING: usize = 10;
 const HALVINGS: usize = 50;
 
 /// The smallest perturbation found to break each action: the best of [`DeepFool`],
-/// [`CarliniWagner`] and [`FastGradient`], moved along the boundary towards the nearest point of
-/// its linearisation and shrunk by bisection; then [`ProjectedGradient`] looks for something
-/// smaller still, by a tenth and then by a fiftieth, as long as it finds it. Nothing where no
-/// attack breaks the action.
+/// [`CarliniWagner`], [`FastGradient`] and [`ProjectedGradient`], moved along the boundary towards the nearest point of
+/// its linearisation and shrunk by bisection; then [`ProjectedGradient`] with fewer samples looks for something
+/// smaller still, by a tenth and then by a fiftieth, as long as it finds it. `None` where no
+/// attack breaks the action. Exact, in closed form, where classifier and causal model are linear.
 pub fn smallest_break(problem: &Problem, people: &People, actions: &[Action]) -> Result<Vec<Option<Break>>> {
+    if Linear::knows(problem) {
+        return Linear.attack(problem, people, actions);
+    }
     Smallest.attack(problem, people, actions)
 }
 
 struct Smallest;
 
+/// What searches within the uncertainty. A thousand of its samples are inside the ball, so that a
+/// part which is a hundredth of it is missed once in twenty thousand times.
+const WITHIN: ProjectedGradient = ProjectedGradient { steps: 30, samples: 2_000, restarts: 8, seed: 1 };
 /// What looks for something smaller.
 const SHRINKING: ProjectedGradient = ProjectedGradient { steps: 30, samples: 128, restarts: 3, seed: 1 };
 /// How often at most.
@@ -36,6 +43,7 @@ impl Attack for Smallest {
             DeepFool::default().perturb(target),
             CarliniWagner::default().perturb(target),
             FastGradient.perturb(target),
+            WITHIN.perturb(target),
             SHRINKING.perturb(target),
         ];
         let mut best = refine(target, candidates);

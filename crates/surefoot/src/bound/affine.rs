@@ -26,22 +26,31 @@ use crate::graph::{Form, Graph, Interval, Operation, Relaxation};
 use crate::network::{LANES, Lanes, vectorised};
 
 /// `constant + linear . y` up to an error.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Plane {
     pub linear: Vec<f64>,
     pub constant: f64,
     pub error: f64,
+    /// An enclosure by intervals, which may be finite on one side where the error is infinite.
+    /// [`Interval::NOTHING`] where no input of the region concerns anybody.
+    pub range: Interval,
 }
 
 impl Plane {
-    /// The least value over a region, bounded from below. Not a number proves nothing.
+    /// The least value over a region, bounded from below. Not a number proves nothing, and a bound
+    /// that overflows is minus infinity.
     pub fn lower(&self, region: &Region) -> f64 {
-        self.constant + region.least(&self.linear) - self.error
+        let bound = self.constant + region.least(&self.linear) - self.error;
+        let bound = if bound == f64::INFINITY { f64::NEG_INFINITY } else { bound };
+        bound.max(self.range.lower)
     }
 
-    /// The greatest value over a region, bounded from above.
+    /// The greatest value over a region, bounded from above. Not a number proves nothing, and a
+    /// bound that overflows is infinity.
     pub fn upper(&self, region: &Region) -> f64 {
-        self.constant + region.range(&self.linear).upper + self.error
+        let bound = self.constant + region.range(&self.linear).upper + self.error;
+        let bound = if bound == f64::NEG_INFINITY { f64::INFINITY } else { bound };
+        bound.min(self.range.upper)
     }
 }
 
@@ -89,7 +98,7 @@ pub(super) struct LayerState {
 }
 
 /// What is known of an operation over the region.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct State {
     /// Its arguments; of a network only the layers are kept.
     pub arguments: Vec<Interval>,
@@ -98,11 +107,29 @@ pub(super) struct State {
     forms: Vec<Row>,
     line: Relaxation,
     result: Row,
+    /// All values of the operation where it is defined; of a network nothing is stated.
+    values: Interval,
     radius: f64,
     /// The largest size of the terms of a unit of a network.
     largest: f64,
     /// How much of its error each input is to blame for.
     blame: Vec<f64>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            arguments: Vec::new(),
+            layers: Vec::new(),
+            forms: Vec::new(),
+            line: Relaxation::default(),
+            result: Row::default(),
+            values: Interval::EVERYTHING,
+            radius: 0.0,
+            largest: 0.0,
+            blame: Vec::new(),
+        }
+    }
 }
 
 /// Affine bounds of graphs; keeps its memory from one to the next.
@@ -112,6 +139,9 @@ pub(crate) struct Affine {
     input: Vec<Lanes>,
     row: Row,
     rows: Vec<Row>,
+    /// Whether the last bound states nothing because the result of the action may be undefined, or
+    /// because it is of a perturbation that concerns nobody.
+    pub(super) states_nothing: bool,
     /// Bounds computed so far.
     pub count: usize,
     /// Bounds refined so far.
@@ -124,67 +154,117 @@ impl Affine {
         self.count += 1;
         let inputs = graph.inputs;
         self.states.resize_with(graph.operations.len(), State::default);
+        self.states_nothing = graph.is_of_nobody;
+        let mut concerns_nobody = false;
         for (k, operation) in graph.operations.iter().enumerate() {
             let mut state = std::mem::take(&mut self.states[k]);
             state.arguments.clear();
+            state.values = Interval::EVERYTHING;
             if !matches!(operation, Operation::Network(..)) {
                 state.layers.clear();
             }
-            match operation {
-                Operation::Unit(unit, form) => {
-                    let mut row = std::mem::take(&mut self.row);
-                    self.substitute(form, inputs + k, region, &mut row);
-                    let range = self.range(&row, region);
-                    state.arguments.push(range);
-                    let line = unit.relax(range);
-                    state.become_line(&row, line);
-                    state.blame(inputs, &row.terms, line.radius, range);
-                    state.line = line;
-                    state.keep(0, &row);
-                    self.row = row;
-                }
-                Operation::Product(left, right) => self.product(left, right, inputs + k, region, &mut state),
-                Operation::Network(network, forms) => {
-                    self.network(network, forms, inputs, k, region, &mut state);
-                }
-                Operation::Implicit(function, forms) => {
-                    let mut row = std::mem::take(&mut self.row);
-                    for form in forms {
-                        self.substitute(form, inputs + k, region, &mut row);
-                        state.arguments.push(self.range(&row, region));
-                    }
-                    let range = function.solutions(&state.arguments);
-                    let (middle, radius) = middle(range);
-                    row.terms.fill(0.0);
-                    (row.constant, row.size) = (0.0, 0.0);
-                    state.become_line(&row, Relaxation { slope: 0.0, offset: middle, radius });
-                    state.blame.clear();
-                    state.blame.resize(inputs, radius);
-                    self.row = row;
-                }
-                Operation::Slack(relative, form) => {
-                    let mut row = std::mem::take(&mut self.row);
-                    self.substitute(form, inputs + k, region, &mut row);
-                    let radius = relative * self.range(&row, region).size().max(1.0);
-                    row.terms.fill(0.0);
-                    (row.constant, row.size) = (0.0, 0.0);
-                    state.become_line(&row, Relaxation { slope: 0.0, offset: 0.0, radius });
-                    state.blame.clear();
-                    state.blame.resize(inputs, 0.0);
-                    self.row = row;
-                }
+            concerns_nobody |= self.enclose(graph, k, region, &mut state);
+            if graph.requires_defined(k) && !matches!(operation, Operation::Network(..)) {
+                // A value that is not known to be finite may be none.
+                self.states_nothing |= !state.values.is_finite();
             }
             // Its own error is a symbol from now on.
             state.result.terms.resize(inputs + k, 0.0);
             state.result.terms.push(1.0);
             self.states[k] = state;
         }
+        self.output(graph, region, concerns_nobody)
+    }
+
+    /// The same for a graph without operations, which is a plane itself; nothing for others. It is not
+    /// counted, since it takes next to no time.
+    pub fn plane(&mut self, graph: &Graph<'_>, region: &Region) -> Option<Plane> {
+        self.states_nothing = graph.is_of_nobody;
+        graph.operations.is_empty().then(|| self.output(graph, region, false))
+    }
+
+    /// The plane of the output, once operations have been bounded, and whether one of them is defined
+    /// nowhere is known.
+    fn output(&mut self, graph: &Graph<'_>, region: &Region, concerns_nobody: bool) -> Plane {
+        let inputs = graph.inputs;
         let mut row = std::mem::take(&mut self.row);
         self.substitute(&graph.output, inputs + graph.operations.len(), region, &mut row);
         let error = self.error(&row, inputs) + rounding(row.terms.len()) * row.size;
-        let plane = Plane { linear: row.terms[..inputs].to_vec(), constant: row.constant, error };
+        let mut plane = Plane {
+            linear: row.terms[..inputs].to_vec(),
+            constant: row.constant,
+            error,
+            range: Interval::EVERYTHING,
+        };
         self.row = row;
+        if concerns_nobody && !graph.is_of_nobody {
+            plane.range = Interval::NOTHING;
+        } else if self.states_nothing {
+            plane.error = f64::INFINITY;
+        } else if !error.is_finite() {
+            plane.range = self.interval(&graph.output, region);
+        }
         plane
+    }
+
+    /// Encloses an operation, given those before it. Whether it is defined nowhere, so that nobody is
+    /// concerned.
+    fn enclose(&mut self, graph: &Graph<'_>, k: usize, region: &Region, state: &mut State) -> bool {
+        let inputs = graph.inputs;
+        let mut concerns_nobody = false;
+        match &graph.operations[k] {
+            Operation::Unit(unit, form) => {
+                let mut row = std::mem::take(&mut self.row);
+                self.substitute(form, inputs + k, region, &mut row);
+                let range = self.range(&row, form, region);
+                state.arguments.push(range);
+                let must_be_defined = graph.requires_defined(k);
+                concerns_nobody = unit.is_undefined_on(range) && !must_be_defined;
+                if unit.is_defined_on(range) || !must_be_defined {
+                    state.values = unit.range(range);
+                }
+                let line = unit.relax(range);
+                state.become_line(&row, line);
+                state.blame(inputs, &row.terms, line.radius, range);
+                state.line = line;
+                state.keep(0, &row);
+                self.row = row;
+            }
+            Operation::Product(left, right) => self.product(left, right, inputs + k, region, state),
+            Operation::Network(network, forms) => {
+                self.network(network, forms, inputs, k, region, state);
+            }
+            Operation::Implicit(function, forms) => {
+                let mut row = std::mem::take(&mut self.row);
+                for form in forms {
+                    self.substitute(form, inputs + k, region, &mut row);
+                    state.arguments.push(self.range(&row, form, region));
+                }
+                let range = function.solutions(&state.arguments);
+                concerns_nobody = range.lower > range.upper;
+                state.values = range;
+                let (middle, radius) = middle(range);
+                row.terms.fill(0.0);
+                (row.constant, row.size) = (0.0, 0.0);
+                state.become_line(&row, Relaxation { slope: 0.0, offset: middle, radius });
+                state.blame.clear();
+                state.blame.resize(inputs, radius);
+                self.row = row;
+            }
+            Operation::Slack(relative, form) => {
+                let mut row = std::mem::take(&mut self.row);
+                self.substitute(form, inputs + k, region, &mut row);
+                let radius = relative * self.range(&row, form, region).size().max(1.0);
+                state.values = Interval { lower: -radius, upper: radius };
+                row.terms.fill(0.0);
+                (row.constant, row.size) = (0.0, 0.0);
+                state.become_line(&row, Relaxation { slope: 0.0, offset: 0.0, radius });
+                state.blame.clear();
+                state.blame.resize(inputs, 0.0);
+                self.row = row;
+            }
+        }
+        concerns_nobody
     }
 
     /// How much of the error of the last bound each input is to blame for, per unit of its
@@ -252,12 +332,35 @@ impl Affine {
         symbols.filter(|(t, _)| **t != 0.0).map(|(t, state)| t.abs() * state.radius).sum()
     }
 
-    fn range(&self, row: &Row, region: &Region) -> Interval {
+    /// The range of a form, which is given as a row as well.
+    fn range(&self, row: &Row, form: &Form, region: &Region) -> Interval {
         let inputs = region.inputs();
         let range = region.range(&row.terms[..inputs]);
         let error = self.error(row, inputs) + rounding(row.terms.len()) * row.size;
-        Interval { lower: row.constant + range.lower - error, upper: row.constant + range.upper + error }
-            .or_everything()
+        let range =
+            Interval { lower: row.constant + range.lower - error, upper: row.constant + range.upper + error }
+                .or_everything();
+        if range.is_finite() {
+            return range;
+        }
+        let interval = self.interval(form, region);
+        let both = range.within(interval.lower, interval.upper);
+        // Where nobody is concerned, the two need not have anything in common.
+        if both.lower <= both.upper { both } else { range }
+    }
+
+    /// The range of a form as intervals have it: wider than need be, but finite on the side on which
+    /// its operations are.
+    fn interval(&self, form: &Form, region: &Region) -> Interval {
+        let inputs = region.inputs();
+        let mut sum = Interval::point(form.constant);
+        for (i, &term) in form.terms.iter().enumerate().filter(|(_, t)| **t != 0.0) {
+            let of = if i < inputs { region.side(i) } else { self.states[i - inputs].values };
+            let term = of.product(Interval::point(term));
+            sum = Interval { lower: sum.lower + term.lower, upper: sum.upper + term.upper }
+                .widened(rounding(1));
+        }
+        sum.or_everything()
     }
 
     /// `x y = x0 y + y0 x - x0 y0 + (x - x0)(y - y0)`, the last at most the product of the
@@ -266,8 +369,9 @@ impl Affine {
         let (mut a, mut b) = (std::mem::take(&mut self.row), Row::default());
         self.substitute(left, columns, region, &mut a);
         self.substitute(right, columns, region, &mut b);
-        let (x, y) = (self.range(&a, region), self.range(&b, region));
+        let (x, y) = (self.range(&a, left, region), self.range(&b, right, region));
         state.arguments.extend([x, y]);
+        state.values = x.product(y).widened(1e-14);
         state.keep(0, &a);
         state.keep(1, &b);
         let ((x0, rx), (y0, ry)) = (middle(x), middle(y));
@@ -285,7 +389,7 @@ impl Affine {
             a.size = y0.abs() * a.size + x0.abs() * b.size + (x0 * y0).abs();
             state.become_line(&a, Relaxation { slope: 1.0, offset: 0.0, radius });
         } else {
-            let (middle, radius) = middle(x.product(y).widened(1e-14));
+            let (middle, radius) = middle(state.values);
             a.terms.fill(0.0);
             (a.constant, a.size) = (0.0, 0.0);
             state.become_line(&a, Relaxation { slope: 0.0, offset: middle, radius });

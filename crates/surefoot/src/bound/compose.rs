@@ -1,7 +1,8 @@
 //! The margin of one individual as a graph, in the perturbation or in the action.
 
 use crate::graph::{Builder, Form, Graph};
-use crate::scm::Downstream;
+use crate::margin::perturbed;
+use crate::scm::{Downstream, Known};
 use crate::{Constraint, Error, Form as ActionForm, NormKind, Problem, Result};
 
 /// Composes the margin of an individual who acts on a set of features.
@@ -117,56 +118,95 @@ impl<'p> Composer<'p> {
     /// The margin in the perturbation, for a fixed change.
     pub fn in_perturbation(&self, change: &[f64], coordinates: &Coordinates) -> Graph<'p> {
         let change: Vec<Form> = change.iter().map(|&c| Form::constant(c)).collect();
-        self.compose(Builder::new(self.individual.len()), &coordinates.forms(), &change)
+        let graph = self.compose(Builder::new(self.individual.len()), &coordinates.forms(), &change);
+        Graph { must_be_defined: true, ..graph }
     }
 
     /// The margin in the change, for a fixed perturbation.
     pub fn in_change(&self, perturbation: &[f64]) -> Graph<'p> {
         let graph = Builder::new(self.features.len());
-        let perturbation: Vec<Form> = perturbation.iter().map(|&d| Form::constant(d)).collect();
+        let forms: Vec<Form> = perturbation.iter().map(|&d| Form::constant(d)).collect();
         let change: Vec<Form> = (0..self.features.len()).map(|k| graph.input(k)).collect();
-        self.compose(graph, &perturbation, &change)
+        self.under(perturbation, self.compose(graph, &forms, &change))
     }
 
     /// The margin far away in the change, for a fixed perturbation: the first inputs are the
     /// shares of some rays, the others the changes of the features that `rest` names.
     pub fn in_rays(&self, perturbation: &[f64], rays: &[Vec<f64>], rest: &[usize]) -> Graph<'p> {
         let graph = Builder::new(rays.len() + rest.len());
-        let perturbation: Vec<Form> = perturbation.iter().map(|&d| Form::constant(d)).collect();
+        let forms: Vec<Form> = perturbation.iter().map(|&d| Form::constant(d)).collect();
         let change = |k: usize| match rest.iter().position(|&r| r == k) {
             Some(place) => graph.input(rays.len() + place),
             None => Form { constant: 0.0, terms: rays.iter().map(|ray| ray[k]).collect() },
         };
         let change: Vec<Form> = (0..self.features.len()).map(change).collect();
-        self.compose(graph, &perturbation, &change)
+        self.under(perturbation, self.compose(graph, &forms, &change))
     }
 
-    /// The value of a constraint in the change, without any perturbation.
-    pub fn of_constraint(&self, constraint: &Constraint) -> Graph<'p> {
+    /// A graph of the margin under a fixed perturbation.
+    fn under(&self, perturbation: &[f64], graph: Graph<'p>) -> Graph<'p> {
+        Graph { is_of_nobody: !self.concerns_somebody(perturbation), ..graph }
+    }
+
+    /// The perturbation, but no farther than clips allow.
+    pub fn within_clips(&self, perturbation: Vec<f64>) -> Vec<f64> {
+        match self.problem.scm() {
+            Some(scm) => scm.within_clips(&self.individual, perturbation),
+            None => perturbation,
+        }
+    }
+
+    /// Whether a perturbation leads to an individual whom the causal model can produce.
+    pub fn concerns_somebody(&self, perturbation: &[f64]) -> bool {
+        let scm = self.problem.scm();
+        scm.is_none_or(|scm| perturbed(scm, &self.individual, &self.features, perturbation).is_ok())
+    }
+
+    /// The value of a requirement in the change, without any perturbation; rounded up.
+    pub fn of_requirement(&self, requirement: &Constraint) -> Graph<'p> {
         let mut graph = Builder::new(self.features.len());
         let change: Vec<Form> = (0..self.features.len()).map(|k| graph.input(k)).collect();
-        let output = self.constrained(&mut graph, constraint, &change);
+        let output = self.required(&mut graph, &[(requirement, 1.0)], &change);
         graph.finish(output)
     }
 
-    /// The value of a constraint in the change, without any perturbation, plus a share of the margin
-    /// under one.
-    pub fn with_constraint(&self, constraint: &Constraint, share: f64, perturbation: &[f64]) -> Graph<'p> {
+    /// The sum of the values of requirements in the change, without any perturbation, each times its
+    /// share, and of the margin under a perturbation times a share of its own.
+    pub fn with_requirements(
+        &self,
+        requirements: &[(&Constraint, f64)],
+        share: f64,
+        perturbation: &[f64],
+    ) -> Graph<'p> {
         let mut graph = Builder::new(self.features.len());
         let change: Vec<Form> = (0..self.features.len()).map(|k| graph.input(k)).collect();
-        let value = self.constrained(&mut graph, constraint, &change);
-        let perturbation: Vec<Form> = perturbation.iter().map(|&d| Form::constant(d)).collect();
-        let acted = self.acted(&mut graph, &perturbation, &change);
+        let value = self.required(&mut graph, requirements, &change);
+        if share == 0.0 {
+            return graph.finish(value);
+        }
+        let forms: Vec<Form> = perturbation.iter().map(|&d| Form::constant(d)).collect();
+        let acted = self.acted(&mut graph, &forms, &change);
         let margin = self.problem.classifier().compose(&mut graph, &acted);
-        graph.finish(value.plus(share, &margin))
+        self.under(perturbation, graph.finish(value.plus(share, &margin)))
     }
 
-    fn constrained(&self, graph: &mut Builder<'p>, constraint: &Constraint, change: &[Form]) -> Form {
+    fn required(
+        &self,
+        graph: &mut Builder<'p>,
+        requirements: &[(&Constraint, f64)],
+        change: &[Form],
+    ) -> Form {
         let unperturbed = vec![Form::constant(0.0); self.individual.len()];
         let acted = self.acted(graph, &unperturbed, change);
-        let (constant, coefficients) = constraint.terms();
-        let sum = |sum: Form, (form, &c): (&Form, &f64)| if c == 0.0 { sum } else { sum.plus(c, form) };
-        acted.iter().zip(coefficients).fold(Form::constant(constant), sum)
+        let mut sum = Form::constant(0.0);
+        for (requirement, share) in requirements {
+            let (constant, coefficients) = requirement.upper_terms();
+            sum = sum.shifted(share * constant);
+            for (form, c) in acted.iter().zip(coefficients).filter(|(_, c)| **c != 0.0) {
+                sum = sum.plus(share * c, form);
+            }
+        }
+        sum
     }
 
     fn compose(&self, mut graph: Builder<'p>, perturbation: &[Form], change: &[Form]) -> Graph<'p> {
@@ -179,10 +219,18 @@ impl<'p> Composer<'p> {
     fn acted(&self, graph: &mut Builder<'p>, perturbation: &[Form], change: &[Form]) -> Vec<Form> {
         let x = &self.individual;
         let problem = self.problem;
+        let before = graph.len();
         let perturbed: Vec<Form> = match problem.scm() {
             Some(scm) => scm.compose_perturbed(graph, x, &self.noise, perturbation),
             None => perturbation.iter().zip(x).map(|(d, &x)| d.clone().shifted(x)).collect(),
         };
+        let noise = match (problem.scm(), &self.downstream) {
+            (Some(scm), Some(downstream)) => scm.compose_noise(graph, downstream, &perturbed),
+            _ => Vec::new(),
+        };
+        if graph.len() > before {
+            graph.end_perturbed();
+        }
         let mut acted = perturbed.clone();
         for (&i, change) in self.features.iter().zip(change) {
             acted[i] = match problem.form() {
@@ -191,7 +239,14 @@ impl<'p> Composer<'p> {
             };
         }
         if let (Some(scm), Some(downstream)) = (problem.scm(), &self.downstream) {
-            scm.compose_acted(graph, downstream, x, &self.noise, perturbation, &perturbed, &mut acted);
+            let known = Known {
+                x,
+                noise: &self.noise,
+                perturbation,
+                perturbed: &perturbed,
+                noise_of_perturbed: &noise,
+            };
+            scm.compose_acted(graph, downstream, &known, &mut acted);
         }
         acted
     }

@@ -91,7 +91,17 @@ impl Curvature {
     ) -> Option<Curvature> {
         let inputs = graph.inputs;
         let distance = region.distance(centre);
-        jets.evaluate(graph, centre, Order::Gradient);
+        // The way from the centre to any other point must be within the domain.
+        let is_smooth = |(k, operation): (usize, &Operation<'_>)| match operation {
+            Operation::Unit(unit, _) => unit.is_smooth_on(bounds.states[k].arguments[0]),
+            _ => true,
+        };
+        if bounds.states_nothing || !graph.operations.iter().enumerate().all(is_smooth) {
+            return None;
+        }
+        if !jets.evaluate(graph, centre, Order::Gradient).value.is_finite() {
+            return None;
+        }
         let work = Work { inputs, distance, region, centre, around, bounds, jets };
         let mut slopes: Vec<Slope> = Vec::with_capacity(graph.operations.len());
         let mut layers: Vec<Vec<Layer>> = Vec::with_capacity(graph.operations.len());

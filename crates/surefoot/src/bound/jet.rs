@@ -59,6 +59,8 @@ pub(crate) struct Jets {
 }
 
 impl Jets {
+    /// The value at a point, with derivatives if they are asked for. Not a number where the point
+    /// concerns nobody, minus infinity where the result of the action is undefined.
     pub fn evaluate(&mut self, graph: &Graph<'_>, y: &[f64], order: Order) -> Jet {
         if order == Order::Value {
             self.values += 1;
@@ -108,7 +110,14 @@ impl Jets {
             }
             self.points[k] = point;
         }
-        self.form(&graph.output, y, order)
+        let mut jet = self.form(&graph.output, y, order);
+        let undefined = self.points.iter().position(|point| !point.jet.value.is_finite());
+        if graph.is_of_nobody || undefined.is_some_and(|k| k < graph.perturbed) {
+            jet.value = f64::NAN;
+        } else if undefined.is_some() || jet.value.is_nan() {
+            jet.value = f64::NEG_INFINITY;
+        }
+        jet
     }
 
     /// Whether the last point is on a kink, or too near to tell.

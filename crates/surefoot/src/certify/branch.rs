@@ -159,12 +159,11 @@ impl Prover {
         starts: &[Vec<f64>],
         thorough: bool,
     ) -> Result {
-        let problem = composer.problem();
         let graph = composer.in_perturbation(change, &self.coordinates);
         let search = Self::search(composer);
         let worst = self.worst(&graph, search, starts, thorough);
         let mut result = Result {
-            perturbation: self.coordinates.admissible(problem, &worst.at),
+            perturbation: self.coordinates.admissible(composer, &worst.at),
             upper: worst.value,
             lower: f64::NEG_INFINITY,
             coordinates: self.coordinates.clone(),
@@ -249,7 +248,8 @@ impl Prover {
         for matrix in &curvature.matrices {
             let quadratic = Quadratic { at: &worst.at, value, gradient: &worst.gradient, matrix };
             let bound = quadratic.lower(&cell.region) - error;
-            if bound > cell.lower {
+            // A bound that overflows proves nothing.
+            if bound > cell.lower && bound.is_finite() {
                 (cell.lower, cell.reason) = (bound, Reason::Curvature);
             }
         }
@@ -264,7 +264,6 @@ impl Prover {
         root: Cell,
         result: &mut Result,
     ) {
-        let problem = composer.problem();
         let (kind, radius) = composer.ball();
         let n = worst.at.len();
         let coordinates = match kind {
@@ -306,7 +305,7 @@ impl Prover {
                 if found.value < worst.value {
                     worst = found;
                     result.upper = worst.value;
-                    result.perturbation = coordinates.admissible(problem, &worst.at);
+                    result.perturbation = coordinates.admissible(composer, &worst.at);
                 }
             }
             if worst.value < required {
@@ -363,7 +362,7 @@ impl Prover {
             && bent.error < WORTH * error
         {
             let (bound, slope) = bent.lower(&region, required);
-            if bound > lower || lower.is_nan() {
+            if bound.is_finite() && (bound > lower || lower.is_nan()) {
                 let blame = self.affine.blame_bent(graph.inputs);
                 return Cell { region, lower: bound, reason: Reason::Bent, blame, slope, number: 0 };
             }
@@ -395,7 +394,8 @@ impl Cell {
         Piece {
             lower: self.region.lower.clone(),
             upper: self.region.upper.clone(),
-            margin: self.lower,
+            // Where nobody is concerned any number will do, as long as it can be written down.
+            margin: self.lower.min(f64::MAX),
             reason: self.reason,
         }
     }

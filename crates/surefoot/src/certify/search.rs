@@ -31,7 +31,7 @@ impl Search {
         let order = if self.kind == NormKind::L2 { Order::Hessian } else { Order::Gradient };
         let mut at = start.to_vec();
         let mut jet = jets.evaluate(graph, &at, order);
-        if !jet.value.is_finite() {
+        if jet.value.is_nan() {
             at.fill(0.0);
             jet = jets.evaluate(graph, &at, order);
         }

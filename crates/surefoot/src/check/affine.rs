@@ -19,7 +19,7 @@
 //! compensation, whose error is a few units in the last place of the sum of magnitudes.
 
 use super::tape::{Node, Tape};
-use super::unit::{Line, Range, line, values};
+use super::unit::{Line, Range, line, values, values_within, within_domain};
 use super::zone::Zone;
 use crate::graph::Interval;
 
@@ -42,6 +42,10 @@ pub(super) struct Affine {
     /// How much each node adds to the error of the result, and its coefficient in it.
     errors: Vec<f64>,
     pub coefficients: Vec<f64>,
+    /// Whether nobody is concerned by any point of the zone: whatever is stated holds.
+    pub concerns_nobody: bool,
+    /// Whether a value that must be finite was not shown to be: nothing is known.
+    pub is_unknown: bool,
 }
 
 impl Affine {
@@ -53,6 +57,8 @@ impl Affine {
             planes: vec![None; count],
             errors: vec![0.0; count],
             coefficients: vec![0.0; count],
+            concerns_nobody: false,
+            is_unknown: false,
         };
         for (k, node) in tape.nodes.iter().enumerate() {
             let mut range = affine.interval(tape, zone, k, node);
@@ -64,16 +70,28 @@ impl Affine {
                 affine.planes[k] = Some(plane);
             }
             affine.ranges.push(range);
+            affine.is_unknown |= tape.must_be_defined[k] && !range.size().is_finite();
             if let Node::Apply(unit, j) = node {
-                affine.lines[k] = Some(line(*unit, affine.ranges[*j]));
+                let within = match tape.must_be_defined[k] {
+                    true => Some(affine.ranges[*j]),
+                    false => within_domain(*unit, affine.ranges[*j]),
+                };
+                affine.concerns_nobody |= within.is_none();
+                affine.lines[k] = within.map(|within| line(*unit, within));
             }
         }
         affine
     }
 
-    /// The range of the result.
+    /// The range of the result, for all points of the zone that concern somebody.
     pub fn result(&self) -> Range {
-        self.ranges.last().copied().unwrap_or(Range::EVERYTHING)
+        if self.concerns_nobody {
+            Range::new(f64::INFINITY, f64::NEG_INFINITY)
+        } else if self.is_unknown {
+            Range::EVERYTHING
+        } else {
+            self.ranges.last().copied().unwrap_or(Range::EVERYTHING)
+        }
     }
 
     /// The plane of the result.
@@ -94,7 +112,9 @@ impl Affine {
                 }
                 sum.widened((terms.len() + 2) as f64 * f64::EPSILON * size)
             }
-            Node::Apply(unit, j) => values(*unit, self.ranges[*j]),
+            Node::Apply(unit, j) if tape.must_be_defined[k] => values(*unit, self.ranges[*j]),
+            Node::Apply(unit, j) => within_domain(*unit, self.ranges[*j])
+                .map_or(Range::EVERYTHING, |within| values_within(*unit, within)),
             Node::Product(i, j) => self.ranges[*i].times(self.ranges[*j]),
             Node::Slack(share, j) => {
                 let most = share * self.ranges[*j].size().max(1.0);

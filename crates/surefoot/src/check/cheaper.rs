@@ -111,8 +111,9 @@ fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) 
         let (Some((lower, upper)), Some(cheapest)) = (cells.values(part), cells.cheapest(part)) else {
             return false;
         };
-        // Rounding may put it a hair below what it costs.
-        if problem.cost().of(problem.features(), &cheapest) * (1.0 + 1e-14) >= bound {
+        // Rounding may put it a hair below what it costs. Where nothing at all is said to hold, nothing
+        // is too dear, not even what costs more than the largest number.
+        if bound.is_finite() && problem.cost().of(problem.features(), &cheapest) * (1.0 + 1e-14) >= bound {
             return false;
         }
         match far.iter().position(|far| far.holds(&lower, &upper)) {
@@ -158,12 +159,34 @@ impl RuledOutPart<'_, '_> {
         margin(self.problem, &self.saved.individual, &action, &part.perturbation).ok()
     }
 
-    /// What a constraint has of an action, unperturbed.
-    fn constrained(&self, rule: &Constraint, change: Vec<f64>) -> Option<f64> {
-        let action = Action { features: self.part().features.clone(), change };
+    /// The sum of requirements, unperturbed, and margin, each times its share.
+    fn sum(&self, requirements: &[(&Constraint, f64)], change: &[f64]) -> Option<f64> {
+        let action = Action { features: self.part().features.clone(), change: change.to_vec() };
         let unperturbed = vec![0.0; self.saved.individual.len()];
         let reached = counterfactual(self.problem, &self.saved.individual, &action, &unperturbed).ok()?;
-        Some(rule.value(&reached))
+        let sum: f64 = requirements.iter().map(|(rule, share)| share * rule.upper_value(&reached)).sum();
+        match self.part().share {
+            0.0 => Some(sum),
+            share => Some(sum + share * self.margin(change.to_vec())?),
+        }
+    }
+
+    /// The requirements that the part names, with their shares; all shares are checked.
+    fn requirements(&self) -> Result<Vec<(&Constraint, f64)>, Stop> {
+        let part = self.part();
+        let shares = part.requirements.iter().map(|(_, share)| *share).chain([part.share]);
+        // Who survives and meets the requirements makes every term at least zero.
+        for share in shares {
+            if !(share >= 0.0 && share.is_finite()) {
+                return Err(Stop::Wrong(Fault::Share { part: self.number, share }));
+            }
+        }
+        let named = part.requirements.iter().map(|&(requirement, share)| {
+            let rule = self.problem.requirements().get(requirement);
+            let missing = Fault::NoSuchRequirement { part: self.number, requirement };
+            rule.map(|rule| (rule, share)).ok_or(Stop::Wrong(missing))
+        });
+        named.collect()
     }
 
     fn survives(&self, change: Vec<f64>) -> Option<Fault> {
@@ -171,51 +194,35 @@ impl RuledOutPart<'_, '_> {
         (margin >= 0.0).then_some(Fault::Survives { part: self.number, change, margin })
     }
 
-    /// Verifies that the perturbation breaks every action, or that none meets the constraint that
-    /// survives it: minus the margin, or minus the value of the constraint and a share of the margin,
-    /// is at least something positive.
+    /// Verifies that the perturbation breaks every action, or that none meets the requirements that
+    /// survives it: minus the margin, or minus the sum of requirements and margin, is at least
+    /// something positive.
     fn verify(&self, work: &mut Work) -> Result<(), Stop> {
         let part = self.part();
+        let requirements = self.requirements()?;
         if !part.rays.is_empty() {
             return self.verify_cone(work);
         }
-        let rule = match part.constraint {
-            None => None,
-            Some(constraint) => match self.problem.constraints().get(constraint) {
-                Some(rule) => Some((constraint, rule)),
-                None => {
-                    let part = self.number;
-                    return Err(Stop::Wrong(Fault::NoSuchConstraint { part, constraint }));
-                }
-            },
-        };
-        // A share that is not negative: who survives and meets the constraint makes both terms at
-        // least zero.
-        if !(part.share >= 0.0) {
-            return Err(Stop::Wrong(Fault::Share { part: self.number, share: part.share }));
+        let is_perturbed = requirements.is_empty() || part.share > 0.0;
+        if is_perturbed && !self.composer.concerns_somebody(&part.perturbation) {
+            return Err(Stop::Wrong(Fault::Nobody { part: self.number }));
         }
-        let mut graph = match rule {
-            Some((_, rule)) if part.share > 0.0 => {
-                self.composer.with_constraint(rule, part.share, &part.perturbation)
-            }
-            Some((_, rule)) => self.composer.of_constraint(rule),
-            None => self.composer.in_change(&part.perturbation),
+        let mut graph = match requirements.is_empty() {
+            true => self.composer.in_change(&part.perturbation),
+            false => self.composer.with_requirements(&requirements, part.share, &part.perturbation),
         };
         graph.output = graph.output.scaled(-1.0);
         let tape = Tape::new(&graph);
-        let value = |change: &[f64]| match rule {
-            Some((_, rule)) if part.share > 0.0 => {
-                Some(self.constrained(rule, change.to_vec())? + part.share * self.margin(change.to_vec())?)
-            }
-            Some((_, rule)) => self.constrained(rule, change.to_vec()),
-            None => self.margin(change.to_vec()),
+        let value = |change: &[f64]| match requirements.is_empty() {
+            true => self.margin(change.to_vec()),
+            false => self.sum(&requirements, change),
         };
-        let refuted = |change: &[f64]| match rule {
-            None => self.survives(change.to_vec()),
-            Some((constraint, _)) => {
-                let (value, change, part) = (value(change)?, change.to_vec(), self.number);
-                (value >= 0.0).then_some(Fault::Meets { part, change, constraint, value })
+        let refuted = |change: &[f64]| {
+            if requirements.is_empty() {
+                return self.survives(change.to_vec());
             }
+            let value = value(change)?;
+            (value >= 0.0).then(|| Fault::Meets { part: self.number, change: change.to_vec(), value })
         };
         let weights: Vec<f64> =
             part.features.iter().map(|&i| self.problem.features().feature(i).weight).collect();
@@ -239,6 +246,9 @@ impl RuledOutPart<'_, '_> {
 
     fn verify_cone(&self, work: &mut Work) -> Result<(), Stop> {
         let part = self.part();
+        if !self.composer.concerns_somebody(&part.perturbation) {
+            return Err(Stop::Wrong(Fault::Nobody { part: self.number }));
+        }
         let long: Vec<usize> = long_sides(&part.rays).into_iter().map(|(k, _)| k).collect();
         let rest: Vec<usize> = (0..part.features.len()).filter(|k| !long.contains(k)).collect();
         let side = |ends: &[f64]| -> Vec<f64> { rest.iter().map(|&k| ends[k]).collect() };

@@ -246,8 +246,8 @@ mod tests {
             perturbation: vec![],
             rays: rays.map(|ray| ray.to_vec()).to_vec(),
             distance,
-            constraint: None,
-            share: 0.0,
+            requirements: Vec::new(),
+            share: 1.0,
         }
     }
 

@@ -15,7 +15,7 @@ pub struct Fingerprint {
     pub classifier: String,
     /// Of the causal model.
     pub causal_model: String,
-    /// Of constraints and forbidden transitions.
+    /// Of constraints, limits on outcomes and forbidden transitions.
     pub rules: String,
 }
 
@@ -43,7 +43,7 @@ impl Fingerprint {
             ("features are", &self.features, &other.features),
             ("classifier is", &self.classifier, &other.classifier),
             ("causal model is", &self.causal_model, &other.causal_model),
-            ("constraints or forbidden transitions are", &self.rules, &other.rules),
+            ("constraints, forbidden transitions or what limits are about are", &self.rules, &other.rules),
         ];
         parts.into_iter().find(|(_, own, other)| own != other).map(|(what, ..)| what)
     }
@@ -69,9 +69,9 @@ fn tell_features(features: &Features, content: &mut Content) {
 }
 
 fn tell_rules(problem: &Problem, content: &mut Content) {
-    content.count(problem.constraints().len());
-    for rule in problem.constraints() {
-        let (constant, coefficients) = rule.terms();
+    content.count(problem.requirements().len());
+    for rule in problem.requirements() {
+        let (constant, coefficients) = rule.upper_terms();
         content.number(constant);
         content.numbers(coefficients.iter());
     }

@@ -51,7 +51,7 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
     let mut open = vec![(zone, first)];
     let mut lowest = f64::INFINITY;
     while let Some((zone, affine)) = open.pop() {
-        let mut bound = affine.result().lower;
+        let mut bound = proven(&affine);
         if bound >= claim.wanted {
             lowest = lowest.min(bound);
             continue;
@@ -61,19 +61,20 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
             return Err(Stop::Wrong(fault));
         }
         let is_finite = zone.lower.iter().chain(&zone.upper).all(|end| end.is_finite());
-        if is_finite && zone.shares.is_none() {
+        let may_bend = is_finite && zone.shares.is_none() && !affine.is_unknown;
+        if may_bend {
             work.done += 1;
             work.left = work.left.saturating_sub(1);
             if let Some(bent) = bent::least(tape, &zone, &affine, claim.wanted) {
-                bound = bound.max(bent);
+                bound = bound.max(finite(bent));
             }
         }
-        if is_finite && zone.shares.is_none() && bound < claim.wanted {
+        if may_bend && bound < claim.wanted {
             let at = claim.lowest.filter(|at| zone.holds(at)).unwrap_or(&low);
             work.done += 1;
             work.left = work.left.saturating_sub(1);
             if let Some(curved) = curvature::least(tape, &zone, &affine, at, claim.wanted) {
-                bound = bound.max(curved);
+                bound = bound.max(finite(curved));
             }
         }
         if bound >= claim.wanted {
@@ -91,6 +92,16 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
         open.extend(halves);
     }
     Ok(lowest)
+}
+
+/// What an affine bound proves: everything where nobody is concerned.
+fn proven(affine: &Affine) -> f64 {
+    if affine.concerns_nobody { f64::INFINITY } else { finite(affine.result().lower) }
+}
+
+/// A lower bound; one that overflows proves nothing.
+fn finite(bound: f64) -> f64 {
+    if bound == f64::INFINITY { f64::NEG_INFINITY } else { bound }
 }
 
 fn halves(
@@ -130,7 +141,7 @@ fn halves(
                 continue;
             };
             let affine = work.bound(tape, &half);
-            worth += affine.result().lower.min(wanted);
+            worth += proven(&affine).min(wanted);
             halves.push((half, affine));
         }
         if best.as_ref().is_none_or(|(most, _)| worth > *most) {
@@ -141,7 +152,7 @@ fn halves(
 }
 
 /// Whether the tape is what the definition says, at some points of a zone: the same whenever it
-/// is run. Where the definition knows of nobody there is nothing to compare.
+/// is run. Where nobody is concerned or a result is undefined there is nothing to compare.
 pub(super) fn agrees(
     tape: &Tape<'_>,
     zone: &Zone,
@@ -164,7 +175,7 @@ pub(super) fn agrees(
             Some(_) => corner,
             None => start.iter().zip(&corner).map(|(s, c)| s + share * (c - s)).collect(),
         };
-        let Some(expected) = definition(&at) else { continue };
+        let Some(expected) = definition(&at).filter(|expected| expected.is_finite()) else { continue };
         let slack = 1e-9 * expected.abs().max(1.0);
         if (tape.value(&at) - expected).abs() <= slack {
             continue;

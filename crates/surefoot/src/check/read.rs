@@ -35,7 +35,7 @@ impl SavedProof {
         let top = At { value, place: "the top".into() };
         let version = top.field("surefoot_proof")?;
         match version.value.as_u64() {
-            Some(VERSION) => {}
+            Some(1..=VERSION) => {}
             Some(found) => return Err(version.wrong(SavedProblem::Version { found, known: VERSION })),
             None => return Err(version.expected("a whole number")),
         }
@@ -218,7 +218,8 @@ impl<'v> At<'v> {
                     let field = self.field("reason")?;
                     let name = field.text()?;
                     let known = Why::ALL.into_iter().find(|reason| reason.name() == name);
-                    known.ok_or_else(|| field.expected("`rounding`, `budget`, `resolution` or `proof`"))?
+                    const NAMES: &str = "`rounding`, `overflow`, `budget`, `resolution` or `proof`";
+                    known.ok_or_else(|| field.expected(NAMES))?
                 },
             }),
             _ => return Err(kind.expected("`found`, `impossible`, `undecided` or `favourable`")),
@@ -263,20 +264,33 @@ impl<'v> At<'v> {
         }))
     }
 
-    /// The number of a constraint; none where there is nothing.
-    fn constraint(&self) -> Result<Option<usize>> {
-        if self.object()?.get("constraint").is_none_or(Value::is_null) {
-            return Ok(None);
+    /// Shares of requirements and of the margin. The first version had the number of one constraint,
+    /// whose share was one, or none, in which case the share of the margin was not stated.
+    fn shares(&self) -> Result<(Vec<(usize, f64)>, f64)> {
+        if self.object()?.contains_key("requirements") {
+            let read = |item: &At<'v>| match &item.items()?[..] {
+                [number, share] => Ok((number.requirement()?, share.finite()?)),
+                _ => Err(item.expected("a number of a requirement and its share")),
+            };
+            return Ok((self.field("requirements")?.listed(None, read)?, self.field("share")?.finite()?));
         }
-        let number = self.field("constraint")?;
-        let value = number.value.as_u64().and_then(|number| usize::try_from(number).ok());
-        value.map(Some).ok_or_else(|| number.expected("the number of a constraint"))
+        if self.object()?.get("constraint").is_none_or(Value::is_null) {
+            return Ok((Vec::new(), 1.0));
+        }
+        let share = if self.object()?.contains_key("share") { self.field("share")?.finite()? } else { 0.0 };
+        Ok((vec![(self.field("constraint")?.requirement()?, 1.0)], share))
+    }
+
+    fn requirement(&self) -> Result<usize> {
+        let number = self.value.as_u64().and_then(|number| usize::try_from(number).ok());
+        number.ok_or_else(|| self.expected("the number of a requirement"))
     }
 
     fn ruled_out(&self, width: usize) -> Result<RuledOut> {
         let features = self.field("features")?.features(width)?;
         let count = features.len();
         let distance = self.field("distance")?.numbers(2)?;
+        let (requirements, share) = self.shares()?;
         Ok(RuledOut {
             lower: self.field("lower")?.numbers(count)?,
             upper: self.field("upper")?.numbers(count)?,
@@ -284,11 +298,8 @@ impl<'v> At<'v> {
             perturbation: self.field("perturbation")?.finite_numbers(Some(width))?,
             rays: self.field("rays")?.listed(None, |ray| ray.finite_numbers(Some(count)))?,
             distance: (distance[0], distance[1]),
-            constraint: self.constraint()?,
-            share: match self.object()?.get("share") {
-                Some(_) => self.field("share")?.finite()?,
-                None => 0.0,
-            },
+            requirements,
+            share,
             features,
         })
     }

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! {
-//!   "surefoot_proof": 1,
+//!   "surefoot_proof": 2,
 //!   "problem": {"features": "9f2c...", "classifier": "...", "causal_model": "...", "rules": "..."},
 //!   "individual": [0.3, -1.2],
 //!   "epsilon": 0.1,
@@ -25,7 +25,7 @@
 //!   "ruled_out": [
 //!     {"features": [1], "lower": [0.0], "upper": [0.69], "cost": "inf",
 //!      "perturbation": [0.0, -0.1], "rays": [], "distance": [0.0, 0.0],
-//!      "constraint": null, "share": 0.0}                  or the number of one that nobody meets
+//!      "requirements": [[0, 0.5]], "share": 1.0}          shares of requirements and of the margin
 //!   ]
 //! }
 //! ```
@@ -37,8 +37,9 @@ use crate::certify::{Piece, Reason};
 use crate::recourse::{Proof, RuledOut};
 use crate::{Action, Cost, Form, Norm, NormKind, Outcome, Problem};
 
-/// The version of the format that is written and read.
-pub const VERSION: u64 = 1;
+/// The version of the format that is written. The one before, in which a box was ruled out by one
+/// constraint at most, is read as well.
+pub const VERSION: u64 = 2;
 
 /// Pieces that cover the ball of perturbations, with the margin that is left on each.
 ///
@@ -238,7 +239,7 @@ fn ruled_out(part: &RuledOut) -> Value {
         "perturbation": numbers(&part.perturbation),
         "rays": part.rays.iter().map(|ray| numbers(ray)).collect::<Vec<Value>>(),
         "distance": [number(part.distance.0), number(part.distance.1)],
-        "constraint": part.constraint,
+        "requirements": part.requirements.iter().map(|&(k, share)| json!([k, number(share)])).collect::<Vec<_>>(),
         "share": number(part.share),
     })
 }

@@ -32,6 +32,9 @@ pub(super) struct Tape<'p> {
     pub nodes: Vec<Node<'p>>,
     /// Whether a node is an argument of something that is not a sum, or the result.
     pub bounded: Vec<bool>,
+    /// Whether a bound of the result must show that a node has a finite value; elsewhere the argument
+    /// of a node may be cut to the domain of its function, see [`Graph`].
+    pub must_be_defined: Vec<bool>,
     /// Rounding errors of a coefficient computed by substitution are at most this share of the
     /// sum of magnitudes of what it was computed from: see [`Tape::share`].
     pub rounding: f64,
@@ -39,11 +42,17 @@ pub(super) struct Tape<'p> {
 
 impl<'p> Tape<'p> {
     pub fn new(graph: &Graph<'p>) -> Self {
-        let mut tape = Self { inputs: graph.inputs, nodes: Vec::new(), bounded: Vec::new(), rounding: 0.0 };
+        let mut tape = Self {
+            inputs: graph.inputs,
+            nodes: Vec::new(),
+            bounded: Vec::new(),
+            must_be_defined: Vec::new(),
+            rounding: 0.0,
+        };
         tape.nodes.resize(graph.inputs, Node::Input);
         // Where the inputs and the results of operations are on the tape.
         let mut places: Vec<usize> = (0..graph.inputs).collect();
-        for operation in &graph.operations {
+        for (k, operation) in graph.operations.iter().enumerate() {
             let place = match operation {
                 Operation::Unit(unit, form) => {
                     let argument = tape.form(&places, form);
@@ -67,9 +76,14 @@ impl<'p> Tape<'p> {
                 }
             };
             places.push(place);
+            tape.must_be_defined.resize(tape.nodes.len(), false);
+            // A network has a finite value wherever its arguments have.
+            let is_network = matches!(operation, Operation::Network(..));
+            tape.must_be_defined[place] = graph.must_be_defined && k >= graph.perturbed && !is_network;
         }
         let output = &graph.output;
         tape.sum(&places, output);
+        tape.must_be_defined.resize(tape.nodes.len(), false);
         tape.bounded = tape.arguments();
         tape.rounding = tape.share();
         tape

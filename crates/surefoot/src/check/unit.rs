@@ -2,7 +2,8 @@
 //!
 //! Everything is rounded outwards by [`ROUNDING`], which is more than the error of the few
 //! operations and the one function of the C library behind each number (at most some units in
-//! the last place). Where a range reaches beyond the domain of a function nothing is known.
+//! the last place). Where a range reaches beyond the domain of a function nothing is known, unless
+//! it is [cut](within_domain) to the domain first.
 
 use crate::graph::Unit;
 
@@ -99,12 +100,31 @@ pub(super) fn value(unit: Unit, z: f64) -> f64 {
     }
 }
 
-/// Whether a function is defined, and smooth but for relu, over a range.
+/// Whether a function is defined over a range.
 fn is_defined(unit: Unit, z: Range) -> bool {
     match unit {
-        Unit::Log | Unit::Sqrt => z.lower > 0.0,
+        Unit::Log => z.lower > 0.0,
+        Unit::Sqrt => z.lower >= 0.0,
         Unit::Reciprocal => !z.crosses_zero(),
         _ => true,
+    }
+}
+
+/// The part of a range in the domain of a function; nothing if they have nothing in common. (That of
+/// the logarithm begins above zero: its value at zero stands for those just above.)
+pub(super) fn within_domain(unit: Unit, z: Range) -> Option<Range> {
+    match unit {
+        Unit::Log | Unit::Sqrt if z.upper < 0.0 => None,
+        Unit::Log | Unit::Sqrt => Some(Range::new(z.lower.max(0.0), z.upper)),
+        _ => Some(z),
+    }
+}
+
+/// All values over the part of a range in the domain of a function.
+pub(super) fn values_within(unit: Unit, z: Range) -> Range {
+    match unit {
+        Unit::Log if z.lower == 0.0 => Range::new(f64::NEG_INFINITY, z.upper.ln()).rounded(),
+        _ => values(unit, z),
     }
 }
 

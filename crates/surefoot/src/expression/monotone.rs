@@ -28,7 +28,9 @@ pub enum Obstacle {
         column: usize,
     },
     /// A stretch on which the noise has no influence.
-    #[error("at column {column} the noise `u` has no influence beyond the other bound")]
+    #[error(
+        "at column {column} the noise `u` has no influence beyond the other bound; a clip such as `max(0, x + u)` must be the outermost part of the formula"
+    )]
     Flat {
         /// Column of the function.
         column: usize,

@@ -13,6 +13,9 @@ pub(crate) struct Interval {
 impl Interval {
     pub const EVERYTHING: Interval = Interval { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
 
+    /// No number at all.
+    pub const NOTHING: Interval = Interval { lower: f64::INFINITY, upper: f64::NEG_INFINITY };
+
     pub fn point(value: f64) -> Self {
         Self { lower: value, upper: value }
     }
@@ -20,6 +23,10 @@ impl Interval {
     #[cfg(test)]
     pub fn contains(self, value: f64) -> bool {
         self.lower <= value && value <= self.upper
+    }
+
+    pub fn is_finite(self) -> bool {
+        self.lower.is_finite() && self.upper.is_finite()
     }
 
     /// The largest absolute value.

@@ -3,8 +3,8 @@
 //!
 //! Everything over an interval is rounded outwards by a few units in the last place, so that it
 //! encloses what the function takes in exact arithmetic and what a computer makes of it. An
-//! interval beyond the domain (a logarithm of negative numbers) is cut to the domain: where an
-//! equation is undefined there is nobody whom it could concern.
+//! interval beyond the domain (a logarithm of negative numbers) is cut to the domain; who needs the
+//! function to be defined asks [`Unit::is_defined_on`].
 
 use super::Interval;
 use crate::Activation;
@@ -97,6 +97,27 @@ impl Unit {
             Unit::Log | Unit::Sqrt => Interval { lower: z.lower.max(0.0), upper: z.upper.max(0.0) },
             _ => z,
         }
+    }
+
+    /// Whether the function has a finite value at every number of an interval.
+    pub fn is_defined_on(self, z: Interval) -> bool {
+        match self {
+            Unit::Log => z.lower > 0.0,
+            Unit::Sqrt => z.lower >= 0.0,
+            Unit::Reciprocal => z.lower > 0.0 || z.upper < 0.0,
+            _ => true,
+        }
+    }
+
+    /// Whether the function has two finite derivatives at every number of an interval, but for the
+    /// kink of relu.
+    pub fn is_smooth_on(self, z: Interval) -> bool {
+        self.is_defined_on(z) && (self != Unit::Sqrt || z.lower > 0.0)
+    }
+
+    /// Whether the function is defined nowhere on an interval.
+    pub fn is_undefined_on(self, z: Interval) -> bool {
+        matches!(self, Unit::Log | Unit::Sqrt) && z.upper < 0.0
     }
 
     /// All values over an interval.

@@ -84,8 +84,9 @@ impl<'p> Margin<'p> {
         }
     }
 
-    /// `margin(theta, D)` for every lane. Not a number where the causal model cannot produce
-    /// the perturbed individual.
+    /// `margin(theta, D)` for every lane. Not a number where the causal model cannot produce the
+    /// perturbed individual, minus infinity where the result of the action is undefined. A shift
+    /// beyond a clip counts as far as the clip.
     pub fn value(
         &self,
         individuals: &Individuals,
@@ -109,6 +110,7 @@ impl<'p> Margin<'p> {
     ) -> Lanes {
         let Individuals { x, noise } = individuals;
         let acted = &mut evaluation.acted;
+        let mut nobody = Lanes::ZERO;
         match (self.problem.scm(), &mut evaluation.tape) {
             (Some(scm), Some(tape)) => {
                 tape.acted.copy_from_slice(&tape.perturbed);
@@ -117,6 +119,7 @@ impl<'p> Margin<'p> {
                     scm.follow(downstream, noise, perturbation, tape);
                 }
                 acted.copy_from_slice(&tape.acted);
+                nobody = tape.nobody;
             }
             _ => {
                 for ((acted, &x), &d) in acted.iter_mut().zip(x).zip(perturbation) {
@@ -125,7 +128,16 @@ impl<'p> Margin<'p> {
                 self.act(x, change, acted);
             }
         }
-        self.problem.classifier().score_lanes(acted, &mut evaluation.classifier)
+        let score = self.problem.classifier().score_lanes(acted, &mut evaluation.classifier);
+        if self.problem.scm().is_none() {
+            return score;
+        }
+        let undefined = acted.iter().fold(Lanes::ZERO, |sum, &value| sum + value * Lanes::ZERO);
+        Lanes::from_fn(|l| match (nobody.0[l].is_nan(), undefined.0[l].is_nan()) {
+            (true, _) => f64::NAN,
+            (false, true) => f64::NEG_INFINITY,
+            (false, false) => score.0[l],
+        })
     }
 
     fn act(&self, x: &[Lanes], change: &[Lanes], acted: &mut [Lanes]) {

@@ -8,9 +8,10 @@ use super::mistake::{Fault, Mistake, Mistakes};
 use super::rules::{read_constraints, read_forbidden};
 use super::sections::{read_classifier, read_equations, read_features};
 use super::tree::Node;
-use super::{DEFAULT_SAFETY, Problem};
+use super::{DEFAULT_SAFETY, LimitsOn, Problem};
 use crate::error::FileProblem;
 use crate::file::{ModelFolder, read_to_string};
+use crate::magnitude::is_moderate;
 use crate::onnx::external_files;
 use crate::{Classifier, Constraint, Cost, Error, Features, Forbidden, Form, Norm, NormKind, Result, Scm};
 
@@ -59,6 +60,7 @@ struct Settings {
     norm: Norm,
     cost: Cost,
     form: Form,
+    limits_on: LimitsOn,
     safety: f64,
 }
 
@@ -108,6 +110,7 @@ impl ProblemFile {
             "norm",
             "cost",
             "form",
+            "limits_on",
             "safety",
             "feature",
             "equation",
@@ -238,6 +241,11 @@ impl ProblemFile {
         (self.settings.cost, self.settings.form, self.settings.safety)
     }
 
+    /// Whether limits hold for how people end up or for what actions do themselves.
+    pub fn limits_on(&self) -> LimitsOn {
+        self.settings.limits_on
+    }
+
     /// The whole problem; an error that lists every mistake, a missing classifier among them.
     pub fn problem(&self) -> Result<Problem> {
         let Sections { basis, equations, rules, classifier } = &self.mistakes;
@@ -251,12 +259,13 @@ impl ProblemFile {
         let (Some(features), Some(classifier)) = (&self.features, &self.classifier) else {
             return Err(Error::NoFeatures);
         };
-        let Settings { epsilon, norm, cost, form, safety } = self.settings.clone();
+        let Settings { epsilon, norm, cost, form, limits_on, safety } = self.settings.clone();
         let problem = Problem::new(features.clone(), classifier.clone())?
             .with_uncertainty(norm, epsilon)?
             .with_safety(safety)?
             .with_cost(cost)
             .with_form(form)
+            .with_limits_on(limits_on)?
             .with_constraints(self.constraints.clone())?
             .with_forbidden(self.forbidden.clone())?;
         match &self.scm {
@@ -289,7 +298,7 @@ fn sorted<'a>(sections: impl IntoIterator<Item = &'a Vec<Mistake>>) -> Vec<Mista
 fn read_settings(top: &mut Fields<'_>, norm_weights: Option<Vec<f64>>) -> Settings {
     top.require("epsilon", "how far circumstances may shift, in standard deviations (0: not at all)");
     let epsilon = top.number("epsilon").unwrap_or(0.0);
-    if !(epsilon.is_finite() && epsilon >= 0.0) {
+    if !(is_moderate(epsilon) && epsilon >= 0.0) {
         top.report_at("epsilon", Error::Epsilon { epsilon });
     }
     let norms = [("l1", NormKind::L1), ("l2", NormKind::L2), ("linf", NormKind::Linf)];
@@ -302,9 +311,11 @@ fn read_settings(top: &mut Fields<'_>, norm_weights: Option<Vec<f64>>) -> Settin
     let cost = top.choice("cost", &[("l1", Cost::L1), ("l2", Cost::L2)]).unwrap_or_default();
     let forms = [("relative", Form::Relative), ("absolute", Form::Absolute)];
     let form = top.choice("form", &forms).unwrap_or_default();
+    let subjects = [("outcome", LimitsOn::Outcome), ("action", LimitsOn::Action)];
+    let limits_on = top.choice("limits_on", &subjects).unwrap_or_default();
     let safety = top.number("safety").unwrap_or(DEFAULT_SAFETY);
-    if !(safety.is_finite() && safety >= 0.0) {
+    if !(is_moderate(safety) && safety >= 0.0) {
         top.report_at("safety", Error::Safety { safety });
     }
-    Settings { epsilon, norm, cost, form, safety }
+    Settings { epsilon, norm, cost, form, limits_on, safety }
 }

@@ -1,5 +1,7 @@
 //! The features, equations and classifier of a problem file.
 
+use std::collections::{HashMap, HashSet};
+
 use super::entry::{
     ACTIVATIONS, ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile,
 };
@@ -7,6 +9,7 @@ use super::fields::Fields;
 use super::mistake::{Fault, Mistake};
 use super::tree::{Node, Value};
 use crate::file::ModelFolder;
+use crate::magnitude::is_scale;
 use crate::{Change, Classifier, Error, Feature, Features, Kind, Scm};
 
 const INPUTS: [(&str, Inputs); 2] = [("standardised", Inputs::Standardised), ("raw", Inputs::Raw)];
@@ -35,8 +38,10 @@ pub(super) fn read_features(
     }
     let mut features: Vec<Feature> = Vec::with_capacity(nodes.len());
     let mut weights = Vec::with_capacity(nodes.len());
-    // Every group with where it is first named, and by how many.
+    let mut names: HashSet<String> = HashSet::with_capacity(nodes.len());
+    // Every group with where it is first named, and by how many; and its position in this list.
     let mut groups: Vec<(String, Option<usize>, usize)> = Vec::new();
+    let mut positions: HashMap<String, usize> = HashMap::new();
     for (position, node) in nodes.iter().enumerate() {
         let known = ["name", "kind", "mean", "std", "limits", "change", "weight", "norm_weight", "group"];
         let mut fields = Fields::new(node, Some(format!("feature {}", position + 1)), &known);
@@ -47,13 +52,16 @@ pub(super) fn read_features(
         }
         let feature = read_feature(&mut fields, name.clone().unwrap_or_default());
         if let Some(group) = &feature.group {
-            match groups.iter_mut().find(|(name, ..)| name == group) {
-                Some((_, _, columns)) => *columns += 1,
-                None => groups.push((group.clone(), node.line, 1)),
+            match positions.get(group) {
+                Some(&position) => groups[position].2 += 1,
+                None => {
+                    positions.insert(group.clone(), groups.len());
+                    groups.push((group.clone(), node.line, 1));
+                }
             }
         }
         let weight = fields.number("norm_weight");
-        if let Some(weight) = weight.filter(|weight| !(weight.is_finite() && *weight > 0.0)) {
+        if let Some(weight) = weight.filter(|&weight| !is_scale(weight)) {
             fields.report_at("norm_weight", Error::NormWeight { position, weight });
         }
         weights.push(weight);
@@ -69,17 +77,21 @@ pub(super) fn read_features(
             };
             fields.report_at(field, mistake);
         }
-        if features.iter().any(|earlier| Some(&earlier.name) == name.as_ref()) {
+        if name.as_ref().is_some_and(|name| names.contains(name)) {
             fields.report_at("name", Error::DuplicateFeature { feature: feature.name });
         } else if let Some(name) = name.filter(|name| !name.trim().is_empty()) {
             let group = feature.group.clone();
             let named = || group.map_or(Feature::new(&name), |group| Feature::new(&name).group(group));
             features.push(if fields.is_clean() { feature } else { named() });
+            names.insert(name);
         }
         mistakes.extend(fields.finish());
     }
+    let single: HashSet<&str> =
+        groups.iter().filter(|(_, _, columns)| *columns < 2).map(|(group, ..)| group.as_str()).collect();
+    let is_single = |f: &&mut Feature| f.group.as_ref().is_some_and(|group| single.contains(group.as_str()));
+    features.iter_mut().filter(is_single).for_each(|f| f.group = None);
     for (group, line, _) in groups.into_iter().filter(|(_, _, columns)| *columns < 2) {
-        features.iter_mut().filter(|f| f.group.as_ref() == Some(&group)).for_each(|f| f.group = None);
         mistakes.push(Mistake { line, entry: None, fault: Error::GroupSize { group }.into() });
     }
     let given = weights.iter().any(Option::is_some);
@@ -116,7 +128,7 @@ pub(super) fn read_equations(
 ) -> (Vec<EquationEntry>, Option<Scm>) {
     let nodes = tables(top, "equation", "a list of tables, each headed [[equation]]");
     let mut entries: Vec<EquationEntry> = Vec::new();
-    let mut lines = Vec::new();
+    let mut lines: HashMap<String, Option<usize>> = HashMap::with_capacity(nodes.len());
     let mut sound = Vec::new();
     for (position, node) in nodes.iter().enumerate() {
         let known = [
@@ -140,19 +152,19 @@ pub(super) fn read_equations(
         let form = read_equation_form(&mut fields);
         if let (Some(feature), Some(form)) = (feature, form) {
             let entry = EquationEntry { feature, form };
-            if entries.iter().any(|earlier| earlier.feature == entry.feature) {
+            if lines.contains_key(&entry.feature) {
                 fields.report_at("feature", Error::DuplicateEquation { feature: entry.feature.clone() });
             } else if let Some(features) = features {
                 // Each on its own first, so that one mistake does not hide another.
                 let checked = entry.equation(features, folder).and_then(|equation| {
-                    Scm::new(features, vec![(entry.feature.as_str(), equation.clone())]).map(|_| equation)
+                    Scm::check_equation(features, &entry.feature, &equation).map(|()| equation)
                 });
                 match checked {
                     Ok(equation) => sound.push((entry.feature.clone(), equation)),
                     Err(error) => fields.report_here(error),
                 }
             }
-            lines.push((entry.feature.clone(), node.line));
+            lines.entry(entry.feature.clone()).or_insert(node.line);
             entries.push(entry);
         }
         mistakes.extend(fields.finish());
@@ -168,7 +180,7 @@ pub(super) fn read_equations(
                     break;
                 };
                 let first = features.first().cloned().unwrap_or_default();
-                let line = lines.iter().find(|(feature, _)| *feature == first).and_then(|(_, line)| *line);
+                let line = lines.get(&first).copied().flatten();
                 sound.retain(|(feature, _)| *feature != first);
                 mistakes.push(Mistake { line, entry: None, fault: error.into() });
             }

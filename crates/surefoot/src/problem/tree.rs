@@ -47,7 +47,9 @@ fn syntax(line: Option<usize>, message: &str) -> Box<Mistake> {
 
 impl Node {
     pub fn from_toml(text: &str) -> Result<Self, Box<Mistake>> {
-        let line = |offset: usize| text.as_bytes()[..offset.min(text.len())].split(|b| *b == b'\n').count();
+        let ends: Vec<usize> =
+            text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(end, _)| end).collect();
+        let line = |offset: usize| ends.partition_point(|&end| end < offset) + 1;
         let document = Document::parse(text)
             .map_err(|error| syntax(error.span().map(|span| line(span.start)), error.message().trim_end()))?;
         let line = |span: Option<std::ops::Range<usize>>| span.map(|span| line(span.start));

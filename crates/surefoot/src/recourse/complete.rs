@@ -21,10 +21,13 @@
 //!
 //! Integer and binary features and one-hot groups take whole values only: a box is cut between two
 //! of them and shrunk to them, what is looked at in it is one of its whole-valued actions, and one
-//! without any is empty. A box is also ruled out by a constraint that nobody meets who takes one
-//! of its actions, unperturbed, or that nobody meets whose action survives some perturbation: where
-//! a sum of both, with a share that is not negative, is negative. An action that does not meet all
-//! constraints is no incumbent.
+//! without any is empty.
+//!
+//! Where outcomes must meet requirements (constraints, and limits on what follows from an action), the
+//! affine upper bounds of the requirements and of the margin under a perturbation are the rows of a
+//! linear program over the box. Its multipliers rule the box out, or its actions up to some cost; its
+//! solution is a candidate for the incumbent. An action that does not meet every requirement is no
+//! incumbent.
 //!
 //! Sets that a larger one stands for are left out: where a feature is not downstream of an
 //! intervention, a relative action that leaves it as it is might as well not name it.
@@ -32,8 +35,8 @@
 mod boxes;
 mod far;
 mod finish;
+mod requirements;
 mod solve;
-mod whole;
 
 use super::{require_budget, require_gap};
 use crate::action::{MOST_ACTIONABLE, intervention_sets};
@@ -80,10 +83,11 @@ pub struct RuledOut {
     pub rays: Vec<Vec<f64>>,
     /// See `rays`.
     pub distance: (f64, f64),
-    /// A constraint that none of them meets which survives the perturbation: its value plus `share`
-    /// times the margin is negative.
-    pub constraint: Option<usize>,
-    /// See `constraint`; zero where none of them meets it at all.
+    /// Requirements of the problem, by number, each with a share that is not negative. The sum of their
+    /// values, each times its share, and of the margin, times [`RuledOut::share`], is negative
+    /// everywhere: so no action meets these requirements and survives the perturbation.
+    pub requirements: Vec<(usize, f64)>,
+    /// The share of the margin; zero where no action meets the requirements at all.
     pub share: f64,
 }
 
@@ -228,7 +232,8 @@ impl<'p> Complete<'p> {
         }
     }
 
-    /// What holds for a stricter classifier holds for this one, with more room than is proved.
+    /// What holds for a stricter classifier holds for this one, with more margin: how much is proved
+    /// anew, so that the margin and the certificate are those of this problem.
     fn for_a_stricter_one(&self, individual: &[f64], mut proof: Proof, bound: f64) -> Result<Proof> {
         let budget = Budget { evaluations: self.budget.evaluations / 3 };
         for room in STRICTER {
@@ -237,11 +242,26 @@ impl<'p> Complete<'p> {
             let more = solve::Solver::new(&stricter, individual)?.run()?;
             proof.evaluations += more.evaluations;
             proof.proving += more.proving;
-            if let Outcome::Found(found) = more.outcome {
-                proof.outcome = Outcome::Found(Recourse { cost_bound: bound.min(found.cost), ..found });
-                proof.certificate = more.certificate;
-                break;
-            }
+            let (Outcome::Found(found), Some(certificate)) = (more.outcome, more.certificate) else {
+                continue;
+            };
+            let settings = Complete { budget, ..self.clone() };
+            let set = self.sets.iter().position(|set| *set == certificate.action.features);
+            let (own, _, evaluations) = match set {
+                Some(set) => {
+                    solve::Solver::new(&settings, individual)?.prove(set, &certificate.action.change)?
+                }
+                None => (None, None, 0),
+            };
+            proof.evaluations += evaluations;
+            proof.proving += evaluations;
+            let (found, certificate) = match own {
+                Some(Proof { outcome: Outcome::Found(own), certificate: Some(proved), .. }) => (own, proved),
+                _ => (found, certificate),
+            };
+            proof.outcome = Outcome::Found(Recourse { cost_bound: bound.min(found.cost), ..found });
+            proof.certificate = Some(certificate);
+            break;
         }
         Ok(proof)
     }

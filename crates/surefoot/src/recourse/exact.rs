@@ -16,16 +16,19 @@
 //! for l1 cost a fractional knapsack, filled in the order of `|g_i| / w_i`; for l2 cost
 //! `theta_i = min(cap_i, lambda |g_i| / w_i^2)`. Every intervention set is tried. Where actions take
 //! whole values it bounds the cost from below, and parts whose solution is not whole are cut.
+//! Where the cheapest action does not lead to an outcome that meets every requirement (constraints and
+//! limits), which are linear in theta as well, a small linear program takes the place of the closed form.
 
+mod constrained;
 mod reach;
 mod whole;
 
 use ndarray::Array2;
 
-use super::{Outcome, Reason, Recourse, Settings, Shortfall, Undecided};
+use super::{Outcome, Recourse, Settings, Shortfall, Undecided};
 use crate::action::{feasible_change, intervention_sets};
 use crate::margin::counterfactual;
-use crate::{Action, Complete, Cost, Error, Feature, Form, Problem, Result};
+use crate::{Action, Complete, Constraint, Cost, Error, Feature, Form, Problem, Result};
 
 /// The exact solver, prepared once for a problem and used for any number of individuals.
 #[derive(Clone, Debug)]
@@ -36,6 +39,8 @@ pub struct Exact<'p> {
     coefficients: Array2<f64>,
     /// The sizes of all terms by which each feature reaches the score.
     reach: Vec<f64>,
+    /// For each requirement of the problem the sizes of all terms by which each feature reaches it.
+    requirement_reach: Vec<Vec<f64>>,
     sets: Vec<Set>,
     /// Whether actions take whole values.
     is_whole: bool,
@@ -65,6 +70,16 @@ struct Set {
     /// How far perturbations can lower the score, and how wrong that number may be.
     raise: f64,
     raise_error: f64,
+    /// For each requirement of the problem what a unit of each change adds to it, and how wrong that
+    /// number may be.
+    requirements: Vec<Effects>,
+}
+
+/// What a unit of each change adds to the value of a requirement.
+#[derive(Clone, Debug)]
+struct Effects {
+    values: Vec<f64>,
+    errors: Vec<f64>,
 }
 
 #[derive(Clone, Debug)]
@@ -95,9 +110,19 @@ impl<'p> Exact<'p> {
             None => Array2::zeros((weights.len(), weights.len())),
         };
         let is_whole = problem.whole_feature().is_some();
-        let (reach, sets, settings) = (Vec::new(), Vec::new(), Settings::default());
-        let mut exact = Self { problem, weights, coefficients, reach, sets, is_whole, settings };
-        exact.reach = exact.sizes(&[]);
+        let mut exact = Self {
+            problem,
+            weights,
+            coefficients,
+            reach: Vec::new(),
+            requirement_reach: Vec::new(),
+            sets: Vec::new(),
+            is_whole,
+            settings: Settings::default(),
+        };
+        exact.reach = exact.sizes(weights, &[]);
+        let requirements = problem.requirements().iter();
+        exact.requirement_reach = requirements.map(|rule| exact.sizes(rule.upper_terms().1, &[])).collect();
         let sets = intervention_sets(problem.features(), problem.scm().is_some())?;
         exact.sets = sets.into_iter().map(|features| exact.prepare(features)).collect::<Result<_>>()?;
         Ok(exact)
@@ -113,9 +138,9 @@ impl<'p> Exact<'p> {
 
     fn prepare(&self, features: Vec<usize>) -> Result<Set> {
         let weights: Vec<f64> = features.iter().map(|&i| self.problem.features().feature(i).weight).collect();
-        let sizes = self.sizes(&features);
+        let sizes = self.sizes(self.weights, &features);
         let error = |i: usize| if self.problem.scm().is_some() { self.rounding(sizes[i]) } else { 0.0 };
-        let computed = self.gains(&features)?;
+        let computed = self.gains(self.weights, &features)?;
         // A gain that is no larger than its own error may be none.
         let certain: Vec<bool> = features.iter().zip(&computed).map(|(&i, g)| g.abs() > error(i)).collect();
         let gains = computed.iter().zip(&certain).map(|(&g, &certain)| if certain { g } else { 0.0 });
@@ -124,22 +149,29 @@ impl<'p> Exact<'p> {
         let most = Gains::new(most, certain, &weights);
         let dual = |v: &[f64]| self.problem.epsilon() * self.problem.norm().dual(v);
         let (raise, raise_error) = (dual(&self.response(&features)?), self.rounding(dual(&sizes)));
-        Ok(Set { features, weights, gains, most, raise, raise_error })
+        let effects = |rule: &Constraint| -> Result<Effects> {
+            let (_, coefficients) = rule.upper_terms();
+            let sizes = self.sizes(coefficients, &features);
+            let errors = features.iter().map(|&i| self.rounding(sizes[i])).collect();
+            Ok(Effects { values: self.gains(coefficients, &features)?, errors })
+        };
+        let requirements = self.problem.requirements().iter().map(effects).collect::<Result<_>>()?;
+        Ok(Set { features, weights, gains, most, raise, raise_error, requirements })
     }
 
-    /// What a unit of change of each intervened feature adds to the score.
-    fn gains(&self, features: &[usize]) -> Result<Vec<f64>> {
+    /// What a unit of change of each intervened feature adds to a linear function of the features.
+    fn gains(&self, function: &[f64], features: &[usize]) -> Result<Vec<f64>> {
         let response = match self.problem.scm() {
-            None => self.weights.to_vec(),
-            Some(scm) => scm.pullback(&vec![0.0; self.weights.len()], features, self.weights)?,
+            None => function.to_vec(),
+            Some(scm) => scm.pullback(&vec![0.0; function.len()], features, function)?,
         };
         Ok(features.iter().map(|&i| response[i]).collect())
     }
 
-    /// For each feature the sum of the sizes of all terms by which it reaches the score: what
-    /// rounding errors are relative to.
-    fn sizes(&self, cut: &[usize]) -> Vec<f64> {
-        let direct: Vec<f64> = self.weights.iter().map(|w| w.abs()).collect();
+    /// For each feature the sum of the sizes of all terms by which it reaches a linear function of the
+    /// features: what rounding errors are relative to.
+    fn sizes(&self, function: &[f64], cut: &[usize]) -> Vec<f64> {
+        let direct: Vec<f64> = function.iter().map(|w| w.abs()).collect();
         let mut sizes = direct.clone();
         let mut is_cut = vec![false; sizes.len()];
         cut.iter().for_each(|&i| is_cut[i] = true);
@@ -182,9 +214,9 @@ impl<'p> Exact<'p> {
     /// the set with the fewest features.
     ///
     /// Guarantees that every feasible action cheaper than `cost_bound` is broken by some
-    /// perturbation, and that the action found holds for all of them. Where the cheapest action does
-    /// not meet the constraints of the problem, or where whole values have too many combinations,
-    /// [`Complete`] answers with the settings of [`Exact::with_settings`].
+    /// perturbation, and that the action found holds for all of them. Where rounding leaves that open,
+    /// or where whole values have too many combinations, [`Complete`] answers with the settings of
+    /// [`Exact::with_settings`].
     ///
     /// The individual is taken to be within the limits, as [`People`](crate::People) has
     /// checked.
@@ -205,13 +237,17 @@ impl<'p> Exact<'p> {
             true => self.solve_whole(individual, score)?,
             false => Some(self.solve_real(individual, score)?),
         };
-        // What is cheapest without constraints is so with them, if it meets them.
+        // An action that is cheapest without requirements is cheapest with them, if it meets them.
         let is_open = |outcome: &Outcome| match outcome {
-            Outcome::Found(found) => !self.problem.is_met(&found.counterfactual),
-            Outcome::Undecided(_) => !self.problem.constraints().is_empty(),
+            Outcome::Found(found) => !self.problem.is_met(individual, &found.counterfactual),
+            Outcome::Undecided(_) => !self.problem.requirements().is_empty(),
             Outcome::AlreadyFavourable | Outcome::Impossible(_) => false,
         };
-        if let Some(outcome) = outcome.filter(|outcome| !is_open(outcome)) {
+        let outcome = match outcome {
+            Some(outcome) if is_open(&outcome) => self.solve_constrained(individual, score)?,
+            outcome => outcome,
+        };
+        if let Some(outcome) = outcome {
             return Ok((outcome, 0));
         }
         let Settings { gap, budget } = self.settings;
@@ -255,19 +291,22 @@ impl<'p> Exact<'p> {
                 break;
             }
             let zero = vec![0.0; individual.len()];
-            let counterfactual = counterfactual(self.problem, individual, &action, &zero)?;
+            let Ok(counterfactual) = counterfactual(self.problem, individual, &action, &zero) else { break };
+            if !self.problem.classifier().score(&counterfactual).is_finite() {
+                break;
+            }
             let margin = self.score(&counterfactual)? - set.raise;
             let required = self.rounding_of_score(individual, &action.change) + set.raise_error;
             if margin >= required {
                 let cost_bound = bound.min(cost);
-                return Ok(Outcome::Found(Recourse { action, counterfactual, cost, cost_bound, margin }));
+                let found = Recourse { action, counterfactual, cost, cost_bound, margin };
+                return Ok(found.or_overflow(self.problem, required));
             }
             asked += (required - margin) + required;
             left = (margin, required);
         }
         let (margin, required) = left;
-        let (cost_bound, reason) = (bound, Reason::Rounding);
-        Ok(Outcome::Undecided(Undecided { best: action, margin, required, cost_bound, reason }))
+        Ok(Outcome::Undecided(Undecided::within_rounding(action, margin, required, bound)))
     }
 
     /// The answer without one: what the best feasible action achieves. It is proven that there
@@ -290,8 +329,7 @@ impl<'p> Exact<'p> {
             return Ok(Outcome::Impossible(Shortfall { best, missing }));
         }
         let required = self.problem.safety() + self.rounding_of_score(individual, &best.change);
-        let (cost_bound, reason) = (bound, Reason::Rounding);
-        Ok(Outcome::Undecided(Undecided { best, margin: -missing, required, cost_bound, reason }))
+        Ok(Outcome::Undecided(Undecided::within_rounding(best, -missing, required, bound)))
     }
 
     /// The worst that a perturbation of the given size can do to any action, exactly.
@@ -349,7 +387,7 @@ impl<'p> Exact<'p> {
             let feature = features.feature(i).name.clone();
             return Err(Error::VectorNotFinite { feature, value: individual[i] });
         }
-        Ok(self.problem.classifier().score(individual))
+        self.problem.classifier().finite_score(individual)
     }
 
     /// A bound on the rounding error of the score of an individual after changes, all of it:
@@ -368,8 +406,8 @@ impl<'p> Exact<'p> {
 
     /// The cheapest change of a set's features that raises the score by `need`, written to
     /// `change`, and its cost. Where the box does not allow that much, every feature that
-    /// helps is at its limit and the cost is infinite. Not a number where numbers so far apart
-    /// meet that it cannot be computed.
+    /// helps is at its limit and the cost is infinite. Not a number, which proves nothing, where
+    /// something overflows or vanishes so that the cost cannot be computed.
     fn fill(&self, set: &Set, gains: &Gains, individual: &[f64], need: f64, change: &mut Vec<f64>) -> f64 {
         change.clear();
         let features = self.problem.features();
@@ -394,6 +432,9 @@ impl<'p> Exact<'p> {
 /// l1: the features that give most for their price first, each up to its room.
 fn knapsack(gains: &Gains, weights: &[f64], need: f64, change: &mut [f64]) -> f64 {
     let (mut missing, mut cost) = (need, 0.0);
+    if need.is_nan() {
+        return f64::NAN;
+    }
     for &k in &gains.order {
         let (gain, room) = (gains.values[k], change[k]);
         if missing <= 0.0 || room == 0.0 {
@@ -412,7 +453,12 @@ fn knapsack(gains: &Gains, weights: &[f64], need: f64, change: &mut [f64]) -> f6
         }
         cost += weights[k] * change[k].abs();
     }
-    if missing > 0.0 { f64::INFINITY } else { cost }
+    match missing > 0.0 {
+        true => f64::INFINITY,
+        // An infinite cost is one that overflows: the box does allow so much.
+        false if missing.is_nan() || !cost.is_finite() => f64::NAN,
+        false => cost,
+    }
 }
 
 /// l2: all features in proportion to `gain / weight^2`; those that meet their limit stay
@@ -420,19 +466,25 @@ fn knapsack(gains: &Gains, weights: &[f64], need: f64, change: &mut [f64]) -> f6
 fn waterfill(gains: &Gains, weights: &[f64], need: f64, change: &mut [f64]) -> f64 {
     let rate = |k: usize| gains.values[k] / weights[k] / weights[k];
     let mut free: Vec<usize> = (0..change.len()).filter(|&k| change[k] != 0.0).collect();
+    if need.is_nan() {
+        return f64::NAN;
+    }
     let mut missing = need.max(0.0);
     loop {
+        if free.is_empty() && missing > 0.0 {
+            return f64::INFINITY;
+        }
         let speed: f64 = free.iter().map(|&k| gains.values[k] * rate(k)).sum();
         if !free.is_empty() && !speed.is_normal() {
             return f64::NAN;
         }
-        // Without a feature left to move there is no speed: nothing or infinity.
         let level = if missing > 0.0 { missing / speed } else { 0.0 };
         let full = |change: &[f64], k: usize| (level * rate(k)).abs() > change[k].abs();
         if !free.iter().any(|&k| full(change, k)) {
             free.iter().for_each(|&k| change[k] = level * rate(k));
-            let squares: f64 = change.iter().zip(weights).map(|(c, w)| (c * w) * (c * w)).sum();
-            return if level.is_finite() { squares.sqrt() } else { f64::INFINITY };
+            let cost = Cost::L2.of_weighted(change.iter().zip(weights).map(|(c, w)| c * w));
+            // An infinite cost is one that overflows: the box does allow so much.
+            return if cost.is_finite() { cost } else { f64::NAN };
         }
         missing -=
             free.iter().filter(|&&k| full(change, k)).map(|&k| gains.values[k] * change[k]).sum::<f64>();

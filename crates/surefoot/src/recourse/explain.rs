@@ -153,7 +153,7 @@ impl<'p> Explainer<'p> {
     /// Whether explanations take microseconds: the problem is linear and requires nothing of
     /// outcomes.
     pub fn is_cheap(&self) -> bool {
-        matches!(self.method, Method::Exact(_)) && self.problem.constraints().is_empty()
+        matches!(self.method, Method::Exact(_)) && self.problem.requirements().is_empty()
     }
 
     /// What stands in the way of an individual; `None` unless the outcome is that no action holds.

@@ -14,7 +14,7 @@
 //! Derivatives in the parents are kept on the way, so that the way back is a few products.
 
 use super::Scm;
-use crate::network::{Lanes, Workspace};
+use crate::network::{LANES, Lanes, Workspace};
 
 /// The features downstream of an intervention, in causal order.
 #[derive(Clone, Debug)]
@@ -35,9 +35,13 @@ pub(crate) struct Tape {
     pub acted: Vec<Lanes>,
     first: Vec<Vec<Lanes>>,
     second: Vec<Vec<Lanes>>,
-    /// For equations whose noise is not additive: derivatives at the perturbed individual in
-    /// the parents and in the noise, and at the acted one in the noise.
+    /// For equations whose noise is not additive: derivatives of the noise of the perturbed
+    /// individual in the parents and in the value, and of the acted one's value in the noise.
     inverse: Vec<(Vec<Lanes>, Lanes, Lanes)>,
+    /// 0 where a feature of the perturbed individual was clipped, otherwise 1.
+    unclipped: Vec<Lanes>,
+    /// 0 where the perturbed individual exists, otherwise not a number.
+    pub nobody: Lanes,
     workspaces: Vec<Option<Workspace>>,
     parents: Vec<Lanes>,
 }
@@ -64,6 +68,8 @@ impl Scm {
             perturbed: zeros(self.nodes.len()),
             acted: zeros(self.nodes.len()),
             inverse: partials.iter().map(|p| (p.clone(), Lanes::ZERO, Lanes::ZERO)).collect(),
+            unclipped: vec![Lanes::splat(1.0); self.nodes.len()],
+            nobody: Lanes::ZERO,
             first: partials.clone(),
             second: partials,
             workspaces: self.nodes.iter().map(|node| node.mechanism.workspace()).collect(),
@@ -75,16 +81,30 @@ impl Scm {
     pub(crate) fn perturb(&self, x: &[Lanes], noise: &[Lanes], perturbation: &[Lanes], tape: &mut Tape) {
         for &i in &self.order {
             let node = &self.nodes[i];
+            tape.parents.clear();
+            tape.parents.extend(node.parents.iter().map(|&p| tape.perturbed[p]));
             let value = if node.parents.is_empty() {
                 x[i]
             } else {
-                tape.parents.clear();
-                tape.parents.extend(node.parents.iter().map(|&p| tape.perturbed[p]));
                 let partials = Some(&mut tape.first[i][..]);
                 node.mechanism.evaluate(&tape.parents, noise[i], &mut tape.workspaces[i], partials)
             };
             tape.perturbed[i] = value + perturbation[i];
+            if node.mechanism.is_clipped() {
+                self.clip(i, tape);
+            }
         }
+    }
+
+    /// Takes a feature of the perturbed individuals back to its clip.
+    fn clip(&self, i: usize, tape: &mut Tape) {
+        let shifted = tape.perturbed[i];
+        tape.perturbed[i] = Lanes::from_fn(|l| {
+            let parents: Vec<f64> = tape.parents.iter().map(|p| p.0[l]).collect();
+            self.nodes[i].mechanism.clip(&parents, shifted.0[l])
+        });
+        let is_same = |l: usize| tape.perturbed[i].0[l] == shifted.0[l];
+        tape.unclipped[i] = Lanes::from_fn(|l| if is_same(l) { 1.0 } else { 0.0 });
     }
 
     /// The second pass, for the features downstream of those already set in `tape.acted`.
@@ -95,10 +115,12 @@ impl Scm {
         perturbation: &[Lanes],
         tape: &mut Tape,
     ) {
+        tape.nobody = tape.perturbed.iter().fold(Lanes::ZERO, |sum, &value| sum + value * Lanes::ZERO);
         for &i in &downstream.0 {
             let node = &self.nodes[i];
             let additive = node.mechanism.is_additive();
             let noise = if additive { noise[i] } else { self.noise_of_perturbed(i, tape) };
+            tape.nobody = tape.nobody + noise * Lanes::ZERO;
             tape.parents.clear();
             tape.parents.extend(node.parents.iter().map(|&p| tape.acted[p]));
             let partials = Some(&mut tape.second[i][..]);
@@ -121,9 +143,13 @@ impl Scm {
             let parents: Vec<f64> = tape.parents.iter().map(|p| p.0[l]).collect();
             node.mechanism.noise(&parents, value.0[l]).unwrap_or(f64::NAN)
         });
-        let (partials, slope, _) = &mut tape.inverse[i];
-        node.mechanism.evaluate(&tape.parents, noise, &mut tape.workspaces[i], Some(partials));
-        *slope = self.slope(i, &tape.parents, noise);
+        let (in_parents, in_value, _) = &mut tape.inverse[i];
+        for l in 0..LANES {
+            let parents: Vec<f64> = tape.parents.iter().map(|p| p.0[l]).collect();
+            let slopes = node.mechanism.noise_slopes(&parents, noise.0[l]);
+            in_parents.iter_mut().zip(&slopes).for_each(|(place, slope)| place.0[l] = *slope);
+            slopes.last().into_iter().for_each(|slope| in_value.0[l] = *slope);
+        }
         noise
     }
 
@@ -155,11 +181,11 @@ impl Scm {
                 continue;
             }
             // u' solves f(parents of x', u') = x'_i.
-            let (partials, slope_before, slope_after) = &tape.inverse[i];
-            let through = adjoint * *slope_after / *slope_before;
-            perturbed[i] = perturbed[i] + through;
-            for (&p, &partial) in node.parents.iter().zip(partials) {
-                perturbed[p] = perturbed[p] - through * partial;
+            let (in_parents, in_value, slope) = &tape.inverse[i];
+            let through = adjoint * *slope;
+            perturbed[i] = perturbed[i] + through * *in_value;
+            for (&p, &in_parent) in node.parents.iter().zip(in_parents) {
+                perturbed[p] = perturbed[p] + through * in_parent;
             }
         }
     }
@@ -168,7 +194,7 @@ impl Scm {
     /// perturbation and uses them up.
     pub(crate) fn unperturb(&self, tape: &Tape, perturbed: &mut [Lanes], perturbation: &mut [Lanes]) {
         for &i in self.order.iter().rev() {
-            let adjoint = std::mem::replace(&mut perturbed[i], Lanes::ZERO);
+            let adjoint = std::mem::replace(&mut perturbed[i], Lanes::ZERO) * tape.unclipped[i];
             perturbation[i] = perturbation[i] + adjoint;
             for (&p, &partial) in self.nodes[i].parents.iter().zip(&tape.first[i]) {
                 perturbed[p] = perturbed[p] + adjoint * partial;

@@ -1,12 +1,24 @@
 //! Perturbation and action as a graph, `CF(CF(x, D), theta)`: the two passes of
 //! [`block`](super::block) with forms in place of numbers.
 
-use super::{Downstream, Scm};
+use super::{Downstream, Node, Scm};
 use crate::graph::{Builder, Form};
 
 /// What a value may differ from itself after a trip through its noise, relative to values
 /// beyond 1: equations are refused where it is more.
 const TRIP: f64 = 1e-6;
+
+/// What is known when an action is composed.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'f> {
+    /// The individual, with their noise.
+    pub x: &'f [f64],
+    pub noise: &'f [f64],
+    /// The perturbation, and the perturbed individual with what [`Scm::compose_noise`] gives.
+    pub perturbation: &'f [Form],
+    pub perturbed: &'f [Form],
+    pub noise_of_perturbed: &'f [Option<Form>],
+}
 
 impl Scm {
     /// The perturbed individual, `x'_i = f_i(parents of x', u_i) + D_i`.
@@ -20,14 +32,16 @@ impl Scm {
         let mut perturbed = vec![Form::default(); x.len()];
         for &i in &self.order {
             let node = &self.nodes[i];
+            let parents: Vec<Form> = node.parents.iter().map(|&p| perturbed[p].clone()).collect();
             let value = if node.parents.is_empty() {
                 Form::constant(x[i])
             } else {
-                let parents: Vec<Form> = node.parents.iter().map(|&p| perturbed[p].clone()).collect();
                 let value = node.mechanism.compose(graph, &parents, &Form::constant(noise[i]));
                 self.with_error_of_trip(graph, i, x, noise, value)
             };
-            perturbed[i] = value.plus(1.0, &perturbation[i]);
+            // Whoever is shifted beyond a clip is nobody; a shift only as far as the clip is smaller,
+            // and concerns somebody.
+            perturbed[i] = node.mechanism.compose_clip(graph, &parents, value.plus(1.0, &perturbation[i]));
         }
         perturbed
     }
@@ -54,39 +68,53 @@ impl Scm {
         value.plus(1.0, &slack)
     }
 
+    /// The noise of the perturbed individual, for the features downstream of an action whose noise
+    /// is not additive; nothing for the others.
+    pub(crate) fn compose_noise<'a>(
+        &'a self,
+        graph: &mut Builder<'a>,
+        downstream: &Downstream,
+        perturbed: &[Form],
+    ) -> Vec<Option<Form>> {
+        let mut noise = vec![None; self.nodes.len()];
+        for &i in downstream.0.iter().filter(|&&i| !self.nodes[i].mechanism.is_additive()) {
+            let Node { parents, mechanism } = &self.nodes[i];
+            let parents: Vec<Form> = parents.iter().map(|&p| perturbed[p].clone()).collect();
+            noise[i] = Some(mechanism.compose_noise(graph, &parents, &perturbed[i]));
+        }
+        noise
+    }
+
     /// The individual who has acted: features acted upon are as given in `acted`, everything
     /// else there is as in the perturbed individual, and what is downstream follows.
-    #[expect(clippy::too_many_arguments, reason = "the two individuals and what is between them")]
     pub(crate) fn compose_acted<'a>(
         &'a self,
         graph: &mut Builder<'a>,
         downstream: &Downstream,
-        x: &[f64],
-        noise: &[f64],
-        perturbation: &[Form],
-        perturbed: &[Form],
+        known: &Known<'_>,
         acted: &mut [Form],
     ) {
+        let Known { x, noise, perturbation, perturbed, noise_of_perturbed } = *known;
         for &i in &downstream.0 {
             let node = &self.nodes[i];
             let of =
                 |values: &[Form]| -> Vec<Form> { node.parents.iter().map(|&p| values[p].clone()).collect() };
             let parents = of(acted);
             if parents == of(perturbed) {
-                // Copied rather than computed again, even where the noise could not be recovered.
+                // Copied rather than computed again.
                 acted[i] = perturbed[i].clone();
                 continue;
             }
-            let value = if node.mechanism.is_additive() {
-                let value = node.mechanism.compose(graph, &parents, &Form::constant(noise[i]));
-                self.with_error_of_trip(graph, i, x, noise, value).plus(1.0, &perturbation[i])
-            } else {
-                let noise = node.mechanism.compose_noise(graph, &of(perturbed), &perturbed[i]);
-                node.mechanism.compose(graph, &parents, &noise)
+            let value = match &noise_of_perturbed[i] {
+                None => {
+                    let value = node.mechanism.compose(graph, &parents, &Form::constant(noise[i]));
+                    self.with_error_of_trip(graph, i, x, noise, value).plus(1.0, &perturbation[i])
+                }
+                Some(noise) => node.mechanism.compose(graph, &parents, noise),
             };
             // The noise of the perturbed individual, which is recovered afresh, is as good as
             // its inverse.
-            let exact = node.mechanism.is_additive() && !node.mechanism.has_given_inverse();
+            let exact = node.mechanism.has_exact_noise();
             acted[i] = if exact || value.as_constant().is_some() {
                 value
             } else {

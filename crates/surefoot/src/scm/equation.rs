@@ -49,9 +49,33 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     /// The coefficients of the parents, if it is linear with additive noise.
     fn coefficients(&self) -> Option<Vec<f64>>;
 
-    /// Whether the noise is recovered by a formula of its own, which may be only nearly right.
-    fn has_given_inverse(&self) -> bool {
+    /// Whether the noise is recovered without root search and without an inverse that was given, which
+    /// may be only nearly right.
+    fn has_exact_noise(&self) -> bool {
+        self.is_additive()
+    }
+
+    /// Derivatives of the noise in each parent and then in the value, by the theorem of implicit
+    /// functions.
+    fn noise_slopes(&self, parents: &[f64], noise: f64) -> Vec<f64> {
+        let slope = self.slope(parents, noise);
+        let in_parents = self.gradient(parents, noise).into_iter().map(|g| -g / slope);
+        in_parents.chain([1.0 / slope]).collect()
+    }
+
+    /// Whether values are clipped at limits, beyond which there are none.
+    fn is_clipped(&self) -> bool {
         false
+    }
+
+    /// The value that the clips make of a value.
+    fn clip(&self, _: &[f64], value: f64) -> f64 {
+        value
+    }
+
+    /// [`Mechanism::clip`] as a part of a graph.
+    fn compose_clip<'a>(&'a self, _: &mut Builder<'a>, _: &[Form], value: Form) -> Form {
+        value
     }
 
     /// What it says, for a hash.
@@ -102,6 +126,9 @@ impl Equation {
     /// `u`: without them a formula is refused that may mean it. Where the noise is not
     /// simply added it is recovered by root search, which needs a formula that is strictly
     /// monotone in `u` (or give the [inverse](Self::formula_with_inverse)).
+    ///
+    /// Around that a formula may be clipped, `max(0, min(10, 2 * income + u))`. Of a value at the clip
+    /// the noise is the one that just reaches it; values beyond the clip cannot be produced.
     pub fn formula(formula: impl Into<String>) -> Self {
         Self(Declaration::Formula { formula: formula.into(), inverse: None })
     }

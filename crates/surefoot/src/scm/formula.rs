@@ -1,22 +1,30 @@
 //! `X := formula(parents, u)`, in people's own units.
 
+mod root;
+
 use super::equation::Mechanism;
 use crate::content::Content;
-use crate::expression::{Expression, FormulaProblem, Input, Obstacle, Trend};
+use crate::expression::{Arithmetic, Clip, Expression, FormulaProblem, Input, Obstacle, Operator, Trend};
 use crate::graph::{Builder, Form, Implicit, Interval, Intervals};
 use crate::network::{Lanes, Workspace};
 use crate::{Error, Feature, Features, Result};
+use root::{last, root};
 
 /// The largest difference, in standardised units and relative to values beyond 1, between a
 /// value and the same value after a trip through its noise.
 const TOLERANCE: f64 = 1e-6;
+/// How far beyond a clip, in the same units, a value may be by rounding.
+const BEYOND_CLIP: f64 = 1e-12;
 
 #[derive(Debug)]
 pub(super) struct Formula {
     feature: Feature,
     parents: Vec<Feature>,
     expression: Expression,
-    /// What each slot of the expression stands for.
+    /// Clips around the formula, the outermost first, and what is inside.
+    clips: Vec<Clip>,
+    inside: Expression,
+    /// What each slot of these stands for.
     slots: Vec<Slot>,
     /// Whether it is `g(parents) + coefficient * u`.
     is_additive: bool,
@@ -33,11 +41,11 @@ enum Slot {
 /// How the noise is recovered.
 #[derive(Debug)]
 enum Inversion {
-    /// From `g(parents) + coefficient * u`.
+    /// From `g(parents) + coefficient * u` inside the clips.
     Additive { coefficient: f64 },
     /// By a second formula.
     Given { expression: Expression, slots: Vec<Slot> },
-    /// By root search on a formula strictly monotone in the noise.
+    /// By root search on what is inside the clips, strictly monotone in the noise.
     Search { increasing: bool },
 }
 
@@ -93,7 +101,8 @@ impl Formula {
         let not_invertible =
             |reason| Error::NotInvertible { feature: feature.name.clone(), formula: formula.into(), reason };
         let noise = noise.ok_or_else(|| not_invertible(Obstacle::Absent))?;
-        let coefficient = expression.coefficient(noise);
+        let (clips, inside) = expression.unclipped(noise);
+        let coefficient = inside.coefficient(noise);
         if coefficient == Some(0.0) {
             return Err(not_invertible(Obstacle::Absent));
         }
@@ -106,14 +115,14 @@ impl Formula {
                 parse.map_err(|f| fault(text, f))?
             }
             (None, Some(coefficient)) => Inversion::Additive { coefficient },
-            (None, None) => match expression.trend(noise).map_err(not_invertible)? {
+            (None, None) => match inside.trend(noise).map_err(not_invertible)? {
                 Trend::Constant => return Err(not_invertible(Obstacle::Absent)),
                 trend => Inversion::Search { increasing: trend == Trend::Increasing },
             },
         };
-        let is_additive = coefficient.is_some();
+        let is_additive = coefficient.is_some() && clips.is_empty();
         let parents = indices.iter().map(|&p| features.feature(p).clone()).collect();
-        Ok((indices, Self { feature, parents, expression, slots, is_additive, inversion }))
+        Ok((indices, Self { feature, parents, expression, clips, inside, slots, is_additive, inversion }))
     }
 
     fn parent(&self, j: usize, parents: &[f64]) -> f64 {
@@ -133,11 +142,31 @@ impl Formula {
         self.expression.evaluate(&|slot| self.input(self.slots[slot], parents, noise))
     }
 
+    /// The value inside the clips.
+    fn own_inside(&self, parents: &[f64], noise: f64) -> f64 {
+        self.inside.evaluate(&|slot| self.input(self.slots[slot], parents, noise))
+    }
+
+    fn own_clipped(&self, parents: &[f64], own: f64) -> f64 {
+        let limit = |clip: &Clip| clip.limit.evaluate(&|slot| self.input(self.slots[slot], parents, own));
+        self.clips.iter().rev().fold(own, |value, clip| clip.apply(value, limit(clip)))
+    }
+
     fn derivative(&self, of: Slot, parents: &[f64], noise: f64) -> f64 {
-        let slot = self.slots.iter().position(|&slot| slot == of);
-        slot.map_or(0.0, |slot| {
-            self.expression.derivative(slot, &|slot| self.input(self.slots[slot], parents, noise))
-        })
+        self.derivative_of(&self.expression, &self.slots, of, parents, noise)
+    }
+
+    /// The derivative of one of the formulas, given the noise or the value, whichever it uses.
+    fn derivative_of(
+        &self,
+        expression: &Expression,
+        slots: &[Slot],
+        of: Slot,
+        parents: &[f64],
+        other: f64,
+    ) -> f64 {
+        let slot = slots.iter().position(|&slot| slot == of);
+        slot.map_or(0.0, |slot| expression.derivative(slot, &|slot| self.input(slots[slot], parents, other)))
     }
 }
 
@@ -174,16 +203,23 @@ impl Mechanism for Formula {
         let own = self.feature.own_units(value);
         let unreachable = || Error::Unreachable { feature: self.feature.name.clone(), value: own };
         let noise = match &self.inversion {
-            Inversion::Additive { coefficient } => (own - self.own_value(parents, 0.0)) / coefficient,
+            Inversion::Additive { coefficient } => (own - self.own_inside(parents, 0.0)) / coefficient,
             Inversion::Given { expression, slots } => {
                 expression.evaluate(&|slot| self.input(slots[slot], parents, own))
             }
             Inversion::Search { increasing } => {
                 let sign = if *increasing { 1.0 } else { -1.0 };
-                root(|noise| sign * (self.own_value(parents, noise) - own)).unwrap_or(f64::NAN)
+                root(|noise| sign * (self.own_inside(parents, noise) - own)).unwrap_or(f64::NAN)
             }
         };
-        let back = self.own_value(parents, noise);
+        let limit = self.own_clipped(parents, own);
+        if ((limit - own) / self.feature.std).abs() > BEYOND_CLIP * value.abs().max(1.0) {
+            return Err(Error::BeyondClip { feature: self.feature.name.clone(), value: own, limit });
+        }
+        let back = match self.inversion {
+            Inversion::Given { .. } => self.own_value(parents, noise),
+            _ => self.own_inside(parents, noise),
+        };
         if noise.is_finite() && ((back - own) / self.feature.std).abs() <= TOLERANCE * value.abs().max(1.0) {
             return Ok(noise);
         }
@@ -254,8 +290,50 @@ impl Mechanism for Formula {
         Some(coefficients)
     }
 
-    fn has_given_inverse(&self) -> bool {
-        matches!(self.inversion, Inversion::Given { .. })
+    fn has_exact_noise(&self) -> bool {
+        matches!(self.inversion, Inversion::Additive { .. })
+    }
+
+    fn noise_slopes(&self, parents: &[f64], noise: f64) -> Vec<f64> {
+        let value = self.own_inside(parents, noise);
+        let slopes = |of: Slot| match &self.inversion {
+            Inversion::Given { expression, slots } => {
+                self.derivative_of(expression, slots, of, parents, value)
+            }
+            _ => {
+                let inside = |of: Slot| self.derivative_of(&self.inside, &self.slots, of, parents, noise);
+                let slope = inside(Slot::Noise);
+                if of == Slot::Value { 1.0 / slope } else { -inside(of) / slope }
+            }
+        };
+        let in_parent = |(j, parent): (usize, &Feature)| slopes(Slot::Parent(j)) * parent.std;
+        let in_parents = self.parents.iter().enumerate().map(in_parent);
+        in_parents.chain([slopes(Slot::Value) * self.feature.std]).collect()
+    }
+
+    fn is_clipped(&self) -> bool {
+        !self.clips.is_empty()
+    }
+
+    fn clip(&self, parents: &[f64], value: f64) -> f64 {
+        let own = self.feature.own_units(value);
+        match self.own_clipped(parents, own) {
+            // To the bit where nothing is clipped.
+            clipped if clipped == own => value,
+            clipped => self.feature.standardise(clipped),
+        }
+    }
+
+    fn compose_clip<'a>(&'a self, graph: &mut Builder<'a>, parents: &[Form], value: Form) -> Form {
+        if self.clips.is_empty() {
+            return value;
+        }
+        let own = value.scaled(self.feature.std).shifted(self.feature.mean);
+        let clipped = self.clips.iter().rev().fold(own, |value, clip| {
+            let limit = self.compose_own(graph, &clip.limit, &self.slots, parents, &value);
+            graph.combine(if clip.is_max { Operator::Max } else { Operator::Min }, limit, value)
+        });
+        clipped.shifted(-self.feature.mean).scaled(1.0 / self.feature.std)
     }
 
     fn compose<'a>(&'a self, graph: &mut Builder<'a>, parents: &[Form], noise: &Form) -> Form {
@@ -269,7 +347,14 @@ impl Mechanism for Formula {
             Inversion::Given { expression, slots } => {
                 self.compose_own(graph, expression, slots, parents, &own)
             }
-            _ => graph.implicit(self, parents.iter().chain([value]).cloned().collect()),
+            Inversion::Additive { coefficient } => {
+                let without = Form::constant(0.0);
+                let without = self.compose_own(graph, &self.inside, &self.slots, parents, &without);
+                own.plus(-1.0, &without).scaled(1.0 / coefficient)
+            }
+            Inversion::Search { .. } => {
+                graph.implicit(self, parents.iter().chain([value]).cloned().collect())
+            }
         }
     }
 }
@@ -291,8 +376,9 @@ impl Formula {
         })
     }
 
+    /// All values inside the clips.
     fn own_range(&self, parents: &[Interval], noise: Interval) -> Interval {
-        self.expression.fold(&mut Intervals, &|slot| match self.slots[slot] {
+        self.inside.fold(&mut Intervals, &|slot| match self.slots[slot] {
             Slot::Parent(j) => {
                 let (Feature { mean, std, .. }, p) = (&self.parents[j], parents[j]);
                 Interval { lower: mean + std * p.lower, upper: mean + std * p.upper }
@@ -312,15 +398,9 @@ impl Implicit for Formula {
         }
     }
 
-    /// By the theorem of implicit functions.
     fn slopes(&self, arguments: &[f64]) -> Vec<f64> {
         let Some((_, parents)) = arguments.split_last() else { return Vec::new() };
-        let noise = self.solution(arguments);
-        let slope = self.slope(parents, noise);
-        let mut gradient = self.gradient(parents, noise);
-        gradient.iter_mut().for_each(|g| *g = -*g / slope);
-        gradient.push(1.0 / slope);
-        gradient
+        self.noise_slopes(parents, self.solution(arguments))
     }
 
     /// The formula rises (or falls) with the noise whatever the parents. So if at some noise
@@ -347,59 +427,6 @@ impl Implicit for Formula {
 
 fn flipped(x: Interval) -> Interval {
     Interval { lower: -x.upper, upper: -x.lower }
-}
-
-/// A number that has a property, as far from `from` (minus or plus infinity) as bisection over
-/// all floating-point numbers finds one; otherwise `from` itself.
-fn last(property: impl Fn(f64) -> bool, from: f64) -> f64 {
-    let (mut has, mut lacks) = (ordinal(f64::MAX.copysign(from)), ordinal(f64::MAX.copysign(-from)));
-    let mut found = from;
-    while (has - lacks).abs() > 1 {
-        let middle = has + (lacks - has) / 2;
-        if property(number(middle)) {
-            (has, found) = (middle, number(middle));
-        } else {
-            lacks = middle;
-        }
-    }
-    found
-}
-
-/// A root of an increasing function that may be undefined (NaN) beyond some point on either
-/// side: by bisection over all floating-point numbers in their order, which takes 64 steps
-/// wherever the root is. Nothing if no point is found where the function is defined.
-fn root(f: impl Fn(f64) -> f64) -> Option<f64> {
-    let anchor = candidates().find(|&x| !f(x).is_nan())?;
-    // Left of the anchor undefined counts as too low, right of it as too high.
-    let low = |x: f64| if x < anchor { !matches!(f(x), y if y > 0.0) } else { f(x) <= 0.0 };
-    let (mut lower, mut upper) = (ordinal(-f64::MAX), ordinal(f64::MAX));
-    while lower + 1 < upper {
-        let middle = lower + (upper - lower) / 2;
-        if low(number(middle)) { lower = middle } else { upper = middle }
-    }
-    // Undefined is no better than infinitely wrong.
-    let error = |x: f64| if f(x).is_nan() { f64::INFINITY } else { f(x).abs() };
-    let (lower, upper) = (number(lower), number(upper));
-    Some(if error(upper) < error(lower) { upper } else { lower })
-}
-
-/// Zero, then powers of two, then numbers between them.
-fn candidates() -> impl Iterator<Item = f64> {
-    let scaled = |mantissa: i32| (-40..64).map(move |k| f64::from(mantissa) * 2f64.powi(k));
-    let odd = (1..256).step_by(2);
-    std::iter::once(0.0).chain(odd.flat_map(scaled).flat_map(|x| [x, -x]))
-}
-
-/// The position of a finite number among all of them in order.
-fn ordinal(x: f64) -> i128 {
-    let magnitude = i128::from(x.abs().to_bits());
-    if x < 0.0 { -magnitude } else { magnitude }
-}
-
-/// The inverse of [`ordinal`].
-fn number(ordinal: i128) -> f64 {
-    let magnitude = f64::from_bits(ordinal.unsigned_abs() as u64);
-    if ordinal < 0 { -magnitude } else { magnitude }
 }
 
 #[cfg(test)]
@@ -466,6 +493,40 @@ mod tests {
     }
 
     #[test]
+    fn the_noise_of_a_value_at_a_clip_is_the_one_that_reaches_it() {
+        // x is 2 in its own units.
+        for (formula, noise_at, beyond) in [
+            ("max(0, 3 * x + u)", vec![(0.0, -6.0), (1.5, -4.5)], vec![-1e-6]),
+            ("min(10, 3 * x - 2 * u)", vec![(10.0, -2.0), (-4.0, 5.0)], vec![10.1]),
+            (
+                "max(0, min(10, x + u ^ 3))",
+                vec![(0.0, -2f64.cbrt()), (10.0, 2.0), (3.0, 1.0)],
+                vec![-1.0, 11.0],
+            ),
+            // A limit may follow from the parents.
+            ("min(x + 1, exp(u))", vec![(3.0, 3f64.ln()), (1.0, 0.0)], vec![3.1]),
+        ] {
+            let compiled = compile(formula, None).unwrap();
+            assert!(!compiled.is_additive() && compiled.is_clipped() && compiled.coefficients().is_none());
+            let of = |own: f64| compiled.noise(&[0.5], compiled.feature.standardise(own));
+            for (own, expected) in noise_at {
+                let noise = of(own).unwrap();
+                assert!((noise - expected).abs() < 1e-9, "{formula} {own}: {noise} {expected}");
+                assert!((compiled.own_value(&[0.5], noise) - own).abs() < 1e-12, "{formula} {own}");
+                // Farther out nothing changes; the other way it does.
+                let slopes = compiled.noise_slopes(&[0.5], noise);
+                assert!(slopes.iter().all(|slope| slope.is_finite()), "{formula} {own}: {slopes:?}");
+            }
+            for own in beyond {
+                assert!(matches!(of(own), Err(Error::BeyondClip { .. })), "{formula} {own}");
+            }
+        }
+        let both = compile("max(0, min(10, x + u))", None).unwrap();
+        let own = |value: f64| both.feature.own_units(both.clip(&[0.5], both.feature.standardise(value)));
+        assert!((own(-3.0), own(14.0)) == (0.0, 10.0) && (own(4.25) - 4.25).abs() < 1e-12);
+    }
+
+    #[test]
     fn what_cannot_be_inverted_is_refused_with_the_reason() {
         for formula in [
             "x",
@@ -474,7 +535,9 @@ mod tests {
             "0.1 * u + 0.2 * u - 0.3 * u",
             "u ^ 2",
             "x * u",
-            "max(x, u)",
+            "x + max(0, u)",
+            "max(u, exp(u) + u ^ 2)",
+            "max(0, x)",
             "abs(u)",
         ] {
             let error = compile(formula, None).unwrap_err();

@@ -3,6 +3,7 @@
 use super::equation::Mechanism;
 use crate::content::Content;
 use crate::graph::{Builder, Form};
+use crate::magnitude::is_moderate;
 use crate::network::{Lanes, Workspace};
 use crate::{Error, Feature, Result};
 
@@ -22,7 +23,7 @@ impl Linear {
                 inputs: coefficients.len(),
             });
         }
-        if let Some(&value) = coefficients.iter().chain([&intercept]).find(|v| !v.is_finite()) {
+        if let Some(&value) = coefficients.iter().chain([&intercept]).find(|v| !is_moderate(**v)) {
             return Err(Error::EquationNumber { feature: name(), value });
         }
         Ok(Self { coefficients, intercept })

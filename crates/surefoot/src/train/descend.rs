@@ -37,17 +37,10 @@ pub(super) trait Loss: Sync {
         random: &mut ChaCha8Rng,
     ) -> f64;
 
-    /// The loss of one sample without penalties, from what the network says of it; for samples
-    /// held out.
-    fn plain(&self, sample: usize, output: f64) -> f64;
-
     /// Whether the outcome of a sample is favourable, so that both outcomes are held out.
     fn label(&self, _sample: usize) -> bool {
         false
     }
-
-    /// The inputs of samples, for samples held out.
-    fn rows(&self, samples: &[usize]) -> ndarray::Array2<f64>;
 }
 
 /// A block of samples and what each of them weighs.
@@ -89,21 +82,26 @@ pub struct Epoch {
     pub number: usize,
     /// The mean loss over the epoch, penalties included.
     pub loss: f64,
-    /// The mean loss on the samples held out, without penalties.
+    /// The mean loss on the samples held out, penalties included.
     pub validation: Option<f64>,
+}
+
+/// A trained network and how training went.
+pub(super) struct Minimised {
+    pub network: Network,
+    pub log: Vec<Epoch>,
+    /// The epoch whose weights the network has.
+    pub kept: usize,
+    /// The samples held out.
+    pub held_out: Vec<usize>,
 }
 
 /// Told after each epoch; may stop the training.
 pub type Watch<'a> = dyn FnMut(&Epoch) -> ControlFlow<()> + 'a;
 
 impl Descent<'_> {
-    /// Trains a network from random weights; with it come the log and the epoch whose weights
-    /// it has. Ends early if `watch` says so.
-    pub fn minimise<T: Real>(
-        &self,
-        loss: &impl Loss,
-        watch: &mut Watch<'_>,
-    ) -> Result<(Network, Vec<Epoch>, usize)> {
+    /// Trains a network from random weights. Ends early if `watch` says so.
+    pub fn minimise<T: Real>(&self, loss: &impl Loss, watch: &mut Watch<'_>) -> Result<Minimised> {
         self.check()?;
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let mut widths = vec![loss.inputs()];
@@ -111,10 +109,8 @@ impl Descent<'_> {
         widths.push(1);
         let mut network = Trainable::<T>::new(widths.clone(), self.activation, initial(&widths, &mut random));
         let (mut order, held_out) = self.split(loss, &mut random)?;
-        let held_out_rows = loss.rows(&held_out);
-
-        let mut blocks: Vec<(Block<T>, f64)> =
-            vec![(network.block(), 0.0); self.batch.min(order.len()).div_ceil(LANES)];
+        let most = self.batch.min(order.len().max(held_out.len()));
+        let mut blocks: Vec<(Block<T>, f64)> = vec![(network.block(), 0.0); most.div_ceil(LANES)];
         let mut optimiser = Optimiser::new(network.parameters().len());
         let mut log: Vec<Epoch> = Vec::with_capacity(self.epochs.min(10_000));
         let mut best: Option<(f64, usize, Vec<f64>)> = None;
@@ -134,13 +130,13 @@ impl Descent<'_> {
                 network.update(|parameters| optimiser.step(step, parameters, &gradients));
                 steps += 1;
             }
-            let validation = if held_out.is_empty() {
-                None
-            } else {
-                let outputs = network.network()?.values(held_out_rows.view());
-                let losses = held_out.iter().zip(outputs).map(|(&sample, output)| loss.plain(sample, output));
-                Some(losses.sum::<f64>() / held_out.len() as f64)
-            };
+            // The same randomness after every epoch, so that epochs can be compared; the gradient is unused.
+            let batches = (total as u64..).zip(held_out.chunks(self.batch));
+            let sums = batches.map(|(stream, batch)| {
+                self.gradient(loss, &network, batch, stream, &mut blocks) * batch.len() as f64
+            });
+            let mean = sums.sum::<f64>() / held_out.len() as f64;
+            let validation = (!held_out.is_empty()).then_some(mean);
             let epoch = Epoch { number, loss: sum / order.len() as f64, validation };
             if !(epoch.loss.is_finite() && validation.is_none_or(f64::is_finite)) {
                 return Err(Error::Diverged { epoch: number });
@@ -163,7 +159,7 @@ impl Descent<'_> {
             network.update(|place| place.copy_from_slice(&parameters));
             kept = number;
         }
-        Ok((network.network()?, log, kept))
+        Ok(Minimised { network: network.network()?, log, kept, held_out })
     }
 
     /// The gradient of the mean loss of a batch, in parts for each block, and that loss. Parts

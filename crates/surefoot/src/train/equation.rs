@@ -321,8 +321,7 @@ impl Fitting {
                         seed: self.seed.wrapping_add(target as u64),
                     };
                     let watch: &mut Watch<'_> = &mut |epoch| watch(feature, epoch);
-                    let (network, ..) = descent.minimise::<f32>(&loss, watch)?;
-                    let function = Function::Network(network);
+                    let function = Function::Network(descent.minimise::<f32>(&loss, watch)?.network);
                     let predicted = function.values(&test.select(Axis(1), &columns));
                     (function, predicted)
                 }
@@ -454,13 +453,5 @@ impl Loss for Regression {
         let weighted = error * Lanes(samples.share);
         network.add_gradient(weighted + weighted, None, block);
         (weighted * error).0.iter().sum()
-    }
-
-    fn plain(&self, sample: usize, output: f64) -> f64 {
-        (output - self.targets[sample]).powi(2)
-    }
-
-    fn rows(&self, samples: &[usize]) -> Array2<f64> {
-        self.inputs.select(Axis(0), samples)
     }
 }

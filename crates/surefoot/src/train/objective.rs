@@ -218,21 +218,8 @@ impl Loss for Classification<'_> {
         }
     }
 
-    fn plain(&self, sample: usize, output: f64) -> f64 {
-        self.weight(sample) * cross_entropy(output, self.labels[sample])
-    }
-
     fn label(&self, sample: usize) -> bool {
         self.labels[sample]
-    }
-
-    fn rows(&self, samples: &[usize]) -> ndarray::Array2<f64> {
-        let mut rows = self.rows.select(ndarray::Axis(0), samples);
-        if self.objective == Objective::ActionableOnly {
-            let hidden = (0..self.inputs()).filter(|&j| !self.actionable[j]);
-            hidden.for_each(|j| rows.column_mut(j).fill(0.0));
-        }
-        rows
     }
 }
 

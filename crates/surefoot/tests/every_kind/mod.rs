@@ -3,7 +3,7 @@
 use ndarray::{Array2, array};
 use surefoot::{Activation, Equation, Feature, Features, Layer, Network, Scm};
 
-/// Eight features, each with another kind of equation over several of those before it.
+/// Nine features, each with another kind of equation over several of those before it.
 pub fn features() -> Features {
     let scaled = |name: &str, mean: f64, std: f64| Feature::new(name).scaling(mean, std);
     Features::new(vec![
@@ -15,6 +15,7 @@ pub fn features() -> Features {
         scaled("searched", 0.0, 0.2),
         scaled("given-inverse", 1.0, 2.0),
         scaled("deep", -1.0, 1.0),
+        scaled("clipped", 3.0, 5.0),
     ])
     .unwrap()
 }
@@ -34,9 +35,14 @@ fn deep_network() -> Network {
     Network::new(vec![layer(4, 2), layer(3, 4), layer(1, 3)], Activation::Sigmoid).unwrap()
 }
 
+/// The limits of the clipped feature, in standardised units.
+#[allow(dead_code, reason = "not every test is about limits")]
+pub const CLIP: (f64, f64) = (-1.8, 0.6);
+
 /// Declared out of causal order on purpose.
 pub fn scm() -> Scm {
     let equations = vec![
+        ("clipped", Equation::formula("max(-6, min(6, 0.6 * formula - root - 11 + tanh(linear) + 4 * u))")),
         ("deep", Equation::network(&["given-inverse", "searched"], deep_network())),
         (
             "given-inverse",

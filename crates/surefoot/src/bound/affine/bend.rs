@@ -54,6 +54,9 @@ impl Affine {
     /// The quadratic that a graph keeps to over the region of the last bound, which must have been
     /// of the same graph. Nothing where that is infinite.
     pub fn bend(&mut self, graph: &Graph<'_>, region: &Region) -> Option<Bent> {
+        if self.states_nothing {
+            return None;
+        }
         self.count += 1;
         let inputs = graph.inputs;
         let row = &self.row;

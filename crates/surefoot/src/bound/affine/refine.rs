@@ -13,6 +13,9 @@ impl Affine {
     /// better there (CROWN, with slopes chosen for the place where the bound is lowest).
     pub fn refine(&mut self, graph: &Graph<'_>, region: &Region, jets: &Jets) -> Option<Plane> {
         let inputs = graph.inputs;
+        if self.states_nothing {
+            return None;
+        }
         let k = graph.operations.len().checked_sub(1)?;
         let Operation::Network(network, forms) = &graph.operations[k] else { return None };
         let (terms, own) = graph.output.terms.split_at(inputs.min(graph.output.terms.len()));
@@ -27,8 +30,12 @@ impl Affine {
         let mut one = [Lanes::ZERO];
         one[0].0[0] = share;
         let bias = share * last[0].bias[0].0[0];
-        let mut plane =
-            Plane { linear: vec![0.0; inputs], constant: graph.output.constant + bias, error: 0.0 };
+        let mut plane = Plane {
+            linear: vec![0.0; inputs],
+            constant: graph.output.constant + bias,
+            error: 0.0,
+            range: Interval::EVERYTHING,
+        };
         let mut size = graph.output.constant.abs() + bias.abs();
         let mut state = std::mem::take(&mut self.states[k]);
         let mut adjoint = std::mem::take(&mut self.input);

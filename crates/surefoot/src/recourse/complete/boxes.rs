@@ -42,11 +42,7 @@ impl Ord for Cuboid {
 
 /// The cost of a change, with the weights of its features.
 pub(super) fn cost_of(cost: Cost, weights: &[f64], change: &[f64]) -> f64 {
-    let weighted = weights.iter().zip(change).map(|(w, c)| w * c);
-    match cost {
-        Cost::L1 => weighted.map(f64::abs).sum(),
-        Cost::L2 => weighted.map(|c| c * c).sum::<f64>().sqrt(),
-    }
+    cost.of_weighted(weights.iter().zip(change).map(|(w, c)| w * c))
 }
 
 impl Cuboid {
@@ -123,8 +119,11 @@ fn seen(x: f64) -> f64 {
 /// cost, a fractional knapsack (all sides keep their sign).
 pub(super) fn highest(plane: &Plane, region: &Region, cost: Cost, weights: &[f64], limit: f64) -> f64 {
     let over_box = plane.upper(region);
-    if cost == Cost::L2 || limit == f64::INFINITY || !over_box.is_finite() {
+    if limit == f64::INFINITY || !over_box.is_finite() {
         return over_box;
+    }
+    if cost == Cost::L2 {
+        return over_box.min(highest_in_ellipsoid(plane, region, weights, limit));
     }
     let cheapest = region.nearest();
     let mut left = (limit - cost_of(cost, weights, &cheapest)).max(0.0) * (1.0 + 1e-9) + 1e-12;
@@ -154,4 +153,45 @@ pub(super) fn highest(plane: &Plane, region: &Region, cost: Cost, weights: &[f64
     }
     let bound = value + 1e-13 * size;
     if bound.is_nan() { over_box } else { bound.min(over_box) }
+}
+
+/// The highest value of a plane over the part of a box whose l2 cost is at most `limit`. By weak duality,
+/// for every multiplier `m > 0`,
+///
+/// ```text
+/// a.t <= sum_k max over t_k in its side of (a_k t_k - m (w_k t_k)^2 / 2) + m limit^2 / 2
+/// ```
+fn highest_in_ellipsoid(plane: &Plane, region: &Region, weights: &[f64], limit: f64) -> f64 {
+    // Nothing may be lost to rounding.
+    let limit = limit * (1.0 + 1e-9) + 1e-12;
+    let bound = |m: f64| {
+        let mut value = plane.constant + plane.error + 0.5 * m * limit * limit;
+        let (mut size, mut used) = (value.abs(), 0.0);
+        for (k, (&a, &w)) in plane.linear.iter().zip(weights).enumerate() {
+            let side = region.side(k);
+            let t = (a / (m * w * w)).max(side.lower).min(side.upper);
+            let (gain, price) = (a * t, 0.5 * m * (w * t) * (w * t));
+            value += gain - price;
+            size += gain.abs() + price;
+            used += (w * t) * (w * t);
+        }
+        (value + 1e-13 * size, used)
+    };
+    let length = plane.linear.iter().zip(weights).map(|(a, w)| (a / w) * (a / w)).sum::<f64>().sqrt();
+    let (mut low, mut high, mut m) = (0.0, f64::INFINITY, length / limit);
+    let mut least = f64::INFINITY;
+    for _ in 0..12 {
+        if !(m > 0.0 && m.is_finite()) {
+            break;
+        }
+        let (value, used) = bound(m);
+        least = least.min(value);
+        if used > limit * limit {
+            low = m
+        } else {
+            high = m
+        }
+        m = if high == f64::INFINITY { 2.0 * m } else { 0.5 * (low + high) };
+    }
+    if least.is_nan() { f64::INFINITY } else { least }
 }

@@ -122,8 +122,8 @@ impl Solver<'_, '_> {
                         perturbation: self.pool[k].clone(),
                         rays: rays.to_vec(),
                         distance: (*from, *to),
-                        constraint: None,
-                        share: 0.0,
+                        requirements: Vec::new(),
+                        share: 1.0,
                     });
                     return Some(true);
                 }

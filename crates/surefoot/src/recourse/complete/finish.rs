@@ -132,6 +132,9 @@ impl Solver<'_, '_> {
             .iter()
             .map(|&i| feasible_change(features, i, self.individual[i]))
             .collect();
+        if let Some(within) = self.outwards_within(set, incumbent, push, &sides) {
+            return within;
+        }
         let moved = |(&c, &(l, u)): (&f64, &(f64, f64))| {
             let least = if c == 0.0 { 0.0 } else { 1e-4_f64.copysign(c) };
             (c * (1.0 + push) + least).clamp(l, u)
@@ -218,6 +221,10 @@ impl Solver<'_, '_> {
         let counterfactual = counterfactual(problem, &self.individual, &simple, &zero)?;
         let cost = problem.cost().of(problem.features(), &simple);
         let cost_bound = self.bound().min(cost);
+        let recourse = Recourse { action: simple, counterfactual, cost, cost_bound, margin: proven.lower };
+        if !recourse.is_finite(problem) {
+            return Ok(Attempt::Open(Box::new(proven)));
+        }
         let certificate = Certificate {
             action,
             verdict: Verdict::Holds { margin: proven.lower },
@@ -226,7 +233,6 @@ impl Solver<'_, '_> {
             pieces: proven.pieces,
             evaluations: self.prover.evaluations() - before,
         };
-        let recourse = Recourse { action: simple, counterfactual, cost, cost_bound, margin: proven.lower };
         Ok(Attempt::Proven(Box::new(Proof {
             outcome: Outcome::Found(recourse),
             certificate: Some(certificate),

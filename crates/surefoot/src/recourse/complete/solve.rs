@@ -25,8 +25,8 @@ pub(super) struct Set<'p> {
     /// For each perturbation of the pool the margin in the change.
     pub graphs: Vec<Graph<'p>>,
     pub whole: Whole,
-    /// For each constraint its value in the change.
-    pub constraints: Vec<Graph<'p>>,
+    /// For each requirement its value in the change.
+    pub requirements: Vec<Graph<'p>>,
 }
 
 pub(super) struct Solver<'p, 's> {
@@ -62,8 +62,9 @@ impl<'p, 's> Solver<'p, 's> {
             let composer = Composer::new(problem, individual, features)?;
             let weights = features.iter().map(|&i| problem.features().feature(i).weight).collect();
             let whole = Whole::new(problem, individual, features);
-            let constraints = problem.constraints().iter().map(|rule| composer.of_constraint(rule)).collect();
-            sets.push(Set { composer, weights, graphs: Vec::new(), whole, constraints });
+            let requirements =
+                problem.requirements().iter().map(|rule| composer.of_requirement(rule)).collect();
+            sets.push(Set { composer, weights, graphs: Vec::new(), whole, requirements });
         }
         Ok(Self {
             settings,
@@ -90,7 +91,7 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     pub fn run(mut self) -> Result<Proof> {
-        if self.settings.problem.classifier().score(&self.individual) >= 0.0 {
+        if self.settings.problem.classifier().finite_score(&self.individual)? >= 0.0 {
             return Ok(self.proof(Outcome::AlreadyFavourable, None));
         }
         self.fill_queue();
@@ -119,7 +120,7 @@ impl<'p, 's> Solver<'p, 's> {
             let graph = composer.in_perturbation(&change, &self.coordinates);
             let search = Prover::search(composer);
             let worst = self.prover.worst(&graph, search, &starts, true);
-            let perturbation = self.coordinates.admissible(self.settings.problem, &worst.at);
+            let perturbation = self.coordinates.admissible(composer, &worst.at);
             if self.add(set, &change, perturbation).is_none() {
                 break;
             }
@@ -241,7 +242,8 @@ impl<'p, 's> Solver<'p, 's> {
         // What has no whole-valued action in it is empty.
         let Some((lower, upper)) = whole.tightened((lower, upper)) else { return };
         let cheapest = whole.cheapest(&lower, &upper, self.cost(), weights);
-        let cost = cost.max(cost_of(self.cost(), weights, &cheapest) * (1.0 - 1e-12));
+        // A cost that overflows is finite all the same: an infinite bound means that nothing is left.
+        let cost = cost.max(cost_of(self.cost(), weights, &cheapest) * (1.0 - 1e-12)).min(f64::MAX);
         self.number += 1;
         self.queue.push(Cuboid { set, lower, upper, cost, far: false, number: self.number });
     }
@@ -257,9 +259,7 @@ impl<'p, 's> Solver<'p, 's> {
             return self.look_far(cuboid);
         }
         let set = cuboid.set;
-        if self.rule_out_by_constraint(&cuboid) {
-            return;
-        }
+        let Some(requirements) = self.open_requirements(&cuboid) else { return };
         let middle = self.sets[set].whole.near(&cuboid.lower, &cuboid.upper, &cuboid.middle());
         let mut order = self.margins(set, &middle);
         order.truncate(2);
@@ -282,13 +282,17 @@ impl<'p, 's> Solver<'p, 's> {
         } else if self.meets(set, &middle) {
             self.improve(&cuboid, &middle);
         }
-        if self.rule_out_together(&cuboid, &middle) {
+        if self.bound_by_program(&cuboid, &middle, requirements) {
             return;
         }
         self.cut(cuboid);
     }
 
     fn note(&mut self, set: usize, change: &[f64], value: f64) {
+        // An undefined result is no worst case to compare with.
+        if value == f64::NEG_INFINITY {
+            return;
+        }
         if self.best.as_ref().is_none_or(|(_, _, best)| value > *best) {
             self.best = Some((set, change.to_vec(), value));
         }
@@ -343,8 +347,8 @@ impl<'p, 's> Solver<'p, 's> {
             perturbation,
             rays,
             distance,
-            constraint: None,
-            share: 0.0,
+            requirements: Vec::new(),
+            share: 1.0,
         });
         if limit < f64::INFINITY {
             // Dearer actions of the box are still open.
@@ -361,7 +365,7 @@ impl<'p, 's> Solver<'p, 's> {
         let origin = vec![0.0; self.individual.len()];
         let start = start.map_or(origin, |d| self.coordinates.of_perturbation(d));
         let found = search.descend(&graph, &start, f64::NEG_INFINITY, &mut self.prover.jets);
-        (self.coordinates.admissible(self.settings.problem, &found.at), found.value)
+        (self.coordinates.admissible(composer, &found.at), found.value)
     }
 
     /// Adds a perturbation to the pool if it breaks the action as the definition has it.
@@ -406,13 +410,18 @@ impl<'p, 's> Solver<'p, 's> {
             if self.survives(set, &at(middle)) { high = middle } else { low = middle }
         }
         let change = if high == 0.0 { cheapest } else { at(high) };
+        self.offer(set, change);
+    }
+
+    /// Makes an action that survives the incumbent, if it is cheaper.
+    pub(super) fn offer(&mut self, set: usize, change: Vec<f64>) {
         let cost = cost_of(self.cost(), &self.sets[set].weights, &change);
-        if self.incumbent.as_ref().is_none_or(|(_, _, least)| cost < *least) {
+        if cost.is_finite() && self.incumbent.as_ref().is_none_or(|(_, _, least)| cost < *least) {
             self.incumbent = Some((set, change, cost));
         }
     }
 
-    fn survives(&mut self, set: usize, change: &[f64]) -> bool {
+    pub(super) fn survives(&mut self, set: usize, change: &[f64]) -> bool {
         if !self.meets(set, change) {
             return false;
         }

@@ -8,7 +8,7 @@
 use super::{Exact, Gains, Set};
 use crate::action::feasible_change;
 use crate::margin::counterfactual;
-use crate::recourse::{Outcome, Reason, Recourse, Shortfall, Undecided};
+use crate::recourse::{Outcome, Recourse, Shortfall, Undecided};
 use crate::whole::{Sides, Whole};
 use crate::{Action, Cost, Result};
 
@@ -97,20 +97,22 @@ impl Exact<'_> {
                 break;
             }
             let action = Action { features: set.features.clone(), change };
-            let counterfactual = counterfactual(self.problem, individual, &action, &unperturbed)?;
-            let margin = self.score(&counterfactual)? - set.raise;
+            let Ok(counterfactual) = counterfactual(self.problem, individual, &action, &unperturbed) else {
+                break;
+            };
+            let margin = self.problem.classifier().score(&counterfactual) - set.raise;
             let required = self.rounding_of_score(individual, &action.change) + set.raise_error;
             if margin >= required {
                 let cost = self.problem.cost().of(self.problem.features(), &action);
                 let cost_bound = bound.min(cost);
-                return Ok(Outcome::Found(Recourse { action, counterfactual, cost, cost_bound, margin }));
+                let found = Recourse { action, counterfactual, cost, cost_bound, margin };
+                return Ok(found.or_overflow(self.problem, required));
             }
             asked += (required - margin) + required;
             left = Some((action, margin, required));
         }
-        let (best, margin, required) = left.unwrap_or_else(|| (self.nothing(), f64::NAN, f64::NAN));
-        let (cost_bound, reason) = (bound, Reason::Rounding);
-        Ok(Outcome::Undecided(Undecided { best, margin, required, cost_bound, reason }))
+        let (best, margin, required) = left.unwrap_or_else(|| (self.no_action(), f64::NAN, f64::NAN));
+        Ok(Outcome::Undecided(Undecided::within_rounding(best, margin, required, bound)))
     }
 
     /// As [`Exact::short`]: every feature as far as it helps, every group at its best.
@@ -138,16 +140,15 @@ impl Exact<'_> {
                 best = Some((missing, Action { features: set.features.clone(), change }));
             }
         }
-        let (missing, best) = best.unwrap_or_else(|| (f64::INFINITY, self.nothing()));
+        let (missing, best) = best.unwrap_or_else(|| (f64::INFINITY, self.no_action()));
         if bound == f64::INFINITY && missing.is_finite() && missing > 0.0 {
             return Ok(Outcome::Impossible(Shortfall { best, missing }));
         }
         let required = self.problem.safety() + self.rounding_of_score(individual, &best.change);
-        let (cost_bound, reason) = (bound, Reason::Rounding);
-        Ok(Outcome::Undecided(Undecided { best, margin: -missing, required, cost_bound, reason }))
+        Ok(Outcome::Undecided(Undecided::within_rounding(best, -missing, required, bound)))
     }
 
-    fn nothing(&self) -> Action {
+    pub(super) fn no_action(&self) -> Action {
         Action { features: Vec::new(), change: Vec::new() }
     }
 
@@ -228,11 +229,7 @@ impl Knapsack<'_> {
     }
 
     fn price(&self, change: &[f64]) -> f64 {
-        let weighted = self.weights.iter().zip(change).map(|(w, c)| w * c);
-        match self.cost {
-            Cost::L1 => weighted.map(f64::abs).sum(),
-            Cost::L2 => weighted.map(|c| c * c).sum::<f64>().sqrt(),
-        }
+        self.cost.of_weighted(self.weights.iter().zip(change).map(|(w, c)| w * c))
     }
 
     /// What a change adds to the score; of a gain whose sign is in doubt, the most.
@@ -266,58 +263,80 @@ impl Knapsack<'_> {
     }
 
     /// The least cost over a box without regard to wholeness, a little less for rounding, with a
-    /// change of about that cost; infinite if the box does not allow so much.
+    /// change of about that cost; infinite if the box does not allow so much, not a number where
+    /// something overflows or vanishes so that neither is known.
     fn relaxed(&self, lower: &[f64], upper: &[f64]) -> (f64, Vec<f64>) {
         let mut change: Vec<f64> = lower.iter().zip(upper).map(|(&l, &u)| 0.0f64.clamp(l, u)).collect();
+        if self.need.is_nan() || self.need == f64::INFINITY {
+            return (f64::NAN, change);
+        }
         if self.is_enough(&change) {
             return (self.price(&change), change);
         }
         let room: Vec<f64> = (0..change.len()).map(|k| self.room(k, change[k], lower[k], upper[k])).collect();
-        let gained = |change: &[f64]| (0..change.len()).map(|k| self.gain(k, change[k])).sum::<f64>();
+        let mut least = None;
         match self.cost {
-            Cost::L1 => {
-                // Of hundreds of categories none has room once the group is decided: what is gained is
-                // summed up only where there is some.
-                for &k in self.gains.order.iter().filter(|&&k| room[k] != 0.0) {
-                    let missing = self.need - gained(&change);
-                    if missing <= 0.0 {
-                        break;
-                    }
-                    let wanted = missing / self.gains.values[k].abs();
-                    change[k] += wanted.min(room[k].abs()).copysign(room[k]);
-                }
-            }
-            Cost::L2 => {
-                let start = change.clone();
-                let at = |level: f64| -> Vec<f64> {
-                    let rate = |k: usize| self.gains.values[k].abs() / self.weights[k] / self.weights[k];
-                    let to = |k: usize| {
-                        // As far from zero as the level says, but within the box.
-                        let size = (level * rate(k)).max(start[k].abs()).min((start[k] + room[k]).abs());
-                        if room[k] == 0.0 { start[k] } else { size.copysign(room[k]) }
-                    };
-                    (0..start.len()).map(to).collect()
-                };
-                let (mut low, mut high) = (0.0, 1.0);
-                while !self.is_enough(&at(high)) && high < 1e18 {
-                    high *= 2.0;
-                }
-                for _ in 0..64 {
-                    let middle = 0.5 * (low + high);
-                    if self.is_enough(&at(middle)) { high = middle } else { low = middle }
-                }
-                change = at(high);
-                if self.is_enough(&change) {
-                    return (self.price(&at(low)), change);
-                }
-            }
+            Cost::L1 => self.fill(&room, &mut change),
+            Cost::L2 => least = self.raise(&room, &mut change),
         }
         // Rounding may leave a little to be desired.
-        let size: f64 =
-            (0..change.len()).map(|k| self.gain(k, change[k]).abs()).sum::<f64>() + self.need.abs();
-        match gained(&change) + 1e-12 * size >= self.need {
-            true => (self.price(&change) * (1.0 - 1e-12), change),
+        let size = (0..change.len()).map(|k| self.gain(k, change[k]).abs()).sum::<f64>() + self.need.abs();
+        let price = least.unwrap_or_else(|| self.price(&change) * (1.0 - 1e-12));
+        match self.gained(&change) + 1e-12 * size >= self.need {
+            _ if !size.is_finite() || !price.is_finite() => (f64::NAN, change),
+            true => (price, change),
             false => (f64::INFINITY, change),
         }
+    }
+
+    fn gained(&self, change: &[f64]) -> f64 {
+        (0..change.len()).map(|k| self.gain(k, change[k])).sum()
+    }
+
+    /// l1: the features that give most for their price first, each up to its room.
+    fn fill(&self, room: &[f64], change: &mut [f64]) {
+        // Of hundreds of categories none has room once the group is decided: what is gained is
+        // summed up only where there is some.
+        for &k in self.gains.order.iter().filter(|&&k| room[k] != 0.0) {
+            let missing = self.need - self.gained(change);
+            if missing <= 0.0 {
+                break;
+            }
+            let wanted = missing / self.gains.values[k].abs();
+            change[k] += wanted.min(room[k].abs()).copysign(room[k]);
+        }
+    }
+
+    /// l2: all features in proportion to `gain / weight^2`, as far as a level says, each within its
+    /// room. The least level that is enough is found by bisection, from one that is too low; the
+    /// price at the highest level known to be too low is returned, if the box allows enough.
+    fn raise(&self, room: &[f64], change: &mut Vec<f64>) -> Option<f64> {
+        let start = change.clone();
+        let rate = |k: usize| self.gains.values[k].abs() / self.weights[k] / self.weights[k];
+        let end = |k: usize| (start[k] + room[k]).abs();
+        let at = |level: f64| -> Vec<f64> {
+            let to = |k: usize| {
+                let size = (level * rate(k)).max(start[k].abs()).min(end(k));
+                if room[k] == 0.0 { start[k] } else { size.copysign(room[k]) }
+            };
+            (0..start.len()).map(to).collect()
+        };
+        let free = || (0..start.len()).filter(|&k| room[k] != 0.0);
+        free().next()?;
+        let speed: f64 = free().map(|k| self.gains.values[k].abs() * rate(k)).sum();
+        let is_full = |level: f64| free().all(|k| level * rate(k) >= end(k));
+        let (mut low, mut high) = (0.0, (self.need - self.gained(&start)) / speed);
+        while high.is_finite() && !self.is_enough(&at(high)) && !is_full(high) {
+            (low, high) = (high, 2.0 * high);
+        }
+        if !(high.is_finite() && high > 0.0) {
+            return Some(f64::NAN);
+        }
+        for _ in 0..64 {
+            let middle = 0.5 * (low + high);
+            if self.is_enough(&at(middle)) { high = middle } else { low = middle }
+        }
+        *change = at(high);
+        self.is_enough(change).then(|| self.price(&at(low)))
     }
 }

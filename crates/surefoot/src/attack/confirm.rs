@@ -1,0 +1,110 @@
+//! Confirms what attacks find through the definition of the margin.
+//!
+//! Attacks evaluate margins in another order of summation than the definition. A perturbation that
+//! only just crosses the decision boundary in theirs may not cross it in the other, so it is scaled
+//! up until the definition agrees.
+
+use super::{Break, within_clips};
+use crate::margin::{counterfactual, margin};
+use crate::{Action, Problem};
+
+/// Shares by which a perturbation is scaled up until it breaks the action. The first ones are those
+/// of rounding errors relative to the perturbation; the others are needed where the action ends on
+/// the boundary, so that the perturbation is itself no larger than a rounding error.
+const GROWTH: [f64; 18] =
+    [0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 1e1, 1e2, 1e3, 1e4, 1e6, 1e8];
+/// Growth up to this share is tried whatever the size of a perturbation.
+const SMALL_GROWTH: f64 = 1e-2;
+/// A perturbation may grow further up to this size, in standardised units, where the uncertainty is
+/// smaller: it is still no larger than a rounding error in the data.
+const NEGLIGIBLE: f64 = 1e-6;
+/// Halvings between a multiple that does not break the action and one that does.
+const HALVINGS: usize = 50;
+
+/// The break that a perturbation is or nearly is: it or the smallest of a few multiples of it that
+/// breaks the action, none larger than `limit`.
+///
+/// Where there is no limit and this is none, or one beyond the uncertainty, the perturbation scaled
+/// to the uncertainty is tried as well, so that an action which breaks within the uncertainty along
+/// this direction is reported as such.
+pub(super) fn confirm(
+    problem: &Problem,
+    individual: &[f64],
+    action: &Action,
+    perturbation: &[f64],
+    limit: f64,
+) -> Option<Break> {
+    let ray = Ray { problem, individual, action, direction: perturbation };
+    let found = ray.grown(limit);
+    if found.as_ref().is_some_and(|found| found.size <= problem.epsilon()) || limit <= problem.epsilon() {
+        return found;
+    }
+    ray.within_uncertainty().or(found)
+}
+
+/// The multiples of a perturbation.
+pub(super) struct Ray<'a> {
+    pub problem: &'a Problem,
+    pub individual: &'a [f64],
+    pub action: &'a Action,
+    pub direction: &'a [f64],
+}
+
+impl Ray<'_> {
+    /// The break at a multiple no larger than `limit`, evaluated by the definition. A perturbation to
+    /// somebody whom the causal model cannot produce breaks nothing.
+    fn at(&self, share: f64, limit: f64) -> Option<Break> {
+        let scaled = self.direction.iter().map(|d| d * share).collect();
+        let mut perturbation = within_clips(self.problem, self.individual, scaled);
+        self.problem.norm().shrink(&mut perturbation, limit);
+        let margin = margin(self.problem, self.individual, self.action, &perturbation).ok()?;
+        let counterfactual = counterfactual(self.problem, self.individual, self.action, &perturbation).ok();
+        let size = self.problem.norm().value(&perturbation);
+        let breaks = margin < 0.0 && size.is_finite();
+        breaks.then_some(Break { perturbation, size, counterfactual, margin })
+    }
+
+    fn grown(&self, limit: f64) -> Option<Break> {
+        let size = self.problem.norm().value(self.direction);
+        let most = self.problem.epsilon().max(NEGLIGIBLE);
+        let mut without = 0.0;
+        for growth in GROWTH {
+            let share = 1.0 + growth;
+            if growth > SMALL_GROWTH && size * share > most {
+                return None;
+            }
+            if let Some(found) = self.at(share, limit) {
+                let is_close = growth < 10.0 * SMALL_GROWTH;
+                return Some(if is_close { found } else { self.shrunk(without, share, found) });
+            }
+            without = share;
+        }
+        None
+    }
+
+    /// The smallest break found along the direction among perturbations within the uncertainty.
+    pub fn within_uncertainty(&self) -> Option<Break> {
+        let epsilon = self.problem.epsilon();
+        let share = epsilon / self.problem.norm().value(self.direction);
+        if !share.is_finite() {
+            return None;
+        }
+        Some(self.shrunk(0.0, share, self.at(share, epsilon)?))
+    }
+
+    /// The smallest break that bisection finds between a multiple that does not break the action and
+    /// one that does.
+    fn shrunk(&self, mut without: f64, mut with: f64, mut found: Break) -> Break {
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (without + with);
+            match self.at(middle, found.size) {
+                Some(smaller) => (with, found) = (middle, smaller),
+                None => without = middle,
+            }
+            if with - without <= 1e-12 * with {
+                break;
+            }
+        }
+        found
+    }
+}

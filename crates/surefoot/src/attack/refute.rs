@@ -1,0 +1,76 @@
+//! Every attack together with the search of proofs.
+
+use rayon::prelude::*;
+
+use super::confirm::Ray;
+use super::linear::Linear;
+use super::{Break, smallest_break};
+use crate::certify::LEAST_MARGIN;
+use crate::margin::counterfactual;
+use crate::recourse::require_budget;
+use crate::{Action, Budget, People, Problem, Result, Verdict, certify};
+
+/// What a linear margin may be off by, as a share of the sizes of its terms.
+const ROUNDING: f64 = 1e-10;
+
+/// The smallest perturbation found to break each action, by [`smallest_break`] and, where that finds
+/// none within the uncertainty guarded against, by the search of [`certify()`] with this budget.
+///
+/// Guarantees that an action which `certify` with the same budget disproves is reported with a break
+/// no larger than the uncertainty. That an action has none does not prove that it holds.
+///
+/// # Errors
+/// As [`certify()`].
+pub fn refute(
+    problem: &Problem,
+    people: &People,
+    actions: &[Action],
+    budget: Budget,
+) -> Result<Vec<Option<Break>>> {
+    require_budget(budget)?;
+    let breaks = smallest_break(problem, people, actions)?;
+    let each = breaks.into_par_iter().enumerate();
+    each.map(|(i, found)| search_further(problem, people.individual(i), &actions[i], found, budget)).collect()
+}
+
+/// The second part of [`refute`], for one individual: a break within the uncertainty guarded against
+/// that the search of [`certify()`] finds, where `found`, what [`smallest_break`] has found, is none;
+/// otherwise `found`.
+///
+/// # Errors
+/// As [`certify()`].
+pub fn search_further(
+    problem: &Problem,
+    individual: &[f64],
+    action: &Action,
+    found: Option<Break>,
+    budget: Budget,
+) -> Result<Option<Break>> {
+    let is_broken = found.as_ref().is_some_and(|found| found.size <= problem.epsilon());
+    if is_broken || Linear::knows(problem) && is_beyond_doubt(problem, individual, action, found.as_ref())? {
+        return Ok(found);
+    }
+    let Verdict::Breaks { perturbation, .. } = certify(problem, individual, action, budget)?.verdict else {
+        return Ok(found);
+    };
+    let ray = Ray { problem, individual, action, direction: &perturbation };
+    Ok(ray.within_uncertainty().or(found))
+}
+
+/// Whether the worst case of an action in a linear problem, of which the smallest break is known, is
+/// favourable by more than rounding errors, so that there is nothing to search for.
+fn is_beyond_doubt(
+    problem: &Problem,
+    individual: &[f64],
+    action: &Action,
+    found: Option<&Break>,
+) -> Result<bool> {
+    let unperturbed = vec![0.0; individual.len()];
+    let reached = counterfactual(problem, individual, action, &unperturbed)?;
+    let (weights, intercept) = problem.classifier().coefficients()?;
+    let size: f64 = weights.iter().zip(&reached).map(|(w, x)| (w * x).abs()).sum();
+    // The margin falls evenly, to zero at the break.
+    let left = found.map_or(1.0, |found| 1.0 - problem.epsilon() / found.size);
+    let worst = problem.classifier().score(&reached) * left;
+    Ok(worst > 2.0 * LEAST_MARGIN + ROUNDING * (size + intercept.abs()))
+}

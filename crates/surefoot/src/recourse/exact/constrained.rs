@@ -1,0 +1,267 @@
+//! Exact recourse where outcomes must meet requirements: constraints, and limits on what follows.
+//!
+//! All of them are linear in the change, as is the score: for each intervention set what remains is a
+//! linear program ([`Program`]). Sets are looked at in the order of their cost without requirements, so
+//! that most are never solved. Where actions take whole values, boxes whose solution is not whole are
+//! cut. Lower bounds on the cost rest on multipliers alone, with rows that are lenient by more than
+//! rounding can matter; an action is found with rows that are strict by as much, and then evaluated as
+//! the definition has it.
+
+use super::{Exact, Set};
+use crate::action::feasible_change;
+use crate::margin::counterfactual;
+use crate::program::{Program, Row, Solution};
+use crate::recourse::{Outcome, Recourse, Shortfall, Undecided};
+use crate::whole::{Sides, Whole};
+use crate::{Action, Result};
+
+/// Boxes looked at for one intervention set before another method is asked.
+const MOST: usize = 5_000;
+/// Attempts to find an action whose evaluation confirms it.
+const ATTEMPTS: usize = 4;
+/// Steps in the search for the most that can be reached.
+const HALVINGS: usize = 30;
+/// What solutions of linear programs may miss of a row, relative to its terms.
+const MISSED: f64 = 1e-10;
+
+/// Costs beyond this, in standard deviations, are proven where that there is no action at all is in
+/// doubt only because of rounding.
+const FAR_AWAY: f64 = 1e9;
+
+/// What came of branch and bound over the changes of one set.
+struct Branched {
+    /// No change that meets the rows costs less; infinite: none meets them.
+    lower: f64,
+    /// The cheapest change found.
+    change: Option<Vec<f64>>,
+}
+
+impl Exact<'_> {
+    /// As [`Exact::solve`], over actions whose outcome meets every requirement; nothing where it could
+    /// not be told.
+    pub(super) fn solve_constrained(&self, individual: &[f64], score: f64) -> Result<Option<Outcome>> {
+        let mut change = Vec::new();
+        let unconstrained = self.sets.iter().map(|set| {
+            let need = set.raise - score - set.raise_error - self.rounding_of_score(individual, &[]);
+            let least = self.fill(set, &set.most, individual, need, &mut change);
+            (if least.is_nan() { 0.0 } else { least * (1.0 - 1e-12) }, set)
+        });
+        let mut sets: Vec<(f64, &Set)> = unconstrained.filter(|(least, _)| least.is_finite()).collect();
+        sets.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut bound = f64::INFINITY;
+        let mut best: Option<Recourse> = None;
+        for (least, set) in sets {
+            let cost = best.as_ref().map_or(f64::INFINITY, |best| best.cost);
+            if least > cost * (1.0 + 1e-12) {
+                bound = bound.min(least);
+                break;
+            }
+            let whole = Whole::new(self.problem, individual, &set.features);
+            let lenient = self.rows(set, individual, score, -1.0, &[]);
+            let Some(Branched { lower, .. }) = self.branch(individual, set, &whole, &lenient) else {
+                return Ok(None);
+            };
+            let lower = lower.max(least);
+            bound = bound.min(lower);
+            if lower > cost * (1.0 + 1e-12) {
+                continue;
+            }
+            let Some(found) = self.found(individual, score, set, &whole)? else { continue };
+            // Among equally cheap ones the fewest features.
+            let is_fewer = |best: &Recourse| found.action.features.len() < best.action.features.len();
+            let is_better = best.as_ref().is_none_or(|best| {
+                found.cost < best.cost * (1.0 - 1e-12)
+                    || is_fewer(best) && found.cost <= best.cost * (1.0 + 1e-12)
+            });
+            if is_better {
+                best = Some(found);
+            }
+        }
+        Ok(match best {
+            Some(best) => {
+                let cost_bound = bound.min(best.cost);
+                Some(Outcome::Found(Recourse { cost_bound, ..best }))
+            }
+            None if bound == f64::INFINITY => {
+                Some(Outcome::Impossible(self.constrained_shortfall(individual, score)))
+            }
+            // No search would find what is so far away.
+            None if bound >= FAR_AWAY => {
+                let Shortfall { best, missing } = self.constrained_shortfall(individual, score);
+                let required = self.problem.safety() + self.rounding_of_score(individual, &best.change);
+                Some(Outcome::Undecided(Undecided::within_rounding(best, -missing, required, bound)))
+            }
+            None => None,
+        })
+    }
+
+    /// The rows of a set: the score, then the requirements. `side` is 1 for rows that are stricter than
+    /// the definition by what rounding may matter, -1 for rows that are more lenient by as much. `extra`
+    /// is added to what each row asks for.
+    fn rows(&self, set: &Set, individual: &[f64], score: f64, side: f64, extra: &[f64]) -> Vec<Row> {
+        let extra = |j: usize| extra.get(j).copied().unwrap_or(0.0);
+        let slack = set.raise_error + self.rounding_of_score(individual, &[]);
+        let safety = if side > 0.0 { self.problem.safety() } else { 0.0 };
+        let gains = set.gains.values.clone();
+        let doubt = gains.iter().zip(&set.most.values).map(|(gain, most)| (most - gain).abs()).collect();
+        let need = set.raise - score + side * slack + safety + extra(0);
+        let mut rows = vec![Row { coefficients: gains, need, doubt }];
+        for (j, (rule, effects)) in self.problem.requirements().iter().zip(&set.requirements).enumerate() {
+            let now = rule.upper_value(individual);
+            let reach = self.requirement_reach[j].iter().zip(self.problem.features().iter().zip(individual));
+            let size: f64 =
+                reach.map(|(size, (f, x))| size * (x.abs() + (f.mean / f.std).abs())).sum::<f64>()
+                    + now.abs();
+            let slack = self.rounding(size) + rule.rounding(individual);
+            // A requirement that this set does not touch is as good as met where it is met now.
+            let is_touched = effects.values.iter().any(|value| *value != 0.0);
+            let side = if is_touched { side } else { -1.0 };
+            rows.push(Row {
+                coefficients: effects.values.clone(),
+                need: -now + side * slack + extra(j + 1),
+                doubt: effects.errors.clone(),
+            });
+        }
+        rows
+    }
+
+    /// The feasible changes of a set, as a box.
+    fn box_of(&self, individual: &[f64], set: &Set) -> Sides {
+        let features = self.problem.features();
+        set.features.iter().map(|&i| feasible_change(features, i, individual[i])).unzip()
+    }
+
+    /// The cheapest change of a set that meets some rows, by branch and bound over whole values; nothing
+    /// where it could not be told.
+    fn branch(&self, individual: &[f64], set: &Set, whole: &Whole, rows: &[Row]) -> Option<Branched> {
+        let (weights, cost) = (&set.weights[..], self.problem.cost());
+        let action = |change: &[f64]| Action { features: set.features.clone(), change: change.to_vec() };
+        let price = |change: &[f64]| cost.of(self.problem.features(), &action(change));
+        let mut open: Vec<Sides> = whole.tightened(self.box_of(individual, set)).into_iter().collect();
+        let mut result = Branched { lower: f64::INFINITY, change: None };
+        let mut least_found = f64::INFINITY;
+        let mut looked = 0;
+        while let Some((lower, upper)) = open.pop() {
+            looked += 1;
+            let program = Program { rows, weights, cost, lower: &lower, upper: &upper };
+            let (least, point) = match program.solve() {
+                Solution::Optimal { point, multipliers } => (program.cost_bound(&multipliers), point),
+                Solution::Infeasible { multipliers } => {
+                    result.lower = result.lower.min(program.infeasible_bound(multipliers));
+                    continue;
+                }
+                Solution::Unknown => return None,
+            };
+            if looked > MOST {
+                return None;
+            }
+            if least >= least_found {
+                result.lower = result.lower.min(least);
+                continue;
+            }
+            let near = whole.near(&lower, &upper, &point);
+            let is_good = meets(rows, &near);
+            if is_good && price(&near) < least_found {
+                (least_found, result.change) = (price(&near), Some(near.clone()));
+            }
+            let parts = parts(whole, (&lower, &upper), &point, &near, is_good);
+            if parts.is_empty() {
+                result.lower = result.lower.min(least);
+            }
+            open.extend(parts.into_iter().filter_map(|part| whole.tightened(part)));
+        }
+        Some(result)
+    }
+
+    /// The cheapest action of a set that meets every requirement and holds, as the definition evaluates
+    /// it; nothing if there is none, or none that evaluation confirms.
+    fn found(&self, individual: &[f64], score: f64, set: &Set, whole: &Whole) -> Result<Option<Recourse>> {
+        let unperturbed = vec![0.0; individual.len()];
+        let mut extra = vec![0.0; self.problem.requirements().len() + 1];
+        for _ in 0..ATTEMPTS {
+            let strict = self.rows(set, individual, score, 1.0, &extra);
+            let branched = self.branch(individual, set, whole, &strict);
+            let Some(change) = branched.and_then(|branched| branched.change) else { return Ok(None) };
+            let action = Action { features: set.features.clone(), change };
+            let reached = counterfactual(self.problem, individual, &action, &unperturbed)?;
+            let margin = self.score(&reached)? - set.raise;
+            let required = self.rounding_of_score(individual, &action.change) + set.raise_error;
+            if margin >= required && self.problem.is_met(individual, &reached) {
+                let cost = self.problem.cost().of(self.problem.features(), &action);
+                let (counterfactual, cost_bound) = (reached, 0.0);
+                return Ok(Some(Recourse { action, counterfactual, cost, cost_bound, margin }));
+            }
+            extra[0] += (required - margin).max(0.0) + required;
+            for (rule, extra) in self.problem.requirements().iter().zip(&mut extra[1..]) {
+                *extra += 2.0 * (-rule.value(&reached)).max(0.0) + rule.rounding(&reached);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The most that any change of the largest set reaches which meets every requirement.
+    fn constrained_shortfall(&self, individual: &[f64], score: f64) -> Shortfall {
+        let nothing = Shortfall { best: self.no_action(), missing: f64::INFINITY };
+        let Some(set) = self.sets.iter().max_by_key(|set| set.features.len()) else { return nothing };
+        let whole = Whole::new(self.problem, individual, &set.features);
+        let rows = self.rows(set, individual, score, 1.0, &[]);
+        let with = |share: f64| {
+            let mut rows = rows.clone();
+            rows[0].need *= share;
+            self.branch(individual, set, &whole, &rows)?.change
+        };
+        let Some(mut change) = with(0.0) else { return nothing };
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            match with(middle) {
+                Some(better) => (low, change) = (middle, better),
+                None => high = middle,
+            }
+        }
+        let raised: f64 = set.gains.values.iter().zip(&change).map(|(gain, change)| gain * change).sum();
+        let missing = set.raise - score - raised;
+        Shortfall { best: Action { features: set.features.clone(), change }, missing }
+    }
+}
+
+/// Whether a change meets every row, up to what a solution may miss.
+fn meets(rows: &[Row], change: &[f64]) -> bool {
+    rows.iter().all(|row| {
+        let terms = row.coefficients.iter().zip(change).map(|(c, t)| c * t);
+        let size = terms.clone().map(f64::abs).sum::<f64>() + row.need.abs();
+        terms.sum::<f64>() >= row.need - MISSED * size
+    })
+}
+
+/// The parts of a box to be looked at next: all moves of a group that is not decided, or both halves
+/// across a side on which the solution is not whole. None where the solution of the box is final.
+fn parts(
+    whole: &Whole,
+    (lower, upper): (&[f64], &[f64]),
+    point: &[f64],
+    near: &[f64],
+    is_good: bool,
+) -> Vec<Sides> {
+    let is_open = |k: usize| whole.is_whole(k) && lower[k] < upper[k];
+    if let Some(group) = whole.groups().iter().find(|group| group.columns.iter().any(|&k| is_open(k))) {
+        let is_inside = |change: &&Vec<f64>| {
+            group.columns.iter().zip(*change).all(|(&k, c)| *c >= lower[k] && *c <= upper[k])
+        };
+        let fixed = |change: &Vec<f64>| {
+            let mut part = (lower.to_vec(), upper.to_vec());
+            group.put(change, &mut part.0);
+            group.put(change, &mut part.1);
+            part
+        };
+        return group.moves.iter().filter(is_inside).map(fixed).collect();
+    }
+    let off = |k: usize| (point[k] - near[k]).abs();
+    let farthest = (0..point.len()).filter(|&k| is_open(k)).max_by(|&a, &b| off(a).total_cmp(&off(b)));
+    let is_final = |k: usize| is_good && off(k) <= 1e-9 * (1.0 + near[k].abs());
+    let Some(k) = farthest.filter(|&k| !is_final(k)) else { return Vec::new() };
+    let Some((end, start)) = whole.halves(lower, upper, k, point[k]) else { return Vec::new() };
+    let mut parts = [(lower.to_vec(), upper.to_vec()), (lower.to_vec(), upper.to_vec())];
+    (parts[0].1[k], parts[1].0[k]) = (end, start);
+    parts.into()
+}
