@@ -5,14 +5,16 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use surefoot::{Action, Features, Infeasible};
+use surefoot::{Action, Features, Infeasible, escape_line};
 use surefoot_cli::table::{Reader, Table, parse_number};
+
+use crate::ids::Ids;
 
 /// How many examples are told.
 pub const EXAMPLES: usize = 3;
 
 /// A table of actions: a column that identifies people and, for each feature that is acted upon, a
-/// column `action:<feature>` with its change in own units; empty: not acted upon.
+/// column `action:<feature>` with its change in own units; empty: not acted upon; 0: held where it is.
 ///
 /// Somebody may have several actions where there is a column `option`.
 ///
@@ -24,12 +26,13 @@ pub struct Answers<'a> {
     reader: Reader,
     /// The features with a column of actions.
     told: Vec<usize>,
-    has_ids: bool,
+    /// None where people are known by their row.
+    ids: Option<Ids>,
     has_options: bool,
     /// What was read and not yet looked up; nothing for people without an action.
     waiting: HashMap<String, Vec<Action>>,
     /// Whose row was read last: more of theirs may follow.
-    last: String,
+    last: Option<String>,
 }
 
 impl<'a> Answers<'a> {
@@ -53,17 +56,18 @@ impl<'a> Answers<'a> {
                 path.display()
             );
         }
-        let (has_ids, has_options) = (id.is_some(), has(&"option".to_owned()));
+        let has_options = has(&"option".to_owned());
+        let ids = id.as_ref().map(|column| Ids::new(path, column));
         let texts: Vec<String> = told.iter().map(|&i| column(features, i)).chain(id).collect();
         let reader = table.select(&[], &texts)?;
-        let (path, waiting, last) = (path.into(), HashMap::new(), String::new());
-        Ok(Self { path, features, reader, told, has_ids, has_options, waiting, last })
+        let (path, waiting, last) = (path.into(), HashMap::new(), None);
+        Ok(Self { path, features, reader, told, ids, has_options, waiting, last })
     }
 
     /// The actions of somebody; none if the table has none.
     pub fn take(&mut self, id: &str) -> Result<Vec<Action>> {
         loop {
-            let is_whole = !self.has_options || self.last != id;
+            let is_whole = !self.has_options || self.last.as_deref() != Some(id);
             if is_whole && let Some(actions) = self.waiting.remove(id) {
                 return Ok(actions);
             }
@@ -79,10 +83,11 @@ impl<'a> Answers<'a> {
         self.waiting.retain(|_, actions| !actions.is_empty());
         let Some(first) = self.waiting.keys().min() else { return Ok(()) };
         bail!(
-            "{}: {} actions are of nobody in {}, or of somebody for a second time; the first of `{first}`",
+            "{}: {} actions are of nobody in {}; the first of `{}`",
             self.path.display(),
             self.waiting.len(),
-            people.display()
+            people.display(),
+            escape_line(first)
         );
     }
 
@@ -90,7 +95,7 @@ impl<'a> Answers<'a> {
     fn read(&mut self) -> Result<bool> {
         let Some(batch) = self.reader.next() else { return Ok(false) };
         let mut batch = batch?;
-        let mut ids = if self.has_ids { batch.texts.pop() } else { None };
+        let mut ids = if self.ids.is_some() { batch.texts.pop() } else { None };
         for (row, place) in batch.places.iter().enumerate() {
             let mut action = Action { features: Vec::new(), change: Vec::new() };
             let cells = batch.texts.iter().zip(&self.told).filter(|(cells, _)| !cells[row].is_empty());
@@ -105,12 +110,14 @@ impl<'a> Answers<'a> {
                 Some(ids) => std::mem::take(&mut ids[row]),
                 None => (batch.start + row + 1).to_string(),
             };
+            // The options of somebody are in rows that follow each other.
+            let is_another_option = self.has_options && self.last.as_ref() == Some(&name);
+            if let Some(ids) = self.ids.as_mut().filter(|_| !is_another_option) {
+                ids.note(&name, *place)?;
+            }
             let actions = self.waiting.entry(name.clone()).or_default();
             actions.extend(Some(action).filter(|action| !action.features.is_empty()));
-            if actions.len() > 1 && !self.has_options {
-                bail!("{}, {place}: `{name}` has two actions; remove one", self.path.display());
-            }
-            self.last = name;
+            self.last = Some(name);
         }
         Ok(true)
     }
@@ -130,7 +137,7 @@ impl Hindered {
         let why = why?.to_string();
         self.count += 1;
         if self.count <= EXAMPLES {
-            self.examples += &format!("That of {id} cannot be taken: {why}.\n");
+            self.examples += &format!("That of {} cannot be taken: {why}.\n", escape_line(id));
         }
         Some(why)
     }

@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use surefoot::attack::DeepFool;
 use surefoot::{
-    Action, Attack, Break, Exact, Features, People, Problem, ProblemFile, describe_shift, infeasible,
-    smallest_break,
+    Break, Budget, Features, Problem, ProblemFile, describe_shift, escape_line, infeasible, refute,
 };
 use surefoot_cli::table::{Column, Values, Writer};
 
 use crate::Said;
 use crate::answers::{Answers, EXAMPLES, Hindered};
+use crate::effort::check_evaluations;
+use crate::formulas;
 use crate::outputs::Outputs;
 use crate::people::Source;
 
@@ -36,10 +36,15 @@ pub struct Options {
     /// of the row.
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
+    /// Bounds and evaluations that the search of `surefoot certify` may cost for each action that
+    /// the attacks do not break.
+    #[arg(long, default_value_t = Budget::default().evaluations)]
+    evaluations: usize,
 }
 
 /// Says how many actions break within the uncertainty that the problem guards against.
 pub fn run(options: &Options) -> Result<Said> {
+    check_evaluations(options.evaluations)?;
     let file = ProblemFile::read(&options.problem)?;
     let problem = file.problem()?;
     if let Some(output) = &options.output {
@@ -52,7 +57,7 @@ pub fn run(options: &Options) -> Result<Said> {
     let mut source = Source::open(&options.people, problem.features(), options.id.as_deref())?;
     let create = |path: &PathBuf| Writer::create(path, &columns(problem.features()));
     let mut writer = options.output.as_ref().map(create).transpose()?;
-    let is_linear = Exact::new(&problem).is_ok();
+    let budget = Budget { evaluations: options.evaluations };
     let (mut attacked, mut broken, mut without, mut least) = (0, 0, 0, f64::INFINITY);
     let mut examples = String::new();
     let mut hindered = Hindered::default();
@@ -74,7 +79,7 @@ pub fn run(options: &Options) -> Result<Said> {
         }
         let people = group.people.select(&positions)?;
         let breaks =
-            breaks(&problem, &people, &actions, is_linear).map_err(|error| group.blame(&problem, error))?;
+            refute(&problem, &people, &actions, budget).map_err(|error| group.blame(&problem, error))?;
         let mut reasons = Vec::with_capacity(actions.len());
         for ((id, individual), action) in ids.iter().zip(people.iter()).zip(&actions) {
             let why =
@@ -90,6 +95,7 @@ pub fn run(options: &Options) -> Result<Said> {
                 broken += 1;
                 if broken <= EXAMPLES {
                     let shift = describe_shift(&problem, &found.perturbation)?;
+                    let id = escape_line(id);
                     writeln!(examples, "That of {id} breaks with {shift} (size {:.3e}).", found.size)?;
                 }
             }
@@ -100,17 +106,17 @@ pub fn run(options: &Options) -> Result<Said> {
     }
     bar.finish_and_clear();
     answers.finish(&options.people)?;
-    if let Some(writer) = writer {
-        writer.finish()?;
+    if let (Some(writer), Some(path)) = (writer, &options.output) {
+        formulas::finish(writer, path)?;
     }
     let epsilon = problem.epsilon();
     let mut text = format!(
-        "{attacked} actions: {broken} were broken by shifts of up to {epsilon}, {} withstood every attack. {without} \
-         people have no action.\n",
+        "{attacked} actions: {broken} are broken by shifts of up to {epsilon}; for {} no such shift was found, \
+         which proves nothing (`surefoot certify` does). {without} people have no action.\n",
         attacked - broken
     );
     if least.is_finite() {
-        writeln!(text, "The smallest shift that breaks one of them has the size {least:.6}.")?;
+        writeln!(text, "The smallest shift found to break one of them has the size {least:.3e}.")?;
     }
     text += &examples;
     write!(text, "{hindered}")?;
@@ -120,19 +126,7 @@ pub fn run(options: &Options) -> Result<Said> {
     Ok(Said { text, holds: broken == 0 && hindered.count == 0 })
 }
 
-/// The smallest break of each action. DeepFool alone is exact where everything is linear.
-fn breaks(
-    problem: &Problem,
-    people: &People,
-    actions: &[Action],
-    is_linear: bool,
-) -> surefoot::Result<Vec<Option<Break>>> {
-    if is_linear {
-        return DeepFool::default().attack(problem, people, actions);
-    }
-    smallest_break(problem, people, actions)
-}
-
+/// Whether a break is within the uncertainty that the problem guards against.
 fn is_broken(problem: &Problem, found: &Break) -> bool {
     found.size <= problem.epsilon()
 }

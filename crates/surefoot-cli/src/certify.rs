@@ -12,13 +12,14 @@ use rayon::prelude::*;
 use surefoot::check::{Checked, SavedProof, check};
 use surefoot::{
     Action, Budget, Certificate, Infeasible, Outcome, Problem, ProblemFile, Verdict, certify, describe_shift,
-    infeasible,
+    escape_line, infeasible,
 };
 use surefoot_cli::table::{Column, Values, Writer};
 
 use crate::Said;
 use crate::answers::{Answers, EXAMPLES, Hindered};
 use crate::effort::check_evaluations;
+use crate::formulas;
 use crate::outputs::Outputs;
 use crate::people::Source;
 
@@ -116,7 +117,7 @@ pub fn run(options: &Options) -> Result<Said> {
                     breaking += 1;
                     let shift = describe_shift(&problem, perturbation)?;
                     if breaking <= EXAMPLES {
-                        writeln!(examples, "That of {id} breaks with {shift}.")?;
+                        writeln!(examples, "That of {} breaks with {shift}.", escape_line(id))?;
                     }
                     ("breaks", None, Some(*margin), Some(shift))
                 }
@@ -147,8 +148,8 @@ pub fn run(options: &Options) -> Result<Said> {
     }
     bar.finish_and_clear();
     promised.finish(people)?;
-    if let Some(writer) = writer {
-        writer.finish()?;
+    if let (Some(writer), Some(path)) = (writer, &options.output) {
+        formulas::finish(writer, path)?;
     }
     let epsilon = problem.epsilon();
     let mut text = format!(
@@ -192,6 +193,7 @@ fn check_proofs(problem: &Problem, path: &Path) -> Result<Said> {
             })
             .collect::<Result<Vec<_>>>()?;
         for (id, proof, checked) in checked {
+            let id = escape_line(&id);
             let fault = match checked {
                 Checked::Verified(_) => {
                     counts.add(&proof.outcome);

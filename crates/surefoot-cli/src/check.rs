@@ -4,6 +4,7 @@
 mod graph;
 pub mod people;
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,9 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use surefoot::file::{Audience, ModelFolder, write_atomically};
 use surefoot::problem::{ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile};
-use surefoot::{Change, Cost, Features, Forbidden, Form, Network, NormKind, ProblemFile};
+use surefoot::{
+    Change, Cost, Features, Forbidden, Form, Network, NormKind, ProblemFile, escape_line, escape_text,
+};
 
 use crate::outputs::Outputs;
 use graph::Graph;
@@ -71,7 +74,7 @@ pub fn run(options: &Options) -> Result<String> {
     if complaints.is_empty() {
         return Ok(text);
     }
-    std::io::stdout().write_all(text.as_bytes())?;
+    std::io::stdout().write_all(escape_text(&text).as_bytes())?;
     bail!("{}", complaints.join("\n"))
 }
 
@@ -82,16 +85,22 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
         text += "\nEquations: none, features are taken to be independent.\n";
     } else {
         text += "\nEquations, causes first:\n";
+        let by_feature: HashMap<&str, &EquationEntry> =
+            entries.iter().map(|entry| (entry.feature.as_str(), entry)).collect();
         for i in graph.order() {
             let name = &features.feature(i).name;
-            match entries.iter().find(|entry| entry.feature == *name) {
+            match by_feature.get(name.as_str()) {
                 Some(entry) => writeln!(text, "  {name} = {}", equation(entry, file.folder()))?,
                 None => writeln!(text, "  {name} has no causes")?,
             }
         }
-        text += "\nCausal graph (a dot: causes what the arrow points at):\n";
-        for line in graph.text().lines() {
-            writeln!(text, "  {line}")?;
+        if graph.is_readable_as_text() {
+            text += "\nCausal graph (a dot: causes what the arrow points at):\n";
+            for line in graph.text().lines() {
+                writeln!(text, "  {line}")?;
+            }
+        } else {
+            text += "\nCausal graph: too wide for text; --svg draws it.\n";
         }
     }
     writeln!(text, "\nClassifier: {}", classifier(file, features))?;
@@ -173,9 +182,13 @@ fn feature_table(file: &ProblemFile, features: &Features) -> Table {
         let weight = if feature.is_actionable() { number(feature.weight) } else { String::new() };
         // Alone, in people's own units.
         let shift = epsilon * feature.std / norm.weights().map_or(1.0, |weights| weights[i]);
+        let kind = feature
+            .group
+            .as_ref()
+            .map_or(feature.kind.to_string(), |group| format!("of {}", escape_line(group)));
         table.add_row([
-            feature.name.clone(),
-            feature.group.as_ref().map_or(feature.kind.to_string(), |group| format!("of {group}")),
+            escape_line(&feature.name).into_owned(),
+            kind,
             number(feature.mean),
             number(feature.std),
             limits,

@@ -12,7 +12,7 @@ use indicatif::{ParallelProgressIterator, ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use surefoot::recourse::WorstCase;
 use surefoot::{
-    Equation, Exact, Features, Norm, Outcome, People, Problem, Scm, describe, describe_shift, train,
+    Equation, Exact, Features, LimitsOn, Norm, Outcome, People, Problem, Scm, describe, describe_shift, train,
 };
 use surefoot_paper::loan;
 
@@ -92,7 +92,9 @@ pub fn run(options: &Options) -> Result<Report> {
     };
     let equations = loan::CAUSES.into_iter().map(fit).collect::<Result<Vec<_>>>()?;
     let scm = Scm::new(&features, equations)?;
-    let standard = Problem::new(features.clone(), classifier)?.with_causal_model(scm)?;
+    let standard = Problem::new(features.clone(), classifier)?
+        .with_limits_on(LimitsOn::Action)?
+        .with_causal_model(scm)?;
     let robust = standard.clone().with_uncertainty(Norm::L2, options.epsilon).context("--epsilon")?;
     bar.finish_and_clear();
 

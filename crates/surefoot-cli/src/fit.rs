@@ -139,7 +139,7 @@ pub fn run(options: &Options) -> Result<String> {
     let borrowed: Vec<(&str, &[&str])> =
         parents.iter().map(|(feature, parents)| (*feature, &parents[..])).collect();
     let fitted = fitting.run_with(features, rows.view(), &borrowed, &mut |feature, _| {
-        bar.set_message(feature.to_owned());
+        bar.set_message(surefoot::escape_line(feature).into_owned());
         bar.inc(1);
         ControlFlow::Continue(())
     });

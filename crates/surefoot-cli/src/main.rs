@@ -8,6 +8,8 @@ mod data;
 mod demo;
 mod effort;
 mod fit;
+mod formulas;
+mod ids;
 mod init;
 mod outputs;
 mod people;
@@ -90,7 +92,7 @@ fn main() -> ExitCode {
         Command::Data(options) => data::run(&options).map(Said::from),
     };
     let written = result.and_then(|said| {
-        io::stdout().write_all(said.text.as_bytes())?;
+        io::stdout().write_all(surefoot::escape_text(&said.text).as_bytes())?;
         Ok(said.holds)
     });
     report_leftovers();
@@ -100,8 +102,7 @@ fn main() -> ExitCode {
         // Whoever reads our output may stop early: `surefoot demo | head`.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nothing is left to be done if even this cannot be written.
-            let _ = writeln!(io::stderr(), "surefoot: {error:#}");
+            warn(&format!("{error:#}"));
             ExitCode::from(2)
         }
     }
@@ -110,12 +111,15 @@ fn main() -> ExitCode {
 /// Names the temporary files of killed runs that were removed.
 fn report_leftovers() {
     for path in surefoot::file::removed_leftovers() {
-        let _ = writeln!(
-            io::stderr(),
-            "surefoot: removed {}, which an earlier run left that was killed",
-            path.display()
-        );
+        warn(&format!("removed {}, which an earlier run left that was killed", path.display()));
     }
+}
+
+/// Writes a message to standard error, with what would act on a terminal escaped.
+fn warn(message: &str) {
+    let message = format!("surefoot: {message}\n");
+    // Nothing is left to be done if even this cannot be written.
+    let _ = io::stderr().write_all(surefoot::escape_text(&message).as_bytes());
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -7,6 +7,8 @@ use surefoot::feature;
 use surefoot::{Features, People, Problem};
 use surefoot_cli::table::{Place, Reader, Table};
 
+use crate::ids::Ids;
+
 /// What stands between the names of a group and of a category in that of a column.
 pub const SEPARATORS: [char; 6] = ['_', '=', ':', '-', '.', ' '];
 
@@ -35,7 +37,8 @@ pub struct Source<'a> {
     path: &'a Path,
     features: &'a Features,
     reader: Reader,
-    has_ids: bool,
+    /// None where people are known by their row.
+    ids: Option<Ids>,
 }
 
 impl<'a> Source<'a> {
@@ -44,9 +47,9 @@ impl<'a> Source<'a> {
     pub fn open(path: &'a Path, features: &'a Features, id: Option<&str>) -> Result<Self> {
         let table = Table::open(path)?;
         let id = id.map(str::to_owned).or_else(|| table.columns().iter().find(|name| *name == "id").cloned());
-        let ids: Vec<String> = id.into_iter().collect();
-        let has_ids = !ids.is_empty();
-        Ok(Self { path, features, reader: table.select(&features.names(), &ids)?, has_ids })
+        let column: Vec<String> = id.iter().cloned().collect();
+        let ids = id.map(|column| Ids::new(path, column));
+        Ok(Self { path, features, reader: table.select(&features.names(), &column)?, ids })
     }
 
     /// The next people; none at the end.
@@ -66,10 +69,13 @@ impl<'a> Source<'a> {
             }
         };
         let mut texts = batch.texts;
-        let ids = if self.has_ids {
-            texts.swap_remove(0)
-        } else {
-            (0..rows.len()).map(|i| (batch.start + i + 1).to_string()).collect()
+        let ids = match &mut self.ids {
+            Some(seen) => {
+                let ids = texts.swap_remove(0);
+                ids.iter().zip(&batch.places).try_for_each(|(id, &place)| seen.note(id, place))?;
+                ids
+            }
+            None => (0..rows.len()).map(|i| (batch.start + i + 1).to_string()).collect(),
         };
         Ok(Some(Group { ids, people, path: self.path.into(), places: batch.places }))
     }

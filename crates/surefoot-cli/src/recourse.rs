@@ -12,11 +12,14 @@ use rayon::prelude::*;
 use surefoot::check::SavedProof;
 use surefoot::file::{AtomicFile, Audience};
 use surefoot::recourse::{Explainer, Method, Relaxed, Settings};
-use surefoot::{Outcome, Problem, ProblemFile, describe, describe_explanation, describe_options};
+use surefoot::{
+    Action, Outcome, Problem, ProblemFile, describe, describe_explanation, describe_options, essential,
+};
 use surefoot_cli::table::{Column, Values, Writer};
 
 use crate::certify::MOST_PROOF_BYTES;
 use crate::effort::Effort;
+use crate::formulas;
 use crate::outputs::Outputs;
 use crate::people::{self, Source};
 
@@ -216,7 +219,7 @@ pub fn run(options: &Options) -> Result<String> {
     }
     bar.finish_and_clear();
     let left_out = proofs.map(Proofs::finish).transpose()?.unwrap_or_default();
-    writer.finish()?;
+    formulas::finish(writer, output)?;
     Ok(format!("{counts}{left_out}Written to {}.\n", output.display()))
 }
 
@@ -249,7 +252,6 @@ fn columns(problem: &Problem, has_options: bool) -> Vec<(String, Column)> {
     columns.extend(has_options.then(|| ("option".into(), Column::Number)));
     columns.push(("status".into(), Column::Text));
     columns.extend(["cost", "cost_bound", "margin", "epsilon"].map(|name| (name.to_owned(), Column::Number)));
-    columns.push(("certified".into(), Column::Truth));
     columns.push(("intervention".into(), Column::Text));
     let features = problem.features();
     let actionable = features.actionable();
@@ -272,7 +274,9 @@ fn values(problem: &Problem, ids: &[String], answers: &[Answered], has_options: 
         |of: &dyn Fn(&Outcome) -> Option<f64>| Values::Numbers(outcomes.iter().map(|&o| of(o)).collect());
     let texts =
         |of: &dyn Fn(&Outcome) -> Option<String>| Values::Texts(outcomes.iter().map(|&o| of(o)).collect());
-    let found = |outcome: &Outcome| outcome.recourse().is_some();
+    // What is acted upon and nothing else: a change of zero means that a feature is held.
+    let action = |outcome: &&Outcome| Some(essential(problem, &outcome.recourse()?.action));
+    let actions: Vec<Option<Action>> = outcomes.iter().map(action).collect();
     let mut values = vec![Values::Texts(rows.iter().map(|&(person, _)| Some(ids[person].clone())).collect())];
     if has_options {
         // Counted from 1; somebody without an action has no option.
@@ -291,19 +295,18 @@ fn values(problem: &Problem, ids: &[String], answers: &[Answered], has_options: 
         }),
         numbers(&|outcome| outcome.recourse().map(|recourse| recourse.margin)),
         numbers(&|_| Some(problem.epsilon())),
-        Values::Truths(outcomes.iter().map(|outcome| Some(found(outcome))).collect()),
-        texts(&|outcome| {
-            let names = |i: &usize| features.feature(*i).name.clone();
-            outcome.recourse().map(|r| r.action.features.iter().map(names).collect::<Vec<_>>().join(";"))
-        }),
     ]);
+    let name = |i: &usize| features.feature(*i).name.as_str();
+    let names = |action: &Action| action.features.iter().map(name).collect::<Vec<_>>().join(";");
+    values.push(Values::Texts(actions.iter().map(|action| action.as_ref().map(names)).collect()));
     for i in features.actionable() {
         // In own units, as a change.
-        values.push(numbers(&|outcome| {
-            let action = &outcome.recourse()?.action;
+        let change = |action: &Option<Action>| {
+            let action = action.as_ref()?;
             let at = action.features.iter().position(|&feature| feature == i)?;
             Some(features.feature(i).tidied(action.change[at] * features.feature(i).std))
-        }));
+        };
+        values.push(Values::Numbers(actions.iter().map(change).collect()));
     }
     for (i, feature) in features.iter().enumerate() {
         values.push(numbers(&|outcome| {

@@ -7,19 +7,37 @@
 
 mod arrow;
 mod comma;
+mod contents;
 mod error;
 mod guard;
+mod input;
+mod ipc;
+mod limits;
+mod parquet;
+mod thrift;
 mod write;
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use ndarray::{Array2, Axis, concatenate};
 
+use input::Input;
+
 pub use error::{CellFault, CellProblem, Place, TableError, nearest};
+pub use limits::Limits;
 pub use write::{Column, Values, Writer};
 
 /// Rows that are held in memory at a time.
 pub const BATCH_ROWS: usize = 8192;
+
+/// Cells that are held in memory at a time: a batch of a table with many columns has fewer rows.
+const BATCH_CELLS: usize = 512 * BATCH_ROWS;
+
+/// Rows that are held in memory at a time, of a table of which so many columns are read.
+fn batch_rows(columns: usize) -> usize {
+    (BATCH_CELLS / columns.max(1)).clamp(1, BATCH_ROWS)
+}
 
 /// A result of this module.
 pub type Result<T, E = TableError> = std::result::Result<T, E>;
@@ -49,6 +67,7 @@ pub struct Table {
     path: PathBuf,
     columns: Vec<String>,
     source: Source,
+    limits: Limits,
 }
 
 enum Source {
@@ -57,7 +76,7 @@ enum Source {
 }
 
 impl Table {
-    /// Opens a file and reads the names of its columns.
+    /// Opens a file and reads the names of its columns. The environment sets the limits.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let opened = surefoot::file::open(path);
@@ -66,26 +85,40 @@ impl Table {
             return Err(TableError::read(path, error));
         }
         let format = Format::of(path)?;
+        let limits = Limits::from_environment()?;
         let file = opened.map_err(|error| TableError::read(path, &error))?;
         let length = file.metadata().map_err(|error| TableError::read(path, &error))?;
         if length.is_file() && length.len() == 0 {
             return Err(TableError::Empty { path: path.into() });
         }
+        Self::read(path, format, Input::File(file), limits)
+    }
+
+    /// A table in memory. The end of `name` says which kind it is; messages name it.
+    pub fn from_bytes(name: impl AsRef<Path>, bytes: Vec<u8>, limits: Limits) -> Result<Self> {
+        let name = name.as_ref();
+        let format = Format::of(name)?;
+        if bytes.is_empty() {
+            return Err(TableError::Empty { path: name.into() });
+        }
+        Self::read(name, format, Input::bytes(bytes), limits)
+    }
+
+    fn read(path: &Path, format: Format, input: Input, limits: Limits) -> Result<Self> {
         let source = match format {
-            Format::Csv => Source::Csv(comma::Csv::open(path, file)?),
-            Format::Parquet => Source::Arrow(arrow::Opened::parquet(path, file)?),
-            Format::Arrow => Source::Arrow(arrow::Opened::ipc(path, file)?),
+            Format::Csv => Source::Csv(comma::Csv::open(path, input)?),
+            Format::Parquet => Source::Arrow(arrow::Opened::parquet(path, input, &limits)?),
+            Format::Arrow => Source::Arrow(arrow::Opened::ipc(path, input, &limits)?),
         };
         let columns = match &source {
             Source::Csv(csv) => csv.columns(),
             Source::Arrow(opened) => opened.columns(),
         };
-        for (position, column) in columns.iter().enumerate() {
-            if columns[..position].contains(column) {
-                return Err(TableError::DuplicateColumn { path: path.into(), column: column.clone() });
-            }
+        let mut seen = HashSet::with_capacity(columns.len());
+        if let Some(column) = columns.iter().find(|column| !seen.insert(column.as_str())) {
+            return Err(TableError::DuplicateColumn { path: path.into(), column: column.clone() });
         }
-        Ok(Self { path: path.into(), columns, source })
+        Ok(Self { path: path.into(), columns, source, limits })
     }
 
     /// The names of all columns, in the order of the file.
@@ -95,9 +128,11 @@ impl Table {
 
     /// Reads some columns as numbers and others as text, each in the order given here.
     pub fn select<S: AsRef<str>>(self, numbers: &[S], texts: &[S]) -> Result<Reader> {
+        let positions: HashMap<&str, usize> =
+            self.columns.iter().enumerate().map(|(position, name)| (name.as_str(), position)).collect();
         let position = |name: &S| {
             let name = name.as_ref();
-            self.columns.iter().position(|column| column == name).ok_or_else(|| TableError::UnknownColumn {
+            positions.get(name).copied().ok_or_else(|| TableError::UnknownColumn {
                 path: self.path.clone(),
                 column: name.into(),
                 nearest: error::nearest(name, &self.columns),
@@ -108,8 +143,8 @@ impl Table {
         let texts = texts.iter().map(position).collect::<Result<Vec<usize>>>()?;
         let selection = Selection { path: self.path, columns: self.columns, numbers, texts };
         let rows = match self.source {
-            Source::Csv(csv) => Rows::Csv(csv),
-            Source::Arrow(opened) => Rows::Arrow(opened.read(&selection)?),
+            Source::Csv(csv) => Rows::Csv(csv, self.limits.cell),
+            Source::Arrow(opened) => Rows::Arrow(opened.read(&selection, &self.limits)?),
         };
         Ok(Reader { selection, rows, start: 0, is_over: false })
     }
@@ -123,8 +158,25 @@ struct Selection {
     texts: Vec<usize>,
 }
 
+impl Selection {
+    /// The error for a column that holds something else than is asked for.
+    fn wrong_type(&self, column: usize, found: String) -> TableError {
+        TableError::ColumnType { path: self.path.clone(), column: self.columns[column].clone(), found }
+    }
+
+    /// Refuses a text that is longer than `limit`.
+    fn check_cell(&self, column: usize, place: Place, length: usize, limit: usize) -> Result<()> {
+        if length <= limit {
+            return Ok(());
+        }
+        let (path, column) = (self.path.clone(), self.columns[column].clone());
+        Err(TableError::LongText { path, place, column, length, limit })
+    }
+}
+
 enum Rows {
-    Csv(comma::Csv),
+    /// With the bytes that a text may have.
+    Csv(comma::Csv, usize),
     Arrow(arrow::Batches),
 }
 
@@ -177,7 +229,7 @@ impl Reader {
             return Ok(None);
         }
         let batch = match &mut self.rows {
-            Rows::Csv(csv) => csv.next_batch(&self.selection, self.start),
+            Rows::Csv(csv, max_cell) => csv.next_batch(&self.selection, self.start, *max_cell),
             Rows::Arrow(batches) => batches.next_batch(&self.selection, self.start),
         };
         match &batch {
@@ -234,7 +286,16 @@ pub fn parse_number(cell: &str) -> std::result::Result<f64, CellProblem> {
         text => match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(number),
             Ok(number) => Err(CellProblem::NotFinite(number)),
-            Err(_) => Err(CellProblem::Text(text.into())),
+            Err(_) => Err(CellProblem::Text(shortened(text))),
         },
+    }
+}
+
+/// As much of a cell as a message needs.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 60;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.into(),
     }
 }

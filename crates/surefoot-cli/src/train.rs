@@ -1,6 +1,7 @@
 //! `surefoot train`: the classifier that decides.
 
 mod options;
+mod quality;
 mod rows;
 mod search;
 
@@ -9,11 +10,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use indicatif::{ProgressBar, ProgressStyle};
 use surefoot::problem::{ClassifierEntry, ClassifierForm, Edit, Inputs, NetworkFile};
-use surefoot::train::{Epoch, Trained, Training};
-use surefoot::{Features, Metrics, Network, ProblemFile};
+use surefoot::train::{Epoch, Quality, Trained, Training};
+use surefoot::{Features, Network, ProblemFile};
 use surefoot_cli::table::{Column, Values, Writer};
 
 pub use options::{Options, setting_of_descent};
@@ -60,7 +60,7 @@ pub fn run(options: &Options) -> Result<String> {
     }
     writeln!(
         text,
-        "{} people, {} to train on and {} to test on; {:.0}% have the favourable outcome.",
+        "{} people, {} to train on and {} held out to test on; {:.0}% have the favourable outcome.",
         rows.labels.len(),
         train.labels.len(),
         test.as_ref().map_or(0, |test| test.labels.len()),
@@ -74,7 +74,9 @@ pub fn run(options: &Options) -> Result<String> {
     let trained = train_with_progress(options, &training, features, &train, "training")?;
     let classifier = trained.classifier(threshold, train.rows.view(), &train.labels);
     let threshold = classifier.map_err(|error| options.explain(error))?.threshold();
-    text += &quality(&trained, threshold, &train, test.as_ref())?;
+    let test_rows = test.as_ref().map(|test| (test.rows.view(), &test.labels[..]));
+    let quality = Quality::measure(&trained, threshold, (train.rows.view(), &train.labels), test_rows)?;
+    text += &quality::told(&quality, threshold, test.is_some(), !trained.held_out.is_empty());
     text += &course(&training, &trained);
     if let Some(path) = &options.log {
         write_log(path, &trained.log)?;
@@ -133,59 +135,14 @@ fn train_with_progress(
     trained.map_err(|error| options.explain(error))
 }
 
-/// A measure to three digits; a dash where it is undefined.
-fn shown(value: Option<f64>) -> String {
-    value.map_or("-".into(), |value| format!("{value:.3}"))
-}
-
-/// The Matthews correlation, and whatever else compares outcomes; undefined if there is but one.
-fn if_both(metrics: &Metrics, value: f64) -> Option<f64> {
-    let counts = metrics.confusion;
-    let favourable = counts.true_positives + counts.false_negatives;
-    let unfavourable = counts.true_negatives + counts.false_positives;
-    (favourable > 0 && unfavourable > 0).then_some(value)
-}
-
-fn quality(trained: &Trained, threshold: f64, train: &Rows, test: Option<&Rows>) -> Result<String> {
-    let mut measured = Vec::new();
-    for rows in [Some(train), test].into_iter().flatten() {
-        measured.push(Metrics::measure(&trained.probabilities(rows.rows.view()), &rows.labels, threshold)?);
-    }
-    let mut table = Table::new();
-    let header = ["", "training", "test"].into_iter().take(1 + measured.len());
-    table.load_style(UTF8_FULL_CONDENSED).set_header(header);
-    let mut add = |name: &str, of: fn(&Metrics) -> Option<f64>| {
-        let values = measured.iter().map(|metrics| shown(of(metrics)));
-        table.add_row([name.to_owned()].into_iter().chain(values));
-    };
-    add("accuracy", |metrics| Some(metrics.accuracy));
-    add("Matthews correlation", |metrics| if_both(metrics, metrics.mcc));
-    add("F1", |metrics| {
-        let counts = metrics.confusion;
-        let any = counts.true_positives + counts.false_positives + counts.false_negatives > 0;
-        any.then_some(metrics.f1)
-    });
-    add("area under the curve", |metrics| if_both(metrics, metrics.auc));
-    add("Brier score", |metrics| Some(metrics.brier));
-    add("calibration error", |metrics| Some(metrics.calibration_error));
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let last = &measured[measured.len() - 1].confusion;
-    Ok(format!(
-        "{table}\nFavourable from a probability of {threshold:.4} on; of those to {} on it turns down {}.\n",
-        if test.is_some() { "test" } else { "train" },
-        last.true_negatives + last.false_negatives
-    ))
-}
-
 /// How training went: how long, which epoch was kept and its loss.
 fn course(training: &Training, trained: &Trained) -> String {
     let (Some(first), Some(kept)) = (trained.log.first(), trained.log.get(trained.kept - 1)) else {
         return String::new();
     };
     let epochs = trained.log.len();
-    let held_out = kept.validation.map(|loss| format!(", {loss:.4} on the rows held out"));
+    let rows = trained.held_out.len();
+    let held_out = kept.validation.map(|loss| format!(", {loss:.4} on the {rows} rows held out to stop by"));
     let held_out = held_out.unwrap_or_default();
     match training.validation.and_then(|validation| validation.patience) {
         Some(patience) => {

@@ -178,7 +178,11 @@ fn tables_of_actions() {
             "id,action:income\nzoe,10\n",
             &["nobody.csv: 1 actions are of nobody in people.csv", "`zoe`"][..],
         ),
-        ("twice.csv", "id,action:income\nana,10\nana,20\n", &["twice.csv, line 3: `ana` has two actions"]),
+        (
+            "twice.csv",
+            "id,action:income\nana,10\nana,20\n",
+            &["twice.csv, line 3, column `id`: `ana` is in line 2 already"],
+        ),
         (
             "text.csv",
             "id,action:income\nana,ten\n",

@@ -74,7 +74,7 @@ fn a_network_is_trained_and_named_by_the_problem_file() {
     let folder = folder();
     let at = folder.path();
     let said = done(at, &train(&["--objective", "allr", "--hidden", "10,10", "--log", "log.csv"]));
-    assert!(said.contains("480 to train on and 120 to test on"), "{said}");
+    assert!(said.contains("480 to train on and 120 held out to test on"), "{said}");
     assert!(said.contains("Matthews correlation") && said.contains("Written to"), "{said}");
     assert!(problem(at).classifier().coefficients().is_err());
     let text = std::fs::read_to_string(at.join("problem.toml")).unwrap();
@@ -391,10 +391,16 @@ fn all_rows_may_be_trained_on() {
     let at = folder.path();
     let said = done(at, &train(&["--hidden", "none", "--test", "0"]));
     assert!(
-        said.contains("600 to train on and 0 to test on") && said.contains("to train on it turns"),
+        said.contains("600 to train on and 0 held out to test on")
+            && said.contains("held out to stop by, which"),
         "{said}"
     );
-    assert!(!said.contains(" test ┆") && !said.contains("┆ test"), "{said}");
+    let said = done(at, &train(&["--hidden", "none", "--test", "0", "--validation", "0"]));
+    assert!(
+        said.contains("Warning: no rows were held out") && said.contains("trained on it turns"),
+        "{said}"
+    );
+    assert!(!said.contains("┆ held out"), "{said}");
     let said = refused(at, &train(&["--hidden", "none", "--test", "0", "--search"]));
     assert!(said.contains("--test above 0"), "{said}");
     let said = done(at, &["fit", "people.csv", "--graph", "age -> income", "--held-out", "0"]);
@@ -451,13 +457,46 @@ fn early_stopping_is_told_with_what_was_kept() {
     let best = rows.iter().min_by(|a, b| a[2].total_cmp(&b[2])).unwrap();
     let expected = format!(
         "Stopped early, after {} epochs, the last 2 without a better one. Kept: epoch {}, with a loss of {:.4}, \
-         {:.4} on the rows held out.",
+         {:.4} on the 144 rows held out to stop by.",
         rows.len(),
         best[0],
         best[1],
         best[2]
     );
     assert!(said.contains(&expected), "{expected}\n{said}");
+}
+
+/// Outcomes that have nothing to do with the features: whatever is right in training is learnt by heart.
+#[test]
+fn a_classifier_that_knows_its_training_rows_by_heart_is_warned_of() {
+    let folder = folder();
+    let at = folder.path();
+    let coin = |(number, line): (usize, &str)| {
+        let (rest, outcome) = line.rsplit_once(',').unwrap();
+        let flipped = if (number * number * 7919 + number * 104_729) % 1013 < 506 { "yes" } else { "no" };
+        format!("{rest},{}\n", if number == 0 { outcome } else { flipped })
+    };
+    let table: String = people().lines().enumerate().map(coin).collect();
+    std::fs::write(at.join("people.csv"), table).unwrap();
+    let train = |more: &[&'static str]| {
+        done(at, &[&["train", "people.csv", "--target", "repaid", "--favourable", "yes"][..], more].concat())
+    };
+    let said = train(&["--hidden", "100,100", "--epochs", "100", "--validation", "0"]);
+    assert!(
+        said.contains(" in training and ") && said.contains("on the rows held out to test on."),
+        "{said}"
+    );
+    assert!(
+        said.contains("Warning: these differ by more than chance") && said.contains("--hidden"),
+        "{said}"
+    );
+    // As it trains unless told otherwise, it learns nothing where there is nothing to learn.
+    let said = train(&[]);
+    assert!(said.contains(" in training and ") && !said.contains("Warning"), "{said}");
+    assert!(said.contains("Stopped early"), "{said}");
+    let text = std::fs::read_to_string(at.join("problem.toml")).unwrap();
+    assert!(text.contains("network = \"problem.classifier.safetensors\""), "{text}");
+    assert_eq!(said, train(&[]));
 }
 
 #[test]
@@ -501,6 +540,7 @@ fn options_without_effect_and_out_of_range_are_told_by_their_names() {
         (&["--objective", "ross", "--ross-weight", "-1"], &["--ross-weight is -1"]),
         (&["--step", "1e300"], &["--step is 1e300; it must be above 0 and at most 1e9"]),
         (&["--validation", "1"], &["--validation: holding out"]),
+        (&["--validation", "0", "--patience", "3"], &["--patience has no effect with --validation 0"]),
         (&["--threshold", "1.5"], &["--threshold: the threshold is 1.5"]),
         (&["--objective", "allr", "--hidden", "4", "--mu-2", "1e300"], &["out of bounds", "--mu-2"]),
     ] {

@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
-use surefoot::{Change, Features, Scm};
+use surefoot::{Change, Features, Scm, escape_line};
 
 /// Features with their causes, causes first.
 pub struct Graph {
     names: Vec<String>,
     changes: Vec<Change>,
     parents: Vec<Vec<usize>>,
+    children: Vec<Vec<usize>>,
     /// The longest way from a feature without causes.
     depths: Vec<usize>,
 }
@@ -18,15 +19,23 @@ impl Graph {
         let count = features.len();
         let parents: Vec<Vec<usize>> =
             (0..count).map(|i| scm.map(|scm| scm.parents(i).to_vec()).unwrap_or_default()).collect();
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); count];
+        // Of each, how many causes have no depth yet.
+        let mut missing: Vec<usize> = parents.iter().map(Vec::len).collect();
+        for (i, causes) in parents.iter().enumerate() {
+            causes.iter().for_each(|&cause| children[cause].push(i));
+        }
         let mut depths = vec![0; count];
-        // There is no cycle, so depths settle after as many rounds as the longest way is long.
-        for _ in 0..count {
-            for i in 0..count {
-                depths[i] = parents[i].iter().map(|&parent| depths[parent] + 1).max().unwrap_or(0);
+        let mut settled: Vec<usize> = (0..count).filter(|&i| missing[i] == 0).collect();
+        while let Some(i) = settled.pop() {
+            for &child in &children[i] {
+                depths[child] = depths[child].max(depths[i] + 1);
+                missing[child] -= 1;
+                settled.extend((missing[child] == 0).then_some(child));
             }
         }
         let changes = features.iter().map(|feature| feature.change).collect();
-        Self { names: features.names(), changes, parents, depths }
+        Self { names: features.names(), changes, parents, children, depths }
     }
 
     /// Causes before what they cause.
@@ -45,16 +54,21 @@ impl Graph {
     /// ```
     pub fn text(&self) -> String {
         let order = self.order();
-        let causes = |feature: usize, cause: usize| self.parents[feature].contains(&cause);
+        let mut rows = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(row, &feature)| rows[feature] = row);
+        // A cause's line goes on as long as something below follows from it.
+        let last: Vec<Option<usize>> =
+            order.iter().map(|&cause| self.children[cause].iter().map(|&child| rows[child]).max()).collect();
         let mut text = String::new();
         for (row, &feature) in order.iter().enumerate() {
-            let first = (0..row).find(|&column| causes(feature, order[column]));
+            let mut is_cause = vec![false; row];
+            self.parents[feature].iter().for_each(|&cause| is_cause[rows[cause]] = true);
+            let first = is_cause.iter().position(|&is_cause| is_cause);
             let mut line = String::new();
-            for (column, &cause) in order[..row].iter().enumerate() {
-                // A cause's line goes on as long as something below follows from it.
-                let goes_on = order[row..].iter().any(|&below| causes(below, cause));
+            for column in 0..row {
+                let goes_on = last[column].is_some_and(|last| last >= row);
                 let is_crossed = first.is_some_and(|first| column >= first);
-                line += match (causes(feature, cause), goes_on, is_crossed) {
+                line += match (is_cause[column], goes_on, is_crossed) {
                     (true, ..) => "●",
                     (false, true, true) => "┼",
                     (false, true, false) => "│",
@@ -67,9 +81,14 @@ impl Graph {
                     (false, _) => "  ",
                 };
             }
-            let _ = writeln!(text, "{line}{}", self.names[feature]);
+            let _ = writeln!(text, "{line}{}", escape_line(&self.names[feature]));
         }
         text
+    }
+
+    /// Whether [`Graph::text`] can be read: its width grows with the number of features.
+    pub fn is_readable_as_text(&self) -> bool {
+        self.names.len() <= MAX_TEXT_FEATURES
     }
 
     /// A drawing, from causes on the left to what they cause on the right.
@@ -77,6 +96,9 @@ impl Graph {
         Drawing::new(self).svg(self)
     }
 }
+
+/// Features of a graph that is drawn as text: 100 make lines of 300 characters.
+const MAX_TEXT_FEATURES: usize = 100;
 
 const BOX_HEIGHT: f64 = 44.0;
 const PASSAGE_HEIGHT: f64 = 12.0;
@@ -94,6 +116,8 @@ struct Slot {
     column: usize,
     /// Slots of the previous column from which an arrow comes.
     from: Vec<usize>,
+    /// Slots of the next column to which an arrow goes.
+    to: Vec<usize>,
     top: f64,
 }
 
@@ -118,32 +142,28 @@ struct Drawing {
 
 impl Drawing {
     fn new(graph: &Graph) -> Self {
-        let mut slots: Vec<Slot> = (0..graph.names.len())
-            .map(|i| Slot { feature: Some(i), column: graph.depths[i], from: Vec::new(), top: 0.0 })
-            .collect();
+        let slot = |feature, column| Slot { feature, column, from: Vec::new(), to: Vec::new(), top: 0.0 };
+        let mut slots: Vec<Slot> = (0..graph.names.len()).map(|i| slot(Some(i), graph.depths[i])).collect();
         // The arrows of one cause share their passages.
         for cause in 0..graph.names.len() {
-            let mut through = cause;
-            let children = |column: usize| {
-                (0..graph.names.len())
-                    .filter(move |&i| graph.parents[i].contains(&cause) && graph.depths[i] == column)
-            };
-            let last = (0..graph.names.len()).filter(|&i| graph.parents[i].contains(&cause));
-            let last = last.map(|i| graph.depths[i]).max().unwrap_or(0);
-            for column in graph.depths[cause] + 1..=last {
-                for child in children(column) {
-                    slots[child].from.push(through);
+            let mut children = graph.children[cause].clone();
+            children.sort_by_key(|&child| (graph.depths[child], child));
+            let (mut through, mut column) = (cause, graph.depths[cause]);
+            for child in children {
+                while column + 1 < graph.depths[child] {
+                    column += 1;
+                    slots.push(Slot { from: vec![through], ..slot(None, column) });
+                    let passage = slots.len() - 1;
+                    slots[through].to.push(passage);
+                    through = passage;
                 }
-                if column < last {
-                    slots.push(Slot { feature: None, column, from: vec![through], top: 0.0 });
-                    through = slots.len() - 1;
-                }
+                slots[child].from.push(through);
+                slots[through].to.push(child);
             }
         }
         let count = slots.iter().map(|slot| slot.column).max().unwrap_or(0) + 1;
-        let mut columns: Vec<Vec<usize>> = (0..count)
-            .map(|column| (0..slots.len()).filter(|&s| slots[s].column == column).collect())
-            .collect();
+        let mut columns: Vec<Vec<usize>> = vec![Vec::new(); count];
+        slots.iter().enumerate().for_each(|(s, slot)| columns[slot.column].push(s));
         arrange(&mut slots, &mut columns);
         let widths: Vec<f64> = columns
             .iter()
@@ -152,7 +172,12 @@ impl Drawing {
                 names.fold(60.0, f64::max) + 28.0
             })
             .collect();
-        let lefts = (0..count).map(|c| MARGIN + widths[..c].iter().sum::<f64>() + c as f64 * GAP).collect();
+        let mut lefts = Vec::with_capacity(count);
+        let mut left = MARGIN;
+        for width in &widths {
+            lefts.push(left);
+            left += width + GAP;
+        }
         let height = slots.iter().map(|slot| slot.top + slot.height()).fold(0.0, f64::max) + MARGIN;
         Self { slots, lefts, widths, height }
     }
@@ -169,8 +194,12 @@ impl Drawing {
             self.height
         );
         for (target, slot) in self.slots.iter().enumerate() {
-            for &source in &slot.from {
-                self.arrow(&mut svg, source, target);
+            // Arrows that meet at a box land one below the other, in the order in which they come.
+            let mut sources = slot.from.clone();
+            sources.sort_by(|&a, &b| self.slots[a].middle().total_cmp(&self.slots[b].middle()));
+            for (place, &source) in sources.iter().enumerate() {
+                let landing = slot.top + slot.height() * (place + 1) as f64 / (sources.len() + 1) as f64;
+                self.arrow(&mut svg, source, target, landing);
             }
         }
         for slot in &self.slots {
@@ -199,11 +228,11 @@ impl Drawing {
     }
 
     /// From the right of one slot to the left of another, and through it if it is a passage.
-    fn arrow(&self, svg: &mut String, source: usize, target: usize) {
+    fn arrow(&self, svg: &mut String, source: usize, target: usize, end_y: f64) {
         let (from, to) = (&self.slots[source], &self.slots[target]);
         let x = self.lefts[from.column] + self.widths[from.column];
         let end = self.lefts[to.column];
-        let (y, end_y) = (from.middle(), self.landing(source, target));
+        let y = from.middle();
         let bend = (end - x) / 2.0;
         let _ = write!(
             svg,
@@ -217,64 +246,51 @@ impl Drawing {
         let tip = if to.feature.is_some() { " marker-end=\"url(#tip)\"" } else { "" };
         let _ = writeln!(svg, "\" fill=\"none\" stroke=\"#52606d\" stroke-width=\"1.3\"{tip}/>");
     }
-
-    /// Arrows that meet at a box land one below the other, in the order in which they come.
-    fn landing(&self, source: usize, target: usize) -> f64 {
-        let slot = &self.slots[target];
-        let mut sources = slot.from.clone();
-        sources.sort_by(|&a, &b| self.slots[a].middle().total_cmp(&self.slots[b].middle()));
-        let place = sources.iter().position(|&s| s == source).unwrap_or(0);
-        slot.top + slot.height() * (place + 1) as f64 / (sources.len() + 1) as f64
-    }
 }
 
 /// Orders each column by where the other ends of its arrows are, a few times to and fro, and
 /// stacks it around the common middle.
 fn arrange(slots: &mut [Slot], columns: &mut [Vec<usize>]) {
-    stack(slots, columns);
+    let height = |column: &Vec<usize>, slots: &[Slot]| {
+        column.iter().map(|&s| slots[s].height() + SPACE).sum::<f64>() - SPACE
+    };
+    let tallest = columns.iter().map(|column| height(column, slots)).fold(0.0, f64::max);
+    columns.iter().for_each(|column| stack(slots, column, tallest - height(column, slots)));
     for round in 0..8 {
         for step in 1..columns.len() {
             let column = if round % 2 == 0 { step } else { columns.len() - 1 - step };
             let wish = |s: &usize| {
-                let ends: Vec<f64> = if round % 2 == 0 {
-                    slots[*s].from.iter().map(|&from| slots[from].middle()).collect()
-                } else {
-                    slots.iter().filter(|other| other.from.contains(s)).map(Slot::middle).collect()
-                };
-                if ends.is_empty() {
-                    slots[*s].middle()
-                } else {
-                    ends.iter().sum::<f64>() / ends.len() as f64
+                let ends = if round % 2 == 0 { &slots[*s].from } else { &slots[*s].to };
+                match ends.len() {
+                    0 => slots[*s].middle(),
+                    count => ends.iter().map(|&end| slots[end].middle()).sum::<f64>() / count as f64,
                 }
             };
             let mut wishes: Vec<(f64, usize)> = columns[column].iter().map(|s| (wish(s), *s)).collect();
             wishes.sort_by(|a, b| a.0.total_cmp(&b.0));
             columns[column] = wishes.into_iter().map(|(_, s)| s).collect();
-            stack(slots, columns);
+            let free = tallest - height(&columns[column], slots);
+            stack(slots, &columns[column], free);
         }
     }
 }
 
-fn stack(slots: &mut [Slot], columns: &[Vec<usize>]) {
-    let height = |column: &Vec<usize>, slots: &[Slot]| {
-        column.iter().map(|&s| slots[s].height() + SPACE).sum::<f64>() - SPACE
-    };
-    let tallest = columns.iter().map(|column| height(column, slots)).fold(0.0, f64::max);
-    for column in columns {
-        let mut top = MARGIN + (tallest - height(column, slots)) / 2.0;
-        for &s in column {
-            slots[s].top = top;
-            top += slots[s].height() + SPACE;
-        }
+/// Places the slots of a column one below the other, with half of the free room above.
+fn stack(slots: &mut [Slot], column: &[usize], free: f64) {
+    let mut top = MARGIN + free / 2.0;
+    for &s in column {
+        slots[s].top = top;
+        top += slots[s].height() + SPACE;
     }
 }
 
 fn label_width(graph: &Graph, feature: usize) -> f64 {
-    graph.names[feature].chars().count() as f64 * LETTER
+    escape_line(&graph.names[feature]).chars().count() as f64 * LETTER
 }
 
+/// A text as XML has it: what it cannot hold, such as control characters, is escaped for the reader.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    escape_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

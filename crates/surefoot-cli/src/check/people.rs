@@ -1,9 +1,11 @@
 //! A table of people, held against a problem.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use surefoot::{Classifier, Error, Feature, Features, People, Scm};
+use surefoot::action::feasible_change;
+use surefoot::{Classifier, Error, Feature, Features, Intervention, People, Scm, escape_line};
 use surefoot_cli::table::{Batch, CellProblem, Place, Table, TableError};
 
 /// How many examples of each kind of mistake are shown.
@@ -16,6 +18,10 @@ pub struct Checked {
     /// None without a classifier.
     turned_down: Option<usize>,
     mistakes: Vec<Mistake>,
+    /// What is allowed but hardly meant.
+    warnings: Vec<Mistake>,
+    /// Where each kind of mistake is in the list.
+    positions: HashMap<String, usize>,
 }
 
 /// All mistakes of one kind.
@@ -33,10 +39,10 @@ pub fn check(
     classifier: Option<&Classifier>,
 ) -> Result<Checked, TableError> {
     let table = Table::open(path)?;
-    let mut checked =
-        Checked { path: path.into(), people: 0, turned_down: classifier.map(|_| 0), mistakes: Vec::new() };
+    let mut checked = Checked::new(path, classifier.map(|_| 0));
     let names = features.names();
-    let absent: Vec<&String> = names.iter().filter(|name| !table.columns().contains(name)).collect();
+    let columns: HashSet<&String> = table.columns().iter().collect();
+    let absent: Vec<&String> = names.iter().filter(|name| !columns.contains(name)).collect();
     if let [_, _, ..] = absent[..] {
         // One is told, with the nearest name, when it is asked for.
         for name in absent {
@@ -56,26 +62,28 @@ pub fn check(
 
 /// Holds rows that have been read against the features and, if there is one, the causal model.
 pub fn check_batch(path: &Path, batch: &Batch, features: &Features, scm: Option<&Scm>) -> Checked {
-    let mut checked = Checked { path: path.into(), people: 0, turned_down: None, mistakes: Vec::new() };
+    let mut checked = Checked::new(path, None);
     checked.batch(batch, features, scm, None);
     checked
 }
 
 impl Checked {
+    fn new(path: &Path, turned_down: Option<usize>) -> Self {
+        let (mistakes, warnings, positions) = (Vec::new(), Vec::new(), HashMap::new());
+        Self { path: path.into(), people: 0, turned_down, mistakes, warnings, positions }
+    }
+
     pub fn is_clean(&self) -> bool {
         self.mistakes.is_empty()
     }
 
     fn add(&mut self, what: String, example: Option<String>) {
-        let known = self.mistakes.iter().position(|mistake| mistake.what == what);
-        let mistake = match known {
-            Some(position) => &mut self.mistakes[position],
-            None => {
-                self.mistakes.push(Mistake { what, count: 0, examples: Vec::new() });
-                let last = self.mistakes.len() - 1;
-                &mut self.mistakes[last]
-            }
-        };
+        let position = self.positions.get(&what).copied().unwrap_or_else(|| {
+            self.positions.insert(what.clone(), self.mistakes.len());
+            self.mistakes.push(Mistake { what, count: 0, examples: Vec::new() });
+            self.mistakes.len() - 1
+        });
+        let mistake = &mut self.mistakes[position];
         mistake.count += 1;
         if mistake.examples.len() < EXAMPLES {
             mistake.examples.extend(example);
@@ -93,10 +101,10 @@ impl Checked {
         for fault in &batch.faults {
             let (what, example) = match &fault.problem {
                 CellProblem::Missing => ("no value is given", fault.place.to_string()),
-                CellProblem::Text(text) => ("no number", format!("{}: `{text}`", fault.place)),
+                CellProblem::Text(text) => ("no number", format!("{}: `{}`", fault.place, escape_line(text))),
                 CellProblem::NotFinite(value) => ("no finite number", format!("{}: {value}", fault.place)),
             };
-            self.add(format!("column `{}`: {what}", fault.column), Some(example));
+            self.add(format!("column `{}`: {what}", escape_line(&fault.column)), Some(example));
         }
         for (row, &place) in batch.numbers.rows().into_iter().zip(&batch.places) {
             let own = row.to_vec();
@@ -135,7 +143,9 @@ impl Checked {
     fn person(&mut self, x: &[f64], place: Place, scm: Option<&Scm>, classifier: Option<&Classifier>) {
         if let Some(Err(error)) = scm.map(|scm| scm.abduct(x)) {
             let what = match &error {
-                Error::Unreachable { feature, .. } | Error::WrongInverse { feature, .. } => {
+                Error::Unreachable { feature, .. }
+                | Error::WrongInverse { feature, .. }
+                | Error::BeyondClip { feature, .. } => {
                     format!("column `{feature}`: values that its equation cannot give, whatever the noise")
                 }
                 Error::EquationNotFinite { feature, .. } => {
@@ -144,10 +154,57 @@ impl Checked {
                 other => other.to_string(),
             };
             self.add(what, Some(place.to_string()));
+        } else if let Some(scm) = scm {
+            self.warn_of_followers(x, place, scm);
         }
         if let (Some(turned_down), Some(classifier)) = (&mut self.turned_down, classifier) {
             *turned_down += usize::from(classifier.score(x) < 0.0);
         }
+    }
+
+    /// Warns where a change of one feature that is allowed takes another, which follows from it,
+    /// outside its limits: as far as limits allow, or by one standard deviation.
+    fn warn_of_followers(&mut self, x: &[f64], place: Place, scm: &Scm) {
+        let features = scm.features();
+        let mut seen: Vec<usize> = Vec::new();
+        for cause in features.actionable() {
+            let (down, up) = feasible_change(features, cause, x[cause]);
+            for change in [down, up].map(|end| if end.is_finite() { end } else { end.signum() }) {
+                let shift = Intervention::Shift { features: &[cause], change: &[change] };
+                let Ok(reached) = scm.counterfactual(x, shift) else { continue };
+                for (i, feature) in features.iter().enumerate() {
+                    let value = feature.own_units(reached[i]);
+                    if i == cause || reached[i] == x[i] || feature.allows(value) || seen.contains(&i) {
+                        continue;
+                    }
+                    seen.push(i);
+                    let what = format!(
+                        "`{}` would leave its limits [{}, {}] as its equation follows `{}`",
+                        feature.name,
+                        feature.lower,
+                        feature.upper,
+                        features.feature(cause).name
+                    );
+                    let to = features.feature(cause).own_units(x[cause] + change);
+                    let example =
+                        format!("{place}: {value:.4} where `{}` is {to:.4}", features.feature(cause).name);
+                    count(&mut self.warnings, what, Some(example));
+                }
+            }
+        }
+    }
+}
+
+/// Counts a warning, and keeps the first examples of its kind.
+fn count(mistakes: &mut Vec<Mistake>, what: String, example: Option<String>) {
+    let known = mistakes.iter().position(|mistake| mistake.what == what);
+    let position = known.unwrap_or_else(|| {
+        mistakes.push(Mistake { what, count: 0, examples: Vec::new() });
+        mistakes.len() - 1
+    });
+    mistakes[position].count += 1;
+    if mistakes[position].examples.len() < EXAMPLES {
+        mistakes[position].examples.extend(example);
     }
 }
 
@@ -156,22 +213,40 @@ impl fmt::Display for Checked {
         let path = self.path.display();
         if self.is_clean() {
             write!(f, "People: {} in {path}", self.people)?;
-            return match self.turned_down {
-                Some(count) => write!(f, ", of whom {count} are turned down"),
-                None => Ok(()),
-            };
+            if let Some(count) = self.turned_down {
+                write!(f, ", of whom {count} are turned down")?;
+            }
+            for warning in &self.warnings {
+                write!(f, "\nWarning: {warning}")?;
+            }
+            if !self.warnings.is_empty() {
+                write!(
+                    f,
+                    "\nActions that lead there are not proposed, unless `limits_on` is \"action\". Widen the limits, \
+                     or write an equation that keeps to them, for example `max(0, ... + u)`."
+                )?;
+            }
+            return Ok(());
         }
         match self.mistakes.len() {
             1 => write!(f, "{path}: one kind of mistake")?,
             count => write!(f, "{path}: {count} kinds of mistakes")?,
         }
-        for Mistake { what, count, examples } in &self.mistakes {
-            write!(f, "\n  {what}")?;
-            if !examples.is_empty() {
-                let more = if *count > examples.len() { ", ..." } else { "" };
-                let times = if *count == 1 { String::new() } else { format!("{count} rows: ") };
-                write!(f, " ({times}{}{more})", examples.join(", "))?;
-            }
+        for mistake in &self.mistakes {
+            write!(f, "\n  {mistake}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Mistake { what, count, examples } = self;
+        f.write_str(what)?;
+        if !examples.is_empty() {
+            let more = if *count > examples.len() { ", ..." } else { "" };
+            let times = if *count == 1 { String::new() } else { format!("{count} rows: ") };
+            write!(f, " ({times}{}{more})", examples.join(", "))?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use surefoot::attack::{ProjectedGradient, worst_found};
 use surefoot::recourse::{Attempt, karimi};
 use surefoot::train::{Threshold, Training};
-use surefoot::{Action, Complete, Descent, Norm, Outcome, People, Problem};
+use surefoot::{Action, Complete, Descent, LimitsOn, Norm, Outcome, People, Problem};
 use surefoot_paper::loan;
 
 use super::{Group, Options, Proven};
@@ -30,10 +30,13 @@ pub fn answer(sample: &loan::Sample, everybody: &People, options: &Options) -> R
     let bar = ProgressBar::new_spinner().with_message("Algorithm 1 on a network");
     bar.enable_steady_tick(Duration::from_millis(100));
     let features = everybody.features();
-    let training = Training { hidden: vec![20], epochs: 20, seed: options.seed, ..Training::default() };
+    let (hidden, validation) = (vec![20], None);
+    let training = Training { hidden, epochs: 20, validation, seed: options.seed, ..Training::default() };
     let trained = training.run(features, sample.rows.view(), &sample.repaid)?;
     let classifier = trained.classifier(Threshold::BestMcc, sample.rows.view(), &sample.repaid)?;
-    let problem = Problem::new(features.clone(), classifier)?.with_causal_model(loan::scm(features)?)?;
+    let problem = Problem::new(features.clone(), classifier)?
+        .with_limits_on(LimitsOn::Action)?
+        .with_causal_model(loan::scm(features)?)?;
     let robust = problem.clone().with_uncertainty(Norm::L2, options.epsilon)?;
 
     let favourable = |x: &[f64]| problem.classifier().score(x) >= 0.0;

@@ -1,7 +1,6 @@
 //! Parquet and Arrow files: record batches turned into numbers and texts.
 
-use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::borrow::Cow;
 use std::path::Path;
 
 use arrow_array::cast::AsArray;
@@ -10,55 +9,43 @@ use arrow_array::types::{
     UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
-use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_schema::{DataType, Schema};
 use ndarray::Array2;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 
 use super::guard::guarded;
-use super::{BATCH_ROWS, Batch, CellFault, CellProblem, Place, Result, Selection, TableError};
+use super::input::Input;
+use super::ipc::Ipc;
+use super::limits::Limits;
+use super::parquet::Parquet;
+use super::{Batch, CellFault, CellProblem, Place, Result, Selection, batch_rows, error};
 
 /// A file whose schema is known.
 pub enum Opened {
-    Parquet(ParquetRecordBatchReaderBuilder<File>),
-    File(FileReader<BufReader<File>>),
-    Stream(StreamReader<BufReader<File>>),
-}
-
-fn malformed(path: &Path, kind: &'static str, error: &dyn std::error::Error) -> TableError {
-    TableError::Malformed { path: path.into(), kind, reason: error.to_string() }
+    Parquet(Box<Parquet>),
+    Ipc(Box<Ipc>),
 }
 
 impl Opened {
-    pub fn parquet(path: &Path, file: File) -> Result<Self> {
-        guarded(path, "Parquet", || {
-            let builder = ParquetRecordBatchReaderBuilder::try_new(file);
-            Ok(Self::Parquet(builder.map_err(|error| malformed(path, "Parquet", &error))?))
-        })
+    pub fn parquet(path: &Path, input: Input, limits: &Limits) -> Result<Self> {
+        guarded(path, "Parquet", || Ok(Self::Parquet(Box::new(Parquet::open(path, input, limits)?))))
     }
 
-    /// A file with its table of contents at the end, or a stream without one.
-    pub fn ipc(path: &Path, mut file: File) -> Result<Self> {
-        let mut magic = Vec::new();
-        let start = file.by_ref().take(6).read_to_end(&mut magic).and_then(|_| file.seek(SeekFrom::Start(0)));
-        start.map_err(|error| TableError::read(path, &error))?;
-        let file = BufReader::new(file);
-        guarded(path, "Arrow", || {
-            let opened = if magic == b"ARROW1" {
-                FileReader::try_new(file, None).map(Self::File)
-            } else {
-                StreamReader::try_new(file, None).map(Self::Stream)
-            };
-            opened.map_err(|error| malformed(path, "Arrow", &error))
-        })
+    pub fn ipc(path: &Path, input: Input, limits: &Limits) -> Result<Self> {
+        guarded(path, "Arrow", || Ok(Self::Ipc(Box::new(Ipc::open(path, input, *limits)?))))
     }
 
-    fn schema(&self) -> SchemaRef {
+    fn kind(&self) -> &'static str {
         match self {
-            Self::Parquet(builder) => builder.schema().clone(),
-            Self::File(reader) => reader.schema(),
-            Self::Stream(reader) => reader.schema(),
+            Self::Parquet(_) => "Parquet",
+            Self::Ipc(_) => "Arrow",
+        }
+    }
+
+    fn schema(&self) -> &Schema {
+        match self {
+            Self::Parquet(parquet) => parquet.schema(),
+            Self::Ipc(ipc) => ipc.schema(),
         }
     }
 
@@ -67,42 +54,56 @@ impl Opened {
     }
 
     /// Starts to read the columns asked for.
-    pub fn read(self, selection: &Selection) -> Result<Batches> {
-        guarded(&selection.path, "Parquet", || self.start(selection))
+    pub fn read(self, selection: &Selection, limits: &Limits) -> Result<Batches> {
+        guarded(&selection.path, self.kind(), || self.start(selection, limits))
     }
 
-    fn start(self, selection: &Selection) -> Result<Batches> {
+    fn start(self, selection: &Selection, limits: &Limits) -> Result<Batches> {
         let schema = self.schema();
         for &column in &selection.numbers {
             let kind = schema.field(column).data_type();
             if !is_numeric(kind) {
-                let (path, column) = (selection.path.clone(), selection.columns[column].clone());
-                return Err(TableError::ColumnType { path, column, found: in_words(kind) });
+                return Err(selection.wrong_type(column, in_words(kind)));
+            }
+        }
+        for &column in &selection.texts {
+            let kind = schema.field(column).data_type();
+            if !is_textual(kind) {
+                return Err(selection.wrong_type(column, format!("{} where text is needed", in_words(kind))));
             }
         }
         let mut wanted: Vec<usize> = selection.numbers.iter().chain(&selection.texts).copied().collect();
         wanted.sort_unstable();
         wanted.dedup();
-        let (kind, source): (_, Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>) = match self {
-            Self::Parquet(builder) => {
-                let mask = ProjectionMask::roots(builder.parquet_schema(), wanted);
-                let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
-                let reader = reader.map_err(|error| malformed(&selection.path, "Parquet", &error))?;
-                ("Parquet", Box::new(reader))
-            }
-            Self::File(reader) => ("Arrow", Box::new(reader)),
-            Self::Stream(reader) => ("Arrow", Box::new(reader)),
+        let kind = self.kind();
+        let source = match self {
+            Self::Parquet(parquet) => Source::Parquet(Box::new(parquet.read(selection, &wanted, limits)?)),
+            Self::Ipc(ipc) => Source::Ipc(ipc),
         };
-        Ok(Batches { kind, source, rest: None })
+        Ok(Batches { kind, source, wanted, rest: None, max_cell: limits.cell })
     }
+}
+
+enum Source {
+    Parquet(Box<ParquetRecordBatchReader>),
+    Ipc(Box<Ipc>),
 }
 
 /// Batch after batch.
 pub struct Batches {
     kind: &'static str,
-    source: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>,
-    /// What is left of one that is larger than ours are.
-    rest: Option<RecordBatch>,
+    source: Source,
+    /// The columns that are read, in ascending order.
+    wanted: Vec<usize>,
+    /// What is left of a batch that is larger than ours are.
+    rest: Option<Record>,
+    max_cell: usize,
+}
+
+/// A record batch, with the columns that are read alone or with all.
+struct Record {
+    batch: RecordBatch,
+    is_projected: bool,
 }
 
 impl Batches {
@@ -112,62 +113,74 @@ impl Batches {
 
     fn read_batch(&mut self, selection: &Selection, start: usize) -> Result<Option<Batch>> {
         let mut record = self.rest.take();
-        while record.as_ref().is_none_or(|record| record.num_rows() == 0) {
-            match self.source.next() {
-                Some(next) => record = Some(next.map_err(|e| malformed(&selection.path, self.kind, &e))?),
-                None => return Ok(None),
+        while record.as_ref().is_none_or(|record| record.batch.num_rows() == 0) {
+            record = match &mut self.source {
+                Source::Parquet(reader) => reader
+                    .next()
+                    .transpose()
+                    .map_err(|error| error::malformed(&selection.path, self.kind, &error))?
+                    .map(|batch| Record { batch, is_projected: true }),
+                Source::Ipc(ipc) => ipc
+                    .next_batch(&selection.path, &self.wanted)?
+                    .map(|(batch, is_projected)| Record { batch, is_projected }),
+            };
+            if record.is_none() {
+                return Ok(None);
             }
         }
         let Some(mut record) = record else { return Ok(None) };
-        if record.num_rows() > BATCH_ROWS {
-            self.rest = Some(record.slice(BATCH_ROWS, record.num_rows() - BATCH_ROWS));
-            record = record.slice(0, BATCH_ROWS);
+        let (rows, most) = (record.batch.num_rows(), batch_rows(self.wanted.len()));
+        if rows > most {
+            let rest = record.batch.slice(most, rows - most);
+            self.rest = Some(Record { batch: rest, is_projected: record.is_projected });
+            record.batch = record.batch.slice(0, most);
         }
-        convert(selection, start, &record).map(Some)
+        self.convert(selection, start, &record).map(Some)
     }
-}
 
-fn convert(selection: &Selection, start: usize, record: &RecordBatch) -> Result<Batch> {
-    let mut batch = Batch::empty(selection, start);
-    let rows = record.num_rows();
-    batch.places = (start..start + rows).map(|row| Place::Row(row as u64 + 1)).collect();
-    batch.numbers = Array2::from_elem((rows, selection.numbers.len()), f64::NAN);
-    let column = |position: usize| {
-        let name = &selection.columns[position];
-        let absent = || TableError::ColumnType {
-            path: selection.path.clone(),
-            column: name.clone(),
-            found: "nothing".into(),
-        };
-        record.column_by_name(name).map(|array| (name, array)).ok_or_else(absent)
-    };
-    for (mut target, &position) in batch.numbers.columns_mut().into_iter().zip(&selection.numbers) {
-        let (name, array) = column(position)?;
-        for (row, value) in numbers(array).into_iter().enumerate() {
-            let problem = match value {
-                Some(number) if number.is_finite() => {
-                    target[row] = number;
-                    continue;
-                }
-                Some(number) if !number.is_nan() => CellProblem::NotFinite(number),
-                _ => CellProblem::Missing,
+    fn convert(&self, selection: &Selection, start: usize, record: &Record) -> Result<Batch> {
+        let mut batch = Batch::empty(selection, start);
+        let rows = record.batch.num_rows();
+        batch.places = (start..start + rows).map(|row| Place::Row(row as u64 + 1)).collect();
+        batch.numbers = Array2::from_elem((rows, selection.numbers.len()), f64::NAN);
+        let column = |position: usize| {
+            let index = match record.is_projected {
+                true => self.wanted.binary_search(&position).ok(),
+                false => Some(position),
             };
-            batch.faults.push(CellFault { place: batch.places[row], column: name.clone(), problem });
+            let array = index.and_then(|index| record.batch.columns().get(index));
+            array.ok_or_else(|| selection.wrong_type(position, "nothing".into()))
+        };
+        for (mut target, &position) in batch.numbers.columns_mut().into_iter().zip(&selection.numbers) {
+            for (row, value) in numbers(column(position)?).into_iter().enumerate() {
+                let problem = match value {
+                    Some(number) if number.is_finite() => {
+                        target[row] = number;
+                        continue;
+                    }
+                    Some(number) if !number.is_nan() => CellProblem::NotFinite(number),
+                    _ => CellProblem::Missing,
+                };
+                let (place, column) = (batch.places[row], selection.columns[position].clone());
+                batch.faults.push(CellFault { place, column, problem });
+            }
         }
+        // In the order of rows, as in a text file.
+        batch.faults.sort_by_key(|fault| match fault.place {
+            Place::Line(number) | Place::Row(number) => number,
+        });
+        for (target, &position) in batch.texts.iter_mut().zip(&selection.texts) {
+            let array = column(position)?;
+            let texts = Texts::new(array);
+            target.reserve(rows);
+            for (row, &place) in batch.places.iter().enumerate() {
+                let text = texts.text(row);
+                selection.check_cell(position, place, text.len(), self.max_cell)?;
+                target.push(text.into_owned());
+            }
+        }
+        Ok(batch)
     }
-    // In the order of rows, as in a text file.
-    batch.faults.sort_by_key(|fault| match fault.place {
-        Place::Line(number) | Place::Row(number) => number,
-    });
-    for (target, &position) in batch.texts.iter_mut().zip(&selection.texts) {
-        let (name, array) = column(position)?;
-        *target = texts(array).ok_or_else(|| TableError::ColumnType {
-            path: selection.path.clone(),
-            column: name.clone(),
-            found: format!("{} where text is needed", in_words(array.data_type())),
-        })?;
-    }
-    Ok(batch)
 }
 
 fn is_numeric(kind: &DataType) -> bool {
@@ -176,6 +189,14 @@ fn is_numeric(kind: &DataType) -> bool {
         DataType::Boolean | DataType::Null | DataType::Float32 | DataType::Float64 => true,
         DataType::Decimal128(..) => true,
         other => other.is_integer(),
+    }
+}
+
+fn is_textual(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => is_textual(values),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        other => is_numeric(other),
     }
 }
 
@@ -212,56 +233,68 @@ fn numbers(array: &dyn Array) -> Vec<Option<f64>> {
             let one = 10f64.powi((*scale).into());
             array.as_primitive::<Decimal128Type>().iter().map(|v| v.map(|v| v as f64 / one)).collect()
         }
-        DataType::Dictionary(..) => through_dictionary(array, numbers),
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let values = dictionary.values();
+            let keys = keys(array);
+            // Distinct values once, unless there are more of them than rows.
+            if values.len() <= keys.len() {
+                let distinct = numbers(values);
+                return keys.into_iter().map(|key| distinct[key?]).collect();
+            }
+            keys.into_iter().map(|key| numbers(&values.slice(key?, 1))[0]).collect()
+        }
         _ => vec![None; array.len()],
     }
 }
 
-/// The texts of a column; numbers as they are written. None if it holds neither.
-fn texts(array: &dyn Array) -> Option<Vec<String>> {
-    let owned = |text: Option<&str>| text.unwrap_or_default().to_owned();
-    Some(match array.data_type() {
-        DataType::Utf8 => array.as_string::<i32>().iter().map(owned).collect(),
-        DataType::LargeUtf8 => array.as_string::<i64>().iter().map(owned).collect(),
-        DataType::Utf8View => array.as_string_view().iter().map(owned).collect(),
-        DataType::Dictionary(_, values) if !is_numeric(values) => {
-            let distinct = texts(array.as_any_dictionary().values())?;
-            through_dictionary(array, |_| distinct.iter().cloned().map(Some).collect())
-                .into_iter()
-                .map(Option::unwrap_or_default)
-                .collect()
-        }
-        // As text a whole number has no fraction, whatever its type: exact up to 64 bits.
-        DataType::Int64 => array
-            .as_primitive::<Int64Type>()
-            .iter()
-            .map(|v| v.map(|v| v.to_string()).unwrap_or_default())
-            .collect(),
-        DataType::UInt64 => array
-            .as_primitive::<UInt64Type>()
-            .iter()
-            .map(|v| v.map(|v| v.to_string()).unwrap_or_default())
-            .collect(),
-        kind if is_numeric(kind) => {
-            numbers(array).into_iter().map(|value| value.map(|v| v.to_string()).unwrap_or_default()).collect()
-        }
-        _ => return None,
-    })
-}
-
-/// Distinct values once, then by their keys.
-fn through_dictionary<T: Clone>(
-    array: &dyn Array,
-    of: impl Fn(&dyn Array) -> Vec<Option<T>>,
-) -> Vec<Option<T>> {
+/// For each row of a column with a dictionary where its value is; none where it is missing.
+fn keys(array: &dyn Array) -> Vec<Option<usize>> {
     let dictionary = array.as_any_dictionary();
-    let distinct = of(dictionary.values());
-    if distinct.is_empty() {
+    // Without values nothing can be given, and there are no keys to be normalised.
+    if dictionary.values().is_empty() {
         return vec![None; array.len()];
     }
-    let keys = dictionary.normalized_keys();
-    keys.into_iter()
-        .enumerate()
-        .map(|(row, key)| if array.is_null(row) { None } else { distinct[key].clone() })
-        .collect()
+    let keys = dictionary.normalized_keys().into_iter().enumerate();
+    keys.map(|(row, key)| (!array.is_null(row)).then_some(key)).collect()
+}
+
+/// The texts of a column that [`is_textual`], row by row: a text that is in a dictionary once is not
+/// copied before its length is known.
+struct Texts<'a> {
+    array: &'a dyn Array,
+    /// Of a dictionary: its values, and where each row has its own.
+    values: Option<(Box<Texts<'a>>, Vec<Option<usize>>)>,
+}
+
+impl<'a> Texts<'a> {
+    fn new(array: &'a dyn Array) -> Self {
+        let values = match array.data_type() {
+            DataType::Dictionary(..) => {
+                Some((Box::new(Self::new(array.as_any_dictionary().values())), keys(array)))
+            }
+            _ => None,
+        };
+        Self { array, values }
+    }
+
+    /// The text of a row, empty where it is missing; a number as it is written.
+    fn text(&self, row: usize) -> Cow<'a, str> {
+        let array = self.array;
+        if let Some((values, keys)) = &self.values {
+            return keys[row].map(|key| values.text(key)).unwrap_or_default();
+        }
+        if array.is_null(row) {
+            return Cow::default();
+        }
+        match array.data_type() {
+            DataType::Utf8 => array.as_string::<i32>().value(row).into(),
+            DataType::LargeUtf8 => array.as_string::<i64>().value(row).into(),
+            DataType::Utf8View => array.as_string_view().value(row).into(),
+            // As text a whole number has no fraction, whatever its type: exact up to 64 bits.
+            DataType::Int64 => array.as_primitive::<Int64Type>().value(row).to_string().into(),
+            DataType::UInt64 => array.as_primitive::<UInt64Type>().value(row).to_string().into(),
+            _ => numbers(&array.slice(row, 1))[0].map(|number| number.to_string()).unwrap_or_default().into(),
+        }
+    }
 }

@@ -4,7 +4,11 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use surefoot::escape_line;
 use thiserror::Error;
+
+use super::Result;
+use super::limits::{CELL_VARIABLE, MEMORY_VARIABLE};
 
 /// Everything that can be wrong with a file of rows.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -26,23 +30,43 @@ pub enum TableError {
     #[error("{}: is no whole {kind} file: {reason}", path.display())]
     Malformed { path: PathBuf, kind: &'static str, reason: String },
     /// Two columns of one name.
-    #[error("{}: two columns are called `{column}`; rename or remove one", path.display())]
+    #[error("{}: two columns are called `{}`; rename or remove one", path.display(), escape_line(column))]
     DuplicateColumn { path: PathBuf, column: String },
     /// A column that is not there.
-    #[error("{}: has no column `{column}`; {}", path.display(), suggestion(nearest.as_deref(), known))]
+    #[error("{}: has no column `{}`; {}", path.display(), escape_line(column), suggestion(nearest.as_deref(), known))]
     UnknownColumn { path: PathBuf, column: String, nearest: Option<String>, known: Vec<String> },
     /// A column that holds no numbers.
-    #[error("{}, column `{column}`: holds {found} and no numbers", path.display())]
+    #[error("{}, column `{}`: holds {found} and no numbers", path.display(), escape_line(column))]
     ColumnType { path: PathBuf, column: String, found: String },
     /// A row that is too short or too long.
     #[error("{}, {place}: has {found} cells; the first line names {expected} columns", path.display())]
     RowLength { path: PathBuf, place: Place, expected: usize, found: usize },
+    /// A quoted cell that does not end.
+    #[error("{}, {place}: a quote (\") opens a cell and none closes it", path.display())]
+    OpenQuote { path: PathBuf, place: Place },
     /// Bytes that are no text.
     #[error("{}, {place}: is not UTF-8; save the file as UTF-8", path.display())]
     Encoding { path: PathBuf, place: Place },
     /// A number that is none.
     #[error("{}, {fault}", path.display())]
     Cell { path: PathBuf, fault: CellFault },
+    /// A table that would take too much memory.
+    #[error(
+        "{}: {what} would take {} of memory; at most {} are allowed. Write the table in smaller batches, or set \
+         {} to as many megabytes as it may take",
+        path.display(), in_units(*needed), in_units(*limit), MEMORY_VARIABLE
+    )]
+    Memory { path: PathBuf, what: String, needed: u64, limit: u64 },
+    /// A text that is too long to be copied for every row.
+    #[error(
+        "{}, {place}, column `{}`: the text has {length} bytes; at most {limit} are allowed. Shorten it, or \
+         set {} to as many bytes as it may have",
+        path.display(), escape_line(column), CELL_VARIABLE
+    )]
+    LongText { path: PathBuf, place: Place, column: String, length: usize, limit: usize },
+    /// A limit in the environment that is no number.
+    #[error("{variable} is `{value}`; set it to a whole number that is more than 0, or unset it")]
+    Setting { variable: &'static str, value: String },
     /// It cannot be written.
     #[error("{}: cannot be written: {reason}", path.display())]
     Write { path: PathBuf, reason: String },
@@ -55,6 +79,29 @@ impl TableError {
 
     pub(super) fn write(path: &Path, reason: impl ToString) -> Self {
         TableError::Write { path: path.into(), reason: reason.to_string() }
+    }
+}
+
+/// The error for a file that is not what its name says.
+pub(super) fn malformed(path: &Path, kind: &'static str, reason: &dyn fmt::Display) -> TableError {
+    TableError::Malformed { path: path.into(), kind, reason: reason.to_string() }
+}
+
+/// Refuses what takes more memory than is allowed.
+pub(super) fn within(path: &Path, what: &str, needed: u64, limit: u64) -> Result<()> {
+    match needed <= limit {
+        true => Ok(()),
+        false => Err(TableError::Memory { path: path.into(), what: what.into(), needed, limit }),
+    }
+}
+
+/// Bytes in the unit that people would use.
+fn in_units(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{} KB", bytes / 1024),
+        1_048_576..1_073_741_824 => format!("{} MB", bytes / 1_048_576),
+        _ => format!("{:.1} GB", bytes as f64 / 1_073_741_824.0),
     }
 }
 
@@ -78,7 +125,7 @@ impl fmt::Display for Place {
 
 /// A number that is none.
 #[derive(Clone, Debug, PartialEq, Error)]
-#[error("{place}, column `{column}`: {problem}")]
+#[error("{place}, column `{}`: {problem}", escape_line(column))]
 pub struct CellFault {
     /// The row.
     pub place: Place,
@@ -95,25 +142,32 @@ pub enum CellProblem {
     #[error("no value is given; give one, or leave the row out")]
     Missing,
     /// A text.
-    #[error("`{0}` is no number")]
+    #[error("`{}` is no number", escape_line(.0))]
     Text(String),
     /// An infinity.
     #[error("the value is {0}; give a finite number, or leave the row out")]
     NotFinite(f64),
 }
 
+/// Names of columns that a message lists.
+const MAX_NAMES: usize = 50;
+
 fn suggestion(nearest: Option<&str>, known: &[String]) -> String {
     if let Some(nearest) = nearest {
-        return format!("did you mean `{nearest}`?");
+        return format!("did you mean `{}`?", escape_line(nearest));
     }
     // A file with another separator looks like one with a single column.
     if let [only] = known
         && only.contains([';', '\t'])
     {
-        return format!("it has one, `{only}`: separate columns by commas");
+        return format!("it has one, `{}`: separate columns by commas", escape_line(only));
     }
-    let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-    format!("there are {}", known.join(", "))
+    let shown: Vec<String> =
+        known.iter().take(MAX_NAMES).map(|name| format!("`{}`", escape_line(name))).collect();
+    match known.len() - shown.len() {
+        0 => format!("there are {}", shown.join(", ")),
+        more => format!("there are {} and {more} more", shown.join(", ")),
+    }
 }
 
 /// The name that a misspelt one most likely stands for, if any comes near.

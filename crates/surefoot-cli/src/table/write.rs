@@ -57,6 +57,12 @@ impl Values {
         }
     }
 
+    /// The texts of the column, if it has texts.
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let texts: &[Option<String>] = if let Values::Texts(values) = self { values } else { &[] };
+        texts.iter().filter_map(Option::as_deref)
+    }
+
     /// One value as it stands in a CSV file.
     fn cell(&self, row: usize) -> String {
         match self {
@@ -77,6 +83,8 @@ pub struct Writer {
     schema: SchemaRef,
     /// None once it is finished.
     target: Option<Target>,
+    /// The first text of a CSV file that a spreadsheet would take for a formula.
+    formula: Option<String>,
 }
 
 enum Target {
@@ -112,9 +120,14 @@ impl Writer {
             std::io::ErrorKind::NotFound => TableError::write(path, "its folder does not exist"),
             _ => TableError::write(path, error),
         })?;
-        let mut writer = Self { path: path.into(), file, schema, target: None };
+        let mut writer = Self { path: path.into(), file, schema, target: None, formula: None };
         writer.target = Some(writer.start(format, content)?);
         Ok(writer)
+    }
+
+    /// The first text of a CSV file, if there is one, that a spreadsheet would take for a formula.
+    pub fn formula(&self) -> Option<&str> {
+        self.formula.as_deref()
     }
 
     fn start(&self, format: Format, file: File) -> Result<Target> {
@@ -145,6 +158,11 @@ impl Writer {
         let rows = columns.first().map_or(0, Values::len);
         if columns.len() != self.schema.fields().len() || columns.iter().any(|values| values.len() != rows) {
             return Err(self.fault("the rows do not have the columns that were announced"));
+        }
+        if matches!(self.target, Some(Target::Csv(_))) && self.formula.is_none() {
+            let names = self.schema.fields().iter().map(|field| field.name().as_str());
+            let texts = columns.iter().flat_map(Values::texts);
+            self.formula = names.chain(texts).find(|text| is_formula(text)).map(str::to_owned);
         }
         let written = match &mut self.target {
             Some(Target::Csv(csv)) => (0..rows)
@@ -181,6 +199,11 @@ impl Writer {
     fn fault(&self, reason: impl ToString) -> TableError {
         TableError::write(&self.path, reason)
     }
+}
+
+/// Whether a spreadsheet would calculate this text instead of showing it. A number is a number to it.
+fn is_formula(text: &str) -> bool {
+    text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err()
 }
 
 fn record(schema: &SchemaRef, columns: &[Values]) -> std::result::Result<RecordBatch, String> {

@@ -7,8 +7,9 @@ use surefoot::train::{Objective, Threshold, Training};
 use surefoot::{Classifier, Metrics, Outcome, People, Problem, ProblemFile, recourse};
 use surefoot_paper::figure::LineChart;
 
+use super::quality::{if_both, shown};
 use super::rows::Rows;
-use super::{Options, if_both, shown, train_with_progress};
+use super::{Options, train_with_progress};
 
 /// Trains for every weight and tells accuracy and recourse of each.
 pub fn run(
@@ -71,7 +72,7 @@ pub fn run(
         let chart = LineChart {
             title: "Robust recourse against accuracy".into(),
             x_label: "mu_2, the weight of reliance on what people cannot change".into(),
-            y_label: "on test rows".into(),
+            y_label: "on rows held out to test on".into(),
             log_x: grid.iter().all(|&weight| weight > 0.0),
             y_range: Some((0.0, 1.0)),
             lines,
@@ -88,7 +89,10 @@ fn problem(file: &ProblemFile, classifier: Classifier) -> Result<Problem> {
         .with_uncertainty(norm.clone(), epsilon)?
         .with_safety(safety)?
         .with_cost(cost)
-        .with_form(form);
+        .with_form(form)
+        .with_limits_on(file.limits_on())?
+        .with_constraints(file.rules().0.to_vec())?
+        .with_forbidden(file.rules().1.to_vec())?;
     Ok(match file.scm()? {
         Some(scm) => problem.with_causal_model(scm.clone())?,
         None => problem,
