@@ -67,7 +67,7 @@ def main() -> None:
     refused = people[causal.score(people) < 0].head(60)
     answers = sf.recourse(causal, refused)
     print(answers)
-    print(next(answer for answer in answers if answer.certified))
+    print(next(answer for answer in answers if answer.status == "found"))
 
     # Those who ignore that income raises savings ask for too much, or for what does not hold.
     other = sf.recourse(independent, refused).to_pandas()

@@ -35,6 +35,7 @@ from .errors import (
     PeopleError,
     SettingError,
     TrainingError,
+    TrainingWarning,
 )
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "Table",
     "TradeOff",
     "TrainingError",
+    "TrainingWarning",
     "__version__",
     "attack",
     "certify",

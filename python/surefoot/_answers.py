@@ -101,13 +101,16 @@ class Answer:
     """What one person can do."""
 
     id: str
-    #: ``"found"``, ``"impossible"`` (proven), ``"undecided"`` or ``"favourable"`` (already).
+    #: ``"found"`` (an action that is proven to hold), ``"impossible"`` (proven: there is none),
+    #: ``"undecided"`` (nothing is proven) or ``"favourable"`` (already).
     status: str
     #: The answer in words.
     text: str
     #: The person, by column.
     person: dict[str, Any]
-    #: The changes to make, in own units, by feature; of categories the one to reach.
+    #: The changes to make, in own units, by feature; of categories the one to reach. Features that are
+    #: not acted upon are left out. One with a change of 0, or with the category that the person has, is
+    #: held where it is although its causes, or circumstances, would move it.
     action: dict[str, Any]
     #: What becomes of the person; empty without an action.
     counterfactual: dict[str, Any]
@@ -117,11 +120,6 @@ class Answer:
     cost_bound: float | None
     #: Proven: the margin that is left at worst.
     margin: float | None
-
-    @property
-    def certified(self) -> bool:
-        """Whether the action is proven to hold."""
-        return self.status == "found"
 
     def __repr__(self) -> str:
         return f"{self.id}: {self.text}"

@@ -24,11 +24,19 @@ class _Feature(TypedDict):
     weight: float
     norm_weight: float
 
+class _Observed(TypedDict):
+    is_binary: bool
+    mean: float
+    std: float
+    limits: tuple[float, float]
+
 class _Trained(TypedDict):
     layers: Layers
     threshold: float
     losses: list[tuple[float, float | None]]
     kept: int
+    accuracy: tuple[float, float | None]
+    differs: bool
 
 class _Fitted(TypedDict):
     feature: str
@@ -57,6 +65,7 @@ class Problem:
         norm: str,
         cost: str,
         form: str,
+        limits_on: str,
         safety: float | None,
         constraints: Sequence[str],
         forbidden_categories: Sequence[tuple[str, Sequence[str], Sequence[str]]],
@@ -99,6 +108,7 @@ class Actions:
     def __len__(self) -> int: ...
     def acting(self) -> int: ...
 
+def observe(name: str, values: NDArray[np.float64]) -> _Observed: ...
 def read_onnx(model: bytes | str | PathLike[str]) -> tuple[Layers, Any]: ...
 def recourse(
     problem: Problem,
@@ -126,6 +136,7 @@ def attack(
     ids: list[str] | None,
     id: str | None,
     method: str,
+    evaluations: int | None,
     progress: Progress | None,
 ) -> Table: ...
 def certify(

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Optional
 
-import numpy as np
-
-from . import _tables
+from . import _engine, _tables
 from .errors import FeatureError
 
 Change = Literal["fixed", "any", "increase", "decrease"]
@@ -103,25 +101,38 @@ def features(
     *,
     change: Mapping[str, Change] | None = None,
     kind: Mapping[str, Kind] | None = None,
-    limits: Mapping[str, Limits] | None = None,
+    limits: Mapping[str, Limits | None] | None = None,
     weight: Mapping[str, float] | None = None,
     norm_weight: Mapping[str, float] | None = None,
     categories: Mapping[str, Sequence[object]] | None = None,
     columns: Iterable[str] | None = None,
+    observed_limits: bool = True,
 ) -> list[Feature]:
-    """Features from a table: means and standard deviations, and the categories of columns of text.
+    """Features from a table: means, standard deviations and limits, and the categories of columns of text.
 
     Whatever is not in ``change`` is fixed. Columns of whole numbers change by whole numbers, unless
-    ``kind`` says ``"real"``; columns of 0 and 1 are binary.
+    ``kind`` says ``"real"``; columns of 0 and 1 are binary. The limits of every other column of numbers
+    are the lowest and the highest value in the table, as ``surefoot init`` takes them: no action leads to
+    what nobody in the table has, and people beyond them are refused. Missing values are passed over.
 
     >>> people = {"age": [25.0, 35.0, 45.0], "income": [1000.0, 3000.0, 5000.0], "job": ["a", "b", "a"]}
     >>> for feature in features(people, change={"income": "increase"}):
     ...     print(feature)
-    Feature('age', mean=35.0, std=10.0)
-    Feature('income', 'increase', mean=3000.0, std=2000.0)
+    Feature('age', mean=35.0, std=10.0, limits=(25.0, 45.0))
+    Feature('income', 'increase', mean=3000.0, std=2000.0, limits=(1000.0, 5000.0))
     Feature('job', kind='category', categories=('a', 'b'))
 
+    Limits that are given count instead of those of the table; None for none.
+
+    >>> features(people, limits={"income": (0, None), "age": None})[:2]
+    [Feature('age', mean=35.0, std=10.0), Feature('income', mean=3000.0, std=2000.0, limits=(0.0, inf))]
+    >>> features(people, observed_limits=False)[0]
+    Feature('age', mean=35.0, std=10.0)
+
     :param people: a DataFrame, an Arrow table, or a dict of columns.
+    :param limits: of columns that may go further than in the table, or less far.
+    :param observed_limits: whether columns that are not in ``limits`` are limited to the range of the
+        table; otherwise they have no limits.
     :param kind: for columns that are not what they look like, such as ``{"job": "category"}`` where
         jobs have numbers.
     :param categories: of columns that have more than are in the table, or an order of their own.
@@ -152,14 +163,14 @@ def features(
             settings.setdefault("categories", _tables.distinct(values))
             made.append(Feature(name, **settings))
             continue
-        numbers = _tables.numbers(values, name)
-        if np.isin(numbers, (0.0, 1.0)).all():
+        observed = _engine.observe(name, _tables.numbers(values, name))
+        if observed["is_binary"]:
             settings.setdefault("kind", "binary")
         elif _tables.is_whole(values):
             settings.setdefault("kind", "integer" if "change" in settings else "real")
         if settings.get("kind") != "binary":
-            std = float(np.std(numbers, ddof=1)) if len(numbers) > 1 else 0.0
-            # What is always the same cannot be standardised, nor need it be.
-            settings |= {"mean": float(np.mean(numbers)), "std": std if std > 0 else 1.0}
+            settings |= {"mean": observed["mean"], "std": observed["std"]}
+            if observed_limits:
+                settings.setdefault("limits", observed["limits"])
         made.append(Feature(name, **settings))
     return made

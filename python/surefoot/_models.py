@@ -52,8 +52,10 @@ class Classifier:
     threshold: float = 0.5
     #: The units of its inputs: ``"standardised"`` as the features say, or ``"raw"``, people's own.
     inputs: Inputs = "standardised"
-    #: The loss of each epoch, and that on rows held out, if it was trained here.
+    #: The loss of each epoch, and that on the rows held out to stop by, if it was trained here.
     losses: Sequence[tuple[float, float | None]] = ()
+    #: The share of right decisions in training, and on rows held out, if it was trained here.
+    accuracy: tuple[float, float | None] | None = None
 
     @classmethod
     def linear(
@@ -163,7 +165,15 @@ class Classifier:
         network = "-".join(str(width) for width in widths)
         features = f"{widths[0]} feature{'' if widths[0] == 1 else 's'}"
         kind = f"linear in {features}" if self.is_linear else f"network {network} {self.activation}"
-        return f"Classifier({kind}, threshold {self.threshold:.4g})"
+        return f"Classifier({kind}, threshold {self.threshold:.4g}{self._accuracies})"
+
+    @property
+    def _accuracies(self) -> str:
+        if self.accuracy is None:
+            return ""
+        training, held_out = self.accuracy
+        others = "" if held_out is None else f" and {held_out:.3f} held out"
+        return f", accuracy {training:.3f} in training{others}"
 
 
 @dataclass(frozen=True, eq=False)

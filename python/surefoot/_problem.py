@@ -44,6 +44,8 @@ class Problem:
     :param norm: how the size of a shift is measured.
     :param cost: how the effort of an action is measured.
     :param form: ``"relative"``, "raise income by 500", or ``"absolute"``, "reach an income of 3500".
+    :param limits_on: what the limits of features are about: ``"outcome"``, how people end up who act,
+        including what follows from the action, or ``"action"``, the features acted upon alone.
     :param safety: the margin, in units of the logit, kept beyond what the uncertainty demands.
     :param constraints: what people must meet who act, such as ``"income >= 3 * rent"``: linear in the
         features, in their own units.
@@ -62,6 +64,7 @@ class Problem:
         norm: Literal["l1", "l2", "linf"] = "l2",
         cost: Literal["l1", "l2"] = "l1",
         form: Literal["relative", "absolute"] = "relative",
+        limits_on: Literal["outcome", "action"] = "outcome",
         safety: float | None = None,
         constraints: Sequence[str] = (),
         forbid: Sequence[tuple[str, object, object]] = (),
@@ -77,6 +80,7 @@ class Problem:
             norm,
             cost,
             form,
+            limits_on,
             safety,
             list(constraints),
             categories,
@@ -87,6 +91,7 @@ class Problem:
             "norm": norm,
             "cost": cost,
             "form": form,
+            "limits_on": limits_on,
             "safety": safety,
             "constraints": tuple(constraints),
             "forbid": tuple(forbid),

@@ -77,18 +77,21 @@ def column(table: Any, name: str) -> Any:
     return values if hasattr(values, "to_numpy") else np.asarray(values)
 
 
-def is_numeric(values: Any) -> bool:
+def _type(values: Any) -> str:
+    """The kind of numpy's type of a column, whose missing values say nothing of it."""
     dtype = getattr(values, "dtype", None)
     if isinstance(dtype, np.dtype):
-        return dtype.kind in "biuf"
-    return np.asarray(to_list(values)).dtype.kind in "biuf"
+        return dtype.kind
+    return np.asarray([value for value in to_list(values) if value is not None]).dtype.kind
+
+
+def is_numeric(values: Any) -> bool:
+    return _type(values) in "biuf"
 
 
 def is_whole(values: Any) -> bool:
     """Whether a column is of whole numbers by its type, and not just by chance."""
-    dtype = getattr(values, "dtype", None)
-    kind = dtype.kind if isinstance(dtype, np.dtype) else np.asarray(to_list(values)).dtype.kind
-    return kind in "iu"
+    return _type(values) in "iu"
 
 
 def to_list(values: Any) -> list[Any]:

@@ -5,7 +5,7 @@
 ...     sf.Problem([sf.Feature("age", std=-1)], sf.Classifier.linear([1.0]), epsilon=0.1)
 ... except sf.FeatureError as error:
 ...     print(error)
-feature `age`: the standard deviation is -1; it must be positive (drop a constant feature, or use 1)
+feature `age`: the standard deviation is -1; it must be positive, between 1e-100 and 1e100 (drop a constant feature, or use 1; for numbers beyond choose another unit)
 
 That nobody can do anything is an answer (``status == "impossible"``) and not an error.
 """
@@ -23,6 +23,7 @@ __all__ = [
     "PeopleError",
     "SettingError",
     "TrainingError",
+    "TrainingWarning",
 ]
 
 
@@ -64,3 +65,7 @@ class MissingPackageError(Error, ImportError):
 
 class FitWarning(UserWarning):
     """Something casts doubt on a fitted equation."""
+
+
+class TrainingWarning(UserWarning):
+    """A trained classifier is not as good for others as for those it was trained on."""

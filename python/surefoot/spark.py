@@ -52,12 +52,12 @@ def schema(problem: Problem, options: int = 1) -> StructType:
         from pyspark.sql import types
     except ImportError:
         raise MissingPackageError("this needs pyspark; pip install pyspark") from None
-    number, text, truth = types.DoubleType(), types.StringType(), types.BooleanType()
+    number, text = types.DoubleType(), types.StringType()
     fields: list[tuple[str, types.DataType]] = [("id", text)]
     fields += [("option", number)] if options > 1 else []
     fields.append(("status", text))
     fields += [(name, number) for name in ("cost", "cost_bound", "margin", "epsilon")]
-    fields += [("certified", truth), ("intervention", text)]
+    fields.append(("intervention", text))
     kinds = {f.name: text if f.kind in ("category", "ordinal") else number for f in problem.features}
     fields += [(f"action:{f.name}", kinds[f.name]) for f in problem.features if f.change != "fixed"]
     fields += [(f"counterfactual:{name}", kind) for name, kind in kinds.items()]

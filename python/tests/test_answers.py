@@ -24,7 +24,7 @@ def test_ana_is_told_what_the_engine_tells_her(linear: sf.Problem) -> None:
     )
     assert repr(answer) == f"1: {answer.text}"
     assert answer.status == "found"
-    assert answer.certified
+    assert answer.status == "found"
     assert answer.action == pytest.approx({"income": 1510.385}, abs=0.001)
     assert answer.person == ANA
     assert answer.counterfactual["savings"] == pytest.approx(6000 + 2 * answer.action["income"])
@@ -124,11 +124,38 @@ def test_a_network_is_answered_with_proof(network: sf.Problem, people: dict[str,
     answers = sf.recourse(network, people)
     assert answers.counts["found"] >= 5
     verdicts = sf.certify(network, people, answers)
-    acting = [answer.certified for answer in answers]
+    acting = [answer.status == "found" for answer in answers]
     assert verdicts.column("verdict") == ["holds" if acts else None for acts in acting]
     attacked = sf.attack(network, people, answers).to_pandas()
     assert not attacked["broken"].any()
     assert (attacked["smallest_break"][acting] > network.epsilon).all()
+
+
+def test_what_is_acted_upon_and_nothing_else() -> None:
+    features = [
+        sf.Feature("income", "any", mean=10, std=2),
+        sf.Feature("savings", "any", mean=10, std=2),
+        sf.Feature("job", "any", categories=["clerk", "cook"]),
+    ]
+    person = {"income": 10.0, "savings": 10.0, "job": "clerk"}
+    suffers = sf.CausalModel(features, {"savings": "19 - 0.9 * income + u"})
+    classifier = sf.Classifier.linear([1.0, 0.9, 0.0, 0.0], -1.0)
+    cases: list[tuple[Any, Any, set[str]]] = [
+        (suffers, "relative", {"income", "savings"}),
+        (None, "relative", {"income"}),
+        # A level undoes a shift: it is part of the action that the others stay.
+        (None, "absolute", {"income", "savings", "job"}),
+    ]
+    for causal_model, form, acted in cases:
+        problem = sf.Problem(features, classifier, causal_model, epsilon=0.1, form=form)
+        answers = sf.recourse(problem, person)
+        assert answers.column("intervention") == [";".join(f.name for f in features if f.name in acted)]
+        assert set(answers[0].action) == acted
+        assert answers[0].action["income"] > 0
+        # What is held stays: a change of 0, or the category that it is.
+        assert answers[0].action.get("savings", 0.0) == 0.0
+        assert answers[0].action.get("job", "clerk") == "clerk"
+        assert "certified" not in answers.column_names
 
 
 def test_actions_of_others_are_judged(linear: sf.Problem, people: dict[str, Any]) -> None:

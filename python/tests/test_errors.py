@@ -110,4 +110,33 @@ def test_outcomes_that_say_nothing(features: list[sf.Feature]) -> None:
     with pytest.raises(sf.TrainingError, match="every label is the same"):
         sf.train(features, people, [1, 1])
     with pytest.raises(sf.SettingError, match="patience needs rows"):
-        sf.train(features, people, [1, 0], patience=3)
+        sf.train(features, people, [1, 0], validation=None, patience=3)
+    with pytest.raises(sf.TrainingError, match="2 rows"):
+        sf.train(features, people, [1, 0, 1])
+    with pytest.raises(sf.SettingError, match="holding out 0.2 of 2 rows leaves nobody"):
+        sf.train(features, people, [1, 0])
+
+
+def test_no_two_people_have_the_same_id() -> None:
+    problem = sf.Problem([A, B], LINEAR, epsilon=0.1)
+    people = {"id": ["ana", "ben", "ana"], "a": [-1.0, -2.0, -3.0], "b": [0.0, 0.0, 0.0]}
+    tables: list[object] = [people, pd.DataFrame(people), pa.table(people)]
+    for table in tables:
+        with pytest.raises(sf.PeopleError, match="persons 1 and 3 are both called `ana`"):
+            sf.recourse(problem, table)
+
+
+def test_a_long_text_is_not_copied_for_every_row() -> None:
+    problem = sf.Problem([A, B], LINEAR, epsilon=0.1)
+    ids = pa.DictionaryArray.from_arrays(pa.array([0] * 1000, pa.int32()), pa.array(["x" * 5000]))
+    zeros = [0.0] * 1000
+    with pytest.raises(sf.PeopleError, match="column `id` has a text of 5000 bytes; at most 4096"):
+        sf.recourse(problem, pa.table({"id": ids, "a": zeros, "b": zeros}))
+
+
+def test_messages_do_not_act_on_the_terminal() -> None:
+    feature = sf.Feature("a\x1b[31m", "increase")
+    with pytest.raises(sf.FeatureError) as refused:
+        sf.Problem([feature, feature], LINEAR, epsilon=0.1)
+    assert "\x1b" not in str(refused.value)
+    assert "a\\u{1b}[31m" in str(refused.value)

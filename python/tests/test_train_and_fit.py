@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -28,19 +29,51 @@ def test_the_same_classifier_as_the_command_line(command: str, tmp_path: Path) -
     frame, outcomes = applicants()
     frame.assign(granted=outcomes.astype(int)).to_csv(tmp_path / "people.csv", index=False)
     problem = tmp_path / "problem.toml"
-    settings = ["--hidden", "none", "--epochs", "5", "--test", "0", "--seed", "3"]
-    subprocess.run(
-        [command, "train", tmp_path / "people.csv", "--target", "granted", "--problem", problem, *settings],
-        check=True,
-        capture_output=True,
-    )
-    # Everything is fixed in a first problem file; somebody must be able to do something.
-    read = sf.Problem.read(problem)
-    classifier = sf.train(read.features, frame, outcomes, hidden=[], epochs=5, seed=3)
-    ours = sf.Problem(read.features, classifier, epsilon=0.1)
-    np.testing.assert_array_equal(ours.score(frame), read.score(frame))
+    cases: list[tuple[list[str], dict[str, Any]]] = [
+        ([], {}),
+        (["--hidden", "none", "--epochs", "5", "--test", "0"], {"hidden": [], "epochs": 5, "test": 0}),
+        (["--validation", "0", "--epochs", "5"], {"validation": None, "epochs": 5}),
+    ]
+    for settings, ours in cases:
+        problem.unlink(missing_ok=True)
+        told = subprocess.run(
+            [command, "train", str(tmp_path / "people.csv"), "--target", "granted", "--problem", str(problem)]
+            + ["--seed", "3", *settings],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        # Everything is fixed in a first problem file; somebody must be able to do something.
+        read = sf.Problem.read(problem)
+        classifier = sf.train(read.features, frame, outcomes, seed=3, **ours)
+        again = sf.Problem(read.features, classifier, epsilon=0.1)
+        np.testing.assert_array_equal(again.score(frame), read.score(frame))
+        assert classifier.accuracy is not None
+        training, held_out = classifier.accuracy
+        assert f"Accuracy {training:.3f} in training and {held_out:.3f} on the rows held out" in told
+        assert f"accuracy {training:.3f} in training and {held_out:.3f} held out)" in repr(classifier)
+        assert classifier.losses[0][0] > classifier.losses[-1][0]
     assert len(classifier.losses) == 5
-    assert classifier.losses[0][0] > classifier.losses[-1][0]
+
+
+def test_what_is_learnt_by_heart_is_warned_of() -> None:
+    frame, _ = applicants()
+    coin = np.random.default_rng(1).random(len(frame)) < 0.5
+    features = sf.features(frame, change={"income": "increase"})
+    large: dict[str, Any] = {"hidden": [100, 100], "epochs": 100, "validation": None}
+    with pytest.warns(sf.TrainingWarning, match="in training and of .* differ by more than chance"):
+        classifier = sf.train(features, frame, coin, **large)
+    assert classifier.accuracy is not None
+    training, held_out = classifier.accuracy
+    assert held_out is not None
+    assert training > held_out + 0.1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Small and stopped early, it learns nothing by heart; and without rows held out nothing is known.
+        sf.train(features, frame, coin)
+        everything = sf.train(features, frame, coin, **{**large, "test": None, "epochs": 2})
+    assert everything.accuracy is not None
+    assert everything.accuracy[1] is None
 
 
 def test_allr_leaves_room_to_act() -> None:

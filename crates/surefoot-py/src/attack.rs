@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use surefoot::attack::{Attack, CarliniWagner, DeepFool, FastGradient, ProjectedGradient};
-use surefoot::{Action, Break, Exact, People, Problem as Engine, describe_shift, smallest_break};
+use rayon::prelude::*;
+use surefoot::attack::{Attack, CarliniWagner, DeepFool, FastGradient, ProjectedGradient, search_further};
+use surefoot::recourse::require_budget;
+use surefoot::{Action, Break, Budget, People, Problem as Engine, describe_shift, smallest_break};
 
 use crate::action::{Actions, acting, add_hindrances, hindrances};
 use crate::error::{Result, choice};
 use crate::people::Source;
 use crate::problem::Problem;
 use crate::table::{Columns, Table};
-use crate::work::run;
+use crate::work::{Ended, run};
 
 /// People attacked between two looks at whether to go on.
 const GROUP: usize = 256;
@@ -34,10 +36,6 @@ impl Method {
         actions: &[Action],
     ) -> surefoot::Result<Vec<Option<Break>>> {
         match self {
-            // DeepFool alone is exact where everything is linear.
-            Method::Smallest if Exact::new(problem).is_ok() => {
-                DeepFool::default().attack(problem, people, actions)
-            }
             Method::Smallest => smallest_break(problem, people, actions),
             Method::FastGradient => FastGradient.attack(problem, people, actions),
             Method::ProjectedGradient => ProjectedGradient::default().attack(problem, people, actions),
@@ -49,7 +47,7 @@ impl Method {
 
 /// The smallest perturbation found to break each action, as a table.
 #[pyfunction]
-#[pyo3(signature = (problem, people, actions, ids, id, method, progress))]
+#[pyo3(signature = (problem, people, actions, ids, id, method, evaluations, progress))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn attack<'py>(
     py: Python<'py>,
@@ -59,6 +57,7 @@ pub fn attack<'py>(
     ids: Option<Vec<String>>,
     id: Option<&str>,
     method: &str,
+    evaluations: Option<usize>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> Result<Table> {
     let methods = [
@@ -69,7 +68,9 @@ pub fn attack<'py>(
         ("carlini_wagner", Method::CarliniWagner),
     ];
     let method = choice("attack", method, &methods)?;
-    let (people, read) = Source::new(people, &problem.layout).people(id)?;
+    let budget = evaluations.map_or_else(Budget::default, |evaluations| Budget { evaluations });
+    require_budget(budget)?;
+    let (people, ids) = Source::new(people, &problem.layout).identified(ids, id)?;
     let count = people.len();
     let (positions, acting) = acting(actions, count)?;
     let hindrances = hindrances(problem, &people, actions)?;
@@ -77,9 +78,22 @@ pub fn attack<'py>(
     let breaks = run(py, progress, move |watch| {
         let mut breaks: Vec<Option<Break>> = vec![None; count];
         for (positions, actions) in positions.chunks(GROUP).zip(acting.chunks(GROUP)) {
-            let found = method.run(&engine, &people.select(positions)?, actions)?;
+            let people = people.select(positions)?;
+            let found = method.run(&engine, &people, actions)?;
+            let further = |(k, found): (usize, Option<Break>)| -> Result<Option<Break>, Ended> {
+                watch.step(0)?;
+                let found = match method {
+                    Method::Smallest => {
+                        search_further(&engine, people.individual(k), &actions[k], found, budget)?
+                    }
+                    _ => found,
+                };
+                watch.step(1)?;
+                Ok(found)
+            };
+            let found = found.into_par_iter().enumerate().map(further);
+            let found = found.collect::<Result<Vec<Option<Break>>, Ended>>()?;
             positions.iter().zip(found).for_each(|(&i, found)| breaks[i] = found);
-            watch.step(positions.len())?;
         }
         Ok(breaks)
     })?;
@@ -87,7 +101,7 @@ pub fn attack<'py>(
     let epsilon = problem.problem.epsilon();
     let acts = |i: usize| actions.actions[i].is_some();
     let mut columns = Columns::default();
-    columns.ids(ids.or(read).as_ref(), count);
+    columns.ids(ids.as_ref(), count);
     let broken = |i: usize| breaks[i].as_ref().is_some_and(|found| found.size <= epsilon);
     columns.truths("broken", (0..count).map(|i| acts(i).then(|| broken(i))));
     columns.numbers("smallest_break", breaks.iter().map(|found| Some(found.as_ref()?.size)));

@@ -27,7 +27,7 @@ pub fn certify<'py>(
     evaluations: Option<usize>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> Result<Table> {
-    let (people, read) = Source::new(people, &problem.layout).people(id)?;
+    let (people, ids) = Source::new(people, &problem.layout).identified(ids, id)?;
     let count = people.len();
     let (positions, acting) = acting(actions, count)?;
     let hindrances = hindrances(problem, &people, actions)?;
@@ -67,7 +67,7 @@ pub fn certify<'py>(
         _ => Ok(None),
     };
     let mut columns = Columns::default();
-    columns.ids(ids.or(read).as_ref(), count);
+    columns.ids(ids.as_ref(), count);
     columns.texts("verdict", verdicts.iter().map(|verdict| verdict.map(word)));
     columns.numbers("margin", verdicts.iter().map(|verdict| lower((*verdict)?)));
     columns.numbers("margin_at_most", verdicts.iter().map(|verdict| upper((*verdict)?)));

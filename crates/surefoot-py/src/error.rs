@@ -1,7 +1,7 @@
 //! Errors as exceptions of the package, with the engine's messages.
 
 use pyo3::prelude::*;
-use surefoot::Error;
+use surefoot::{Error, Unsuitable};
 use thiserror::Error;
 
 /// A result of this crate.
@@ -34,6 +34,10 @@ pub enum Fault {
     Missing { person: usize, column: String },
     #[error("person {person}, feature `{column}`: `{value}` is no category; there are {}", listed(known))]
     NoCategory { person: usize, column: String, value: String, known: Vec<String> },
+    #[error("persons {first} and {second} are both called `{id}`; give everybody another id")]
+    SameId { id: String, first: usize, second: usize },
+    #[error("column `{column}` has a text of {length} bytes; at most {limit} are allowed")]
+    LongText { column: String, length: usize, limit: usize },
     #[error("column `{column}` has {found} rows; the columns before it have {expected}")]
     Length { column: String, expected: usize, found: usize },
     #[error(
@@ -49,6 +53,8 @@ pub enum Fault {
     CategoryDirection { feature: String },
     #[error("there are {people} people; give one, as a dict or a table of one row")]
     NotOne { people: usize },
+    #[error("column `{column}`: {why}; leave it out with `columns`, or correct it")]
+    Unsuitable { column: String, why: Unsuitable },
     #[error("{people} people and {actions} actions; there must be one for each")]
     Actions { people: usize, actions: usize },
     #[error("`{word}` is no {what}; there are {}", listed(known))]
@@ -71,14 +77,14 @@ impl From<Failure> for PyErr {
         let class = match &failure {
             Failure::Engine(error) => class(error),
             Failure::Table(Fault::Word { .. }) => "SettingError",
-            Failure::Table(Fault::CategoryDirection { .. }) => "FeatureError",
+            Failure::Table(Fault::CategoryDirection { .. } | Fault::Unsuitable { .. }) => "FeatureError",
             Failure::Table(_) => "PeopleError",
             Failure::Python(_) => "Error",
         };
         if let Failure::Python(error) = failure {
             return error;
         }
-        Python::attach(|py| raise(py, class, &failure.to_string()))
+        Python::attach(|py| raise(py, class, &surefoot::escape_text(&failure.to_string())))
     }
 }
 
@@ -120,6 +126,7 @@ fn class(error: &Error) -> &'static str {
         | Error::VectorLength { .. }
         | Error::VectorNotFinite { .. }
         | Error::Unreachable { .. }
+        | Error::BeyondClip { .. }
         | Error::RepeatedIntervention { .. }
         | Error::TooManyPeople { .. } => "PeopleError",
         Error::DuplicateEquation { .. }
@@ -132,6 +139,8 @@ fn class(error: &Error) -> &'static str {
         | Error::NotInvertible { .. }
         | Error::WrongInverse { .. }
         | Error::EquationNotFinite { .. }
+        | Error::Nobody { .. }
+        | Error::ActionUndefined { .. }
         | Error::EquationNotLinear { .. }
         | Error::EquationNotAdditive { .. }
         | Error::OtherFeatures

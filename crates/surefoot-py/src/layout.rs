@@ -3,8 +3,9 @@
 //! A column with categories becomes a group of binary features of the engine, one for each
 //! (`job=clerk`), one with levels becomes a whole number. The layout knows the way and the way back.
 
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use surefoot::{Action, Change, Feature, Features, Kind, Norm, NormKind};
+use surefoot::{Action, Change, Feature, Features, Kind, Norm, NormKind, Observed, Unsuitable};
 
 use crate::error::{Fault, Result, choice};
 
@@ -171,6 +172,35 @@ impl Column {
                 labels[likeliest.unwrap_or(0)].clone()
             }
         }
+    }
+}
+
+/// What the numbers of a column say of a feature.
+#[derive(IntoPyObject)]
+pub struct ObservedColumn {
+    is_binary: bool,
+    mean: f64,
+    std: f64,
+    limits: (f64, f64),
+}
+
+/// Mean, standard deviation and range of a column, as `surefoot init` takes them from a table; a column
+/// whose values are all the same has a standard deviation of 1.
+#[pyfunction]
+pub fn observe(name: &str, values: PyReadonlyArray1<'_, f64>) -> Result<ObservedColumn> {
+    let observed: Observed = values.as_array().iter().copied().collect();
+    let range = observed.range().unwrap_or_default();
+    match observed.feature(name) {
+        Ok(Feature { kind: Kind::Binary, .. }) => {
+            Ok(ObservedColumn { is_binary: true, mean: 0.0, std: 1.0, limits: range })
+        }
+        Ok(Feature { mean, std, .. }) => Ok(ObservedColumn { is_binary: false, mean, std, limits: range }),
+        // It cannot be standardised, nor need it be.
+        Err(Unsuitable::Constant) => {
+            let is_binary = range.0 == 0.0 || range.0 == 1.0;
+            Ok(ObservedColumn { is_binary, mean: range.0, std: 1.0, limits: range })
+        }
+        Err(why) => Err(Fault::Unsuitable { column: name.into(), why }.into()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! People from Python: arrays, columns and Arrow tables, read where they are.
 
+use std::collections::HashMap;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -38,6 +40,24 @@ impl<'a, 'py> Source<'a, 'py> {
     /// Nothing is read yet.
     pub fn new(given: &'a Bound<'py, PyAny>, layout: &'a Layout) -> Self {
         Self { given, layout }
+    }
+
+    /// Checked people with what identifies them: `ids`, otherwise the column `id`, if there is one. No two
+    /// may have the same.
+    pub fn identified(
+        &self,
+        ids: Option<Vec<String>>,
+        id: Option<&str>,
+    ) -> Result<(People, Option<Vec<String>>)> {
+        let (people, read) = self.people(id)?;
+        let ids = ids.or(read);
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        for (person, id) in ids.iter().flatten().enumerate() {
+            if let Some(first) = seen.insert(id, person) {
+                return Err(Fault::SameId { id: id.clone(), first: first + 1, second: person + 1 }.into());
+            }
+        }
+        Ok((people, ids))
     }
 
     /// Checked people, with the values of the column that identifies them, if there is one.
@@ -185,11 +205,29 @@ fn numbers(name: &str, array: &ArrayRef) -> Result<ArrayRef> {
 /// As text; whole numbers without decimals.
 fn names(name: &str, array: &ArrayRef) -> Result<ArrayRef> {
     let fault = || Fault::NotNames { column: name.into() };
+    let longest = longest(array);
+    if longest > MAX_TEXT {
+        return Err(Fault::LongText { column: name.into(), length: longest, limit: MAX_TEXT }.into());
+    }
     let whole = match array.data_type() {
         kind if kind.is_floating() => cast(array, &DataType::Int64).map_err(|_| fault())?,
         _ => array.clone(),
     };
     Ok(cast(&whole, &DataType::Utf8).map_err(|_| fault())?)
+}
+
+/// Bytes of one text: it is copied for every row, although a dictionary may have it once.
+const MAX_TEXT: usize = 4096;
+
+/// Bytes of the longest text in a column; 0 if there is none.
+fn longest(array: &ArrayRef) -> usize {
+    match array.data_type() {
+        DataType::Dictionary(..) => longest(array.as_any_dictionary().values()),
+        DataType::Utf8 => array.as_string::<i32>().iter().flatten().map(str::len).max().unwrap_or(0),
+        DataType::LargeUtf8 => array.as_string::<i64>().iter().flatten().map(str::len).max().unwrap_or(0),
+        DataType::Utf8View => array.as_string_view().iter().flatten().map(str::len).max().unwrap_or(0),
+        _ => 0,
+    }
 }
 
 fn place_numbers(

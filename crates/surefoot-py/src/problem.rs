@@ -7,7 +7,9 @@ use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use surefoot::{Constraint, Cost, Error, Forbidden, Form, Intervention, NormKind, ProblemFile, Scm};
+use surefoot::{
+    Constraint, Cost, Error, Forbidden, Form, Intervention, LimitsOn, NormKind, ProblemFile, Scm,
+};
 
 use crate::error::{Result, choice};
 use crate::layout::{Declared, Layout, Stated};
@@ -105,6 +107,7 @@ impl Problem {
         norm: &str,
         cost: &str,
         form: &str,
+        limits_on: &str,
         safety: Option<f64>,
         constraints: Vec<String>,
         forbidden_categories: Vec<(String, Vec<String>, Vec<String>)>,
@@ -113,11 +116,13 @@ impl Problem {
         let layout = Layout::new(features)?;
         let norms = [("l1", NormKind::L1), ("l2", NormKind::L2), ("linf", NormKind::Linf)];
         let forms = [("relative", Form::Relative), ("absolute", Form::Absolute)];
+        let subjects = [("outcome", LimitsOn::Outcome), ("action", LimitsOn::Action)];
         let classifier = classifier.compile(&layout.features)?;
         let mut problem = surefoot::Problem::new(layout.features.clone(), classifier)?
             .with_uncertainty(layout.norm(choice("norm", norm, &norms)?)?, epsilon)?
             .with_cost(choice("cost", cost, &[("l1", Cost::L1), ("l2", Cost::L2)])?)
-            .with_form(choice("form of action", form, &forms)?);
+            .with_form(choice("form of action", form, &forms)?)
+            .with_limits_on(choice("limits_on", limits_on, &subjects)?)?;
         if let Some(safety) = safety {
             problem = problem.with_safety(safety)?;
         }

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 use surefoot::recourse::{Explainer, Method, Relaxed, Settings};
-use surefoot::{Budget, Outcome, People, describe, describe_explanation};
+use surefoot::{Action, Budget, Outcome, People, Recourse, describe, describe_explanation, essential};
 
 use crate::action::Actions;
 use crate::error::Result;
@@ -72,7 +72,7 @@ pub fn recourse<'py>(
     explain: bool,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> Result<Answers> {
-    let (people, read) = Source::new(people, &problem.layout).people(id)?;
+    let (people, ids) = Source::new(people, &problem.layout).identified(ids, id)?;
     let people = Arc::new(people);
     let budget = evaluations.map_or(Budget::default(), |evaluations| Budget { evaluations });
     let (settings, count) = (Settings { gap, budget }, options);
@@ -121,7 +121,7 @@ pub fn recourse<'py>(
         layout: Arc::clone(&problem.layout),
         problem: Arc::clone(&problem.problem),
         people,
-        ids: ids.or(read),
+        ids,
         outcomes,
         persons,
         obstacles,
@@ -186,7 +186,8 @@ impl Answers {
 
     /// One answer in words.
     fn text(&self, index: usize) -> Result<String> {
-        Ok(self.layout.in_words(self.words(index)?))
+        let words = self.layout.in_words(self.words(index)?);
+        Ok(surefoot::escape_text(&words).into_owned())
     }
 
     /// Somebody as they are, in own units.
@@ -239,8 +240,12 @@ impl Answers {
         columns.numbers("cost_bound", outcomes.iter().map(bound));
         columns.numbers("margin", found().map(|found| Some(found?.margin)));
         columns.numbers("epsilon", outcomes.iter().map(|_| Some(self.problem.epsilon())));
-        columns.truths("certified", found().map(|found| Some(found.is_some())));
-        columns.texts("intervention", found().map(|found| Some(layout.intervention(&found?.action))));
+        // What is acted upon and nothing else: a change of zero means that a feature is held.
+        let actions: Vec<Option<Action>> =
+            found().map(|found| Some(essential(&self.problem, &found?.action))).collect();
+        let intervention =
+            |action: &Option<Action>| action.as_ref().map(|action| layout.intervention(action));
+        columns.texts("intervention", actions.iter().map(intervention));
         let after = |at: usize, vector: &[f64]| features.feature(at).own_units(vector[at]);
         for (name, column) in &layout.columns {
             if !Layout::positions(column).any(|i| features.feature(i).is_actionable()) {
@@ -251,24 +256,21 @@ impl Answers {
                 Column::Number(at) => {
                     // In own units, as a change.
                     let feature = features.feature(*at);
-                    let change = |outcome: &Outcome| {
-                        let action = &outcome.recourse()?.action;
+                    let change = |action: &Option<Action>| {
+                        let action = action.as_ref()?;
                         let place = action.features.iter().position(|acted| acted == at)?;
                         Some(feature.tidied(action.change[place] * feature.std))
                     };
-                    columns.numbers(name, outcomes.iter().map(change));
+                    columns.numbers(name, actions.iter().map(change));
                 }
                 _ => {
-                    // Where to, for those who move.
-                    let target = |outcome: &Outcome| {
-                        let found = outcome.recourse()?;
-                        let acted = found.action.features.iter().zip(&found.action.change);
-                        let positions = Layout::positions(column);
-                        let moves =
-                            acted.into_iter().any(|(i, change)| positions.contains(i) && *change != 0.0);
-                        moves.then(|| column.label(|at| after(at, &found.counterfactual)))
+                    // The category to reach, which is the present one where it is held.
+                    let target = |(action, found): (&Option<Action>, Option<&Recourse>)| {
+                        let (action, found) = (action.as_ref()?, found?);
+                        let is_acted_upon = Layout::positions(column).any(|i| action.features.contains(&i));
+                        is_acted_upon.then(|| column.label(|at| after(at, &found.counterfactual)))
                     };
-                    columns.texts(name, outcomes.iter().map(target));
+                    columns.texts(name, actions.iter().zip(found()).map(target));
                 }
             }
         }

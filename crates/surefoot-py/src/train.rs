@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
 use surefoot::Error;
 use surefoot::train::{
-    Allr, ClassWeights, Epoch, Fitted, Fitting, Function, Objective, Ross, Shape, Threshold, Trained,
-    Training, Validation,
+    Allr, ClassWeights, Epoch, Fitted, Fitting, Function, Objective, Quality, Ross, Shape, Threshold,
+    Training, Validation, split,
 };
 
 use crate::error::{Result, choice};
@@ -33,8 +33,11 @@ pub struct TrainingSettings {
     batch: usize,
     step: f64,
     balanced: bool,
-    validation: Option<f64>,
-    patience: Option<usize>,
+    /// 0 for none.
+    validation: f64,
+    patience: usize,
+    /// 0 for none.
+    test: f64,
     threshold: String,
     threshold_at: f64,
     seed: u64,
@@ -76,7 +79,8 @@ impl TrainingSettings {
             batch: self.batch,
             step: self.step,
             classes: if self.balanced { ClassWeights::Balanced } else { ClassWeights::Equal },
-            validation: self.validation.map(|share| Validation { share, patience: self.patience }),
+            validation: (self.validation != 0.0)
+                .then_some(Validation { share: self.validation, patience: Some(self.patience) }),
             seed: self.seed,
         })
     }
@@ -109,9 +113,13 @@ fn rows(given: &Bound<'_, PyAny>, layout: &Layout) -> Result<Array2<f64>> {
 pub struct TrainedClassifier<'py> {
     layers: NewLayers<'py>,
     threshold: f64,
-    /// Epoch by epoch: the loss, and that on rows held out.
+    /// Epoch by epoch: the loss, and that on the rows held out to stop by.
     losses: Vec<(f64, Option<f64>)>,
     kept: usize,
+    /// In training, and on rows held out if there are any.
+    accuracy: (f64, Option<f64>),
+    /// Whether the two differ by more than chance.
+    differs: bool,
 }
 
 /// Trains a classifier on rows with their outcomes.
@@ -128,19 +136,40 @@ pub fn train<'py>(
     let layout = Layout::new(features)?;
     let rows = rows(people, &layout)?;
     let labels = labels.as_array().to_vec();
+    if labels.len() != rows.nrows() {
+        return Err(Error::Labels { rows: rows.nrows(), labels: labels.len() }.into());
+    }
+    if labels.iter().all(|&label| label == labels[0]) {
+        return Err(Error::OneClass.into());
+    }
     let (training, threshold) = (settings.training()?, settings.threshold()?);
-    let (trained, threshold) = run(py, progress, move |watch| -> Result<(Trained, f64), Ended> {
+    let TrainingSettings { test, seed, .. } = settings;
+    let (trained, threshold, quality) = run(py, progress, move |watch| -> Result<_, Ended> {
+        let everybody = || ((0..labels.len()).collect(), Vec::new());
+        let (kept, tested) = if test == 0.0 { everybody() } else { split(&labels, test, seed)? };
+        let chosen = |chosen: &[usize]| -> (Array2<f64>, Vec<bool>) {
+            (rows.select(Axis(0), chosen), chosen.iter().map(|&row| labels[row]).collect())
+        };
+        let ((fitted, outcomes), (tested, expected)) = (chosen(&kept), chosen(&tested));
         let mut stopped = Ok(());
-        let trained = training.run_with(&layout.features, rows.view(), &labels, &mut |_: &Epoch| {
+        let trained = training.run_with(&layout.features, fitted.view(), &outcomes, &mut |_: &Epoch| {
             stopped = watch.step(1);
             if stopped.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         stopped?;
-        let classifier = trained.classifier(threshold, rows.view(), &labels)?;
-        Ok((trained, classifier.threshold()))
+        let threshold = trained.classifier(threshold, fitted.view(), &outcomes)?.threshold();
+        let tested = (!expected.is_empty()).then_some((tested.view(), &expected[..]));
+        let quality = Quality::measure(&trained, threshold, (fitted.view(), &outcomes), tested)?;
+        Ok((trained, threshold, quality))
     })?;
-    let losses = trained.log.iter().map(|epoch| (epoch.loss, epoch.validation)).collect();
-    Ok(TrainedClassifier { layers: new_layers(py, &trained.network), threshold, losses, kept: trained.kept })
+    Ok(TrainedClassifier {
+        layers: new_layers(py, &trained.network),
+        threshold,
+        losses: trained.log.iter().map(|epoch| (epoch.loss, epoch.validation)).collect(),
+        kept: trained.kept,
+        accuracy: (quality.training.accuracy, quality.held_out.as_ref().map(|held_out| held_out.accuracy)),
+        differs: quality.differs_beyond_chance(),
+    })
 }
 
 /// A fitted equation for Python.
