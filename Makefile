@@ -1,6 +1,6 @@
 # `make test` runs every check on a machine that has cargo and Python (3.9 or later) and nothing else.
 
-.PHONY: test fmt lint unit docs demo wheel python test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check
+.PHONY: test fmt lint unit docs demo wheel python test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency
 
 test: fmt lint unit docs demo python
 
@@ -79,6 +79,10 @@ bench-counts:
 
 bench-check:
 	$(PYTHON) benches/counts.py check
+
+# 2,000 random problems: whatever one part says about one, no other contradicts. A sample is among the tests.
+bench-consistency:
+	cargo bench --locked --package surefoot-cli --bench consistency
 
 bench-wheel: $(VENV)/installed
 	rm -rf target/bench/wheels

@@ -1,0 +1,314 @@
+//! Asks the engine everything about a case, and holds the answers against each other.
+
+mod actions;
+mod budget;
+mod cheaper;
+mod found;
+mod options;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use surefoot::check::Checked;
+use surefoot::recourse::{Reason, Recourse};
+use surefoot::{
+    Budget, Complete, Exact, Outcome, People, Problem, SavedProof, check, describe, recourse::Proof,
+};
+
+use crate::definition::{obstacle, worst};
+use crate::words::has_no_number;
+use crate::{Case, Contradiction};
+
+/// How hard a case is examined.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The budget of a search.
+    pub evaluations: usize,
+    /// Random perturbations of an action that is said to hold.
+    pub samples: usize,
+    /// Random actions that are said not to hold.
+    pub candidates: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { evaluations: 2000, samples: 600, candidates: 150 }
+    }
+}
+
+/// How often each kind of answer was given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// People who need no recourse.
+    pub favourable: usize,
+    /// People with an action.
+    pub found: usize,
+    /// People who provably have none.
+    pub impossible: usize,
+    /// People of whom neither is known.
+    pub undecided: usize,
+}
+
+impl Tally {
+    fn add(&mut self, outcome: &Outcome) {
+        *match outcome {
+            Outcome::AlreadyFavourable => &mut self.favourable,
+            Outcome::Found(_) => &mut self.found,
+            Outcome::Impossible(_) => &mut self.impossible,
+            Outcome::Undecided(_) => &mut self.undecided,
+        } += 1;
+    }
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.favourable += other.favourable;
+        self.found += other.found;
+        self.impossible += other.impossible;
+        self.undecided += other.undecided;
+    }
+}
+
+/// Every contradiction among what the engine says about the people of a case, whose files are written
+/// into `folder`.
+pub fn contradictions(
+    case: &Case,
+    folder: &Path,
+    settings: Settings,
+    tally: &mut Tally,
+) -> Vec<Contradiction> {
+    let (problem, people) = case.read(folder);
+    let mut all = Vec::new();
+    for individual in people.iter() {
+        let mut judge = Judge::new(case, &problem, individual, settings);
+        tally.add(&judge.person());
+        all.extend(judge.contradictions);
+    }
+    all.extend(threads(&problem, &people, settings));
+    all
+}
+
+/// The answer by the method that the command chooses.
+pub(crate) fn answer(problem: &Problem, individual: &[f64], evaluations: usize) -> surefoot::Result<Outcome> {
+    match Exact::new(problem) {
+        Ok(exact) => exact.solve(individual),
+        Err(error) if error.is_beyond_exact() => {
+            Complete::new(problem)?.with_budget(Budget { evaluations })?.solve(individual)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The answer of the complete method with its proof.
+pub(crate) fn prove(problem: &Problem, individual: &[f64], evaluations: usize) -> surefoot::Result<Proof> {
+    Complete::new(problem)?.with_budget(Budget { evaluations })?.prove(individual)
+}
+
+/// No action that holds costs less than this, by what an answer says; infinite: none holds.
+fn bound(outcome: &Outcome) -> f64 {
+    match outcome {
+        Outcome::AlreadyFavourable => 0.0,
+        Outcome::Found(found) => found.cost_bound,
+        Outcome::Impossible(_) => f64::INFINITY,
+        Outcome::Undecided(undecided) => undecided.cost_bound,
+    }
+}
+
+/// One person of a case, with what contradicts itself so far.
+struct Judge<'a> {
+    case: &'a Case,
+    problem: &'a Problem,
+    individual: &'a [f64],
+    settings: Settings,
+    random: ChaCha8Rng,
+    contradictions: Vec<Contradiction>,
+}
+
+impl<'a> Judge<'a> {
+    fn new(case: &'a Case, problem: &'a Problem, individual: &'a [f64], settings: Settings) -> Self {
+        let (seed, number) = case.drawn_from;
+        // Other numbers than those the case was drawn with.
+        let mut random = ChaCha8Rng::seed_from_u64(!seed);
+        random.set_stream(number);
+        Judge { case, problem, individual, settings, random, contradictions: Vec::new() }
+    }
+
+    fn note(&mut self, property: &'static str, detail: impl Into<String>) {
+        self.contradictions.push(Contradiction { property, detail: detail.into() });
+    }
+
+    /// Notes a contradiction unless a property holds.
+    fn demand(&mut self, holds: bool, property: &'static str, detail: impl FnOnce() -> String) {
+        if !holds {
+            self.note(property, detail());
+        }
+    }
+
+    /// The value of a result; an error is noted.
+    fn value<T>(&mut self, property: &'static str, result: surefoot::Result<T>) -> Option<T> {
+        result.map_err(|error| self.note(property, error.to_string())).ok()
+    }
+
+    fn answer(&self, evaluations: usize) -> surefoot::Result<Outcome> {
+        answer(self.problem, self.individual, evaluations)
+    }
+
+    /// The least margin of an action that sampling finds.
+    fn sampled(&mut self, action: &surefoot::Action) -> (f64, Vec<f64>) {
+        let Self { case, problem, individual, settings, random, .. } = self;
+        worst(random, case, problem, individual, action, settings.samples)
+    }
+
+    /// Everything about one person.
+    fn person(&mut self) -> Outcome {
+        let answered = self.answer(self.settings.evaluations);
+        let Some(outcome) = self.value("recourse answers", answered) else {
+            return Outcome::AlreadyFavourable;
+        };
+        let again = self.answer(self.settings.evaluations);
+        self.demand(again.as_ref() == Ok(&outcome), "the same twice", || {
+            format!("{outcome:?} and {again:?}")
+        });
+        let score = self.problem.classifier().score(self.individual);
+        let is_favourable = outcome == Outcome::AlreadyFavourable;
+        self.demand(is_favourable == (score >= 0.0), "favourable", || format!("{score} and {outcome:?}"));
+        self.told(&outcome);
+        if is_favourable {
+            return outcome;
+        }
+        let proof = self.proved();
+        if let Some(proof) = &proof {
+            self.agree("recourse and its proof", &outcome, &proof.outcome);
+            self.checked(proof);
+        }
+        match &outcome {
+            Outcome::Found(found) => {
+                self.found(found);
+                self.cheaper(found.cost_bound, &found.action);
+                self.options(found);
+            }
+            Outcome::Impossible(shortfall) => {
+                let is_short = shortfall.missing > 0.0;
+                self.demand(is_short, "shortfall is positive", || format!("{shortfall:?}"));
+                self.cheaper(f64::INFINITY, &shortfall.best);
+            }
+            Outcome::Undecided(undecided) => self.cheaper(undecided.cost_bound, &undecided.best),
+            Outcome::AlreadyFavourable => {}
+        }
+        self.reason(&outcome);
+        self.verdicts(&outcome);
+        self.more_budget(proof.as_ref().map(|proof| &proof.outcome));
+        outcome
+    }
+
+    /// Numbers are numbers, in the answer and in its words.
+    fn told(&mut self, outcome: &Outcome) {
+        let numbers = match outcome {
+            Outcome::AlreadyFavourable => vec![],
+            Outcome::Found(Recourse { action, counterfactual, cost, cost_bound, margin }) => {
+                let lists = action.change.iter().chain(counterfactual);
+                lists.copied().chain([*cost, *cost_bound, *margin]).collect()
+            }
+            Outcome::Impossible(shortfall) if !self.has_requirements() => vec![shortfall.missing],
+            Outcome::Impossible(_) => vec![],
+            Outcome::Undecided(undecided) => {
+                let margin = Some(undecided.margin).filter(|margin| !self.none_was_feasible(*margin));
+                undecided.best.change.iter().copied().chain(margin).chain([undecided.cost_bound]).collect()
+            }
+        };
+        let are_finite = numbers.iter().all(|number| number.is_finite());
+        self.demand(are_finite, "numbers are finite", || format!("{outcome:?}"));
+        if let Some(text) = self.value("describe", describe(self.problem, self.individual, outcome)) {
+            self.demand(!has_no_number(&text), "words have numbers", || text.clone());
+        }
+    }
+
+    /// Whether there are actions within limits and directions that are not feasible.
+    fn has_requirements(&self) -> bool {
+        !self.case.rules.is_empty()
+    }
+
+    /// Whether a margin stands for that no action was examined that meets every constraint.
+    fn none_was_feasible(&self, margin: f64) -> bool {
+        self.has_requirements() && margin == f64::NEG_INFINITY
+    }
+
+    fn proved(&mut self) -> Option<Proof> {
+        let proof = prove(self.problem, self.individual, self.settings.evaluations);
+        self.value("a proof is made", proof)
+    }
+
+    /// What a proof says is verified by the checker, once it is written and read.
+    fn checked(&mut self, proof: &Proof) {
+        let saved = proof.saved(self.problem, self.individual);
+        let Some(read) = self.value("a proof is read", SavedProof::from_json(&saved.to_json())) else {
+            return;
+        };
+        self.demand(read == saved, "a proof is read as written", || saved.to_json());
+        match check(self.problem, &read) {
+            Ok(Checked::Verified(_)) => {}
+            Ok(Checked::Unverified(fault)) => {
+                self.note("the checker verifies", format!("{}: {fault}", proof.outcome.status()));
+            }
+            Ok(other) => self.note("the checker agrees", format!("{}: {other:?}", proof.outcome.status())),
+            Err(error) => self.note("the checker reads", error.to_string()),
+        }
+    }
+
+    /// Two answers to one question.
+    fn agree(&mut self, property: &'static str, one: &Outcome, other: &Outcome) {
+        for (one, other) in [(one, other), (other, one)] {
+            self.not_cheaper(property, one, other);
+        }
+    }
+
+    /// No action of `other` is cheaper than `one` says is possible.
+    fn not_cheaper(&mut self, property: &'static str, one: &Outcome, other: &Outcome) {
+        if let Outcome::Found(found) = other {
+            let is_possible = bound(one) <= found.cost * (1.0 + 1e-9);
+            self.demand(is_possible, property, || format!("{one:?} and {other:?}"));
+        }
+    }
+
+    /// The reason that is given for not deciding is true.
+    fn reason(&mut self, outcome: &Outcome) {
+        let Outcome::Undecided(undecided) = outcome else { return };
+        let action = &undecided.best;
+        if !action.features.is_empty() && !self.none_was_feasible(undecided.margin) {
+            let obstacle = obstacle(self.case, self.problem, self.individual, action, -1e-9);
+            self.demand(obstacle.is_none(), "the best action is feasible", || {
+                format!("{action:?}: {obstacle:?}")
+            });
+        }
+        if undecided.reason == Reason::Rounding {
+            let is_small = undecided.margin.abs() <= undecided.required.max(1e-6);
+            self.demand(is_small, "undecided by rounding", || format!("{undecided:?}"));
+        }
+        if undecided.reason == Reason::Budget && Exact::new(self.problem).is_err() {
+            let spent = self.proved().map_or(0, |proof| proof.evaluations);
+            let is_spent = spent >= self.settings.evaluations;
+            self.demand(is_spent, "the budget was spent", || format!("{spent} evaluations: {undecided:?}"));
+        }
+    }
+}
+
+/// The same answers on one thread and on two.
+fn threads(problem: &Problem, people: &People, settings: Settings) -> Vec<Contradiction> {
+    use rayon::prelude::*;
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let individuals: Vec<&[f64]> = people.iter().collect();
+        pool.install(|| {
+            let answers = individuals.par_iter().map(|x| answer(problem, x, settings.evaluations));
+            answers.collect::<surefoot::Result<Vec<Outcome>>>()
+        })
+    };
+    let (one, two) = (with(1), with(2));
+    if one == two {
+        return Vec::new();
+    }
+    vec![Contradiction { property: "the same on two threads", detail: format!("{one:?} and {two:?}") }]
+}

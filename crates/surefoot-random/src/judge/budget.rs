@@ -1,0 +1,22 @@
+//! More budget never gives a worse answer.
+
+use surefoot::Outcome;
+
+use super::{Judge, bound, prove};
+
+impl Judge<'_> {
+    pub(super) fn more_budget(&mut self, outcome: Option<&Outcome>) {
+        let Some(less) = outcome else { return };
+        let proved = prove(self.problem, self.individual, 4 * self.settings.evaluations);
+        let Some(more) = self.value("recourse answers", proved).map(|proof| proof.outcome) else { return };
+        self.agree("answers of two budgets", less, &more);
+        let is_worse = match (less, &more) {
+            (Outcome::Found(less), Outcome::Found(more)) => more.cost > less.cost * (1.0 + 1e-9),
+            (Outcome::Undecided(_), _) => false,
+            _ => less.status() != more.status(),
+        };
+        self.demand(!is_worse, "more budget is no worse", || format!("{less:?} and then {more:?}"));
+        let is_lower = bound(&more) < bound(less) * (1.0 - 1e-9);
+        self.demand(!is_lower, "more budget bounds no worse", || format!("{less:?} and then {more:?}"));
+    }
+}
