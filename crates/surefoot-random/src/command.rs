@@ -200,5 +200,18 @@ impl Runs<'_> {
         if !text.starts_with(&expected) {
             self.note("words are those of the engine", format!("{text} and {expected}"));
         }
+        let epsilon = format!("{:?}", case.epsilon);
+        let arguments =
+            ["trade-off", "problem.toml", "--person", &person, "--epsilons", &epsilon, "--evaluations", &evaluations];
+        let text = self.expect(0, "trade-off", &arguments);
+        let contradicts = match outcome {
+            Outcome::Found(_) => text.contains("none holds") || text.contains("There is no action"),
+            Outcome::Impossible(_) => text.contains("There is one"),
+            Outcome::Undecided(_) => false,
+            Outcome::AlreadyFavourable => !text.starts_with("Nothing needs to change"),
+        };
+        if contradicts {
+            self.note("trade-off and recourse in words", format!("{text} and {outcome:?}"));
+        }
     }
 }

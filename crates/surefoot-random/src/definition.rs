@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use surefoot::margin::{counterfactual, margin};
-use surefoot::{Action, Change, Kind, NormKind, Problem};
+use surefoot::{Action, Change, Kind, LimitsOn, NormKind, Problem};
 
 use crate::Case;
 use crate::draw::Forbid;
@@ -176,8 +176,7 @@ pub(crate) fn obstacle(
         Ok(reached) => reached,
         Err(error) => return Some(error.to_string()),
     };
-    if room > 0.0 {
-        // What follows from an action stays within limits too, however limits are meant.
+    if case.limits_on == LimitsOn::Outcome {
         for (i, feature) in case.features.iter().enumerate() {
             let to = feature.own_units(reached[i]);
             let slack = room * (feature.mean.abs() + to.abs() + feature.std);

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use surefoot::{Cost, Feature, Form, Kind, Network, NormKind, People, Problem};
+use surefoot::{Cost, Feature, Form, Kind, LimitsOn, Network, NormKind, People, Problem};
 
 use equations::Equation;
 use model::Model;
@@ -28,6 +28,7 @@ pub struct Case {
     pub(crate) epsilon: f64,
     pub(crate) cost: Cost,
     pub(crate) form: Form,
+    pub(crate) limits_on: LimitsOn,
     pub(crate) rules: Vec<Rule>,
     pub(crate) forbidden: Vec<Forbid>,
     equations: Vec<Equation>,
@@ -74,6 +75,7 @@ impl Case {
             epsilon,
             cost: one(random, &[Cost::L1, Cost::L2]),
             form: one(random, &[Form::Relative, Form::Relative, Form::Absolute]),
+            limits_on: one(random, &[LimitsOn::Outcome, LimitsOn::Outcome, LimitsOn::Action]),
             rules: Vec::new(),
             forbidden: rules::forbidden(random, &features),
             equations: equations::draw(random, &features),
@@ -131,6 +133,8 @@ impl Case {
             self.epsilon
         )
         .unwrap();
+        let limits_on = if self.limits_on == LimitsOn::Outcome { "outcome" } else { "action" };
+        writeln!(text, "limits_on = \"{limits_on}\"").unwrap();
         for (feature, weight) in self.features.iter().zip(&self.norm_weights) {
             features::write(&mut text, feature, *weight);
         }
@@ -145,6 +149,16 @@ impl Case {
             Network::write(folder.join(file), &[("", network)]).unwrap();
         }
         std::fs::write(folder.join("problem.toml"), text).unwrap();
+    }
+
+    /// The same with another size of the uncertainty.
+    pub(crate) fn with_epsilon(&self, epsilon: f64) -> Self {
+        Self { epsilon, ..self.clone() }
+    }
+
+    /// Whether an action within limits and directions may lead where nobody is to end up.
+    pub(crate) fn has_requirements(&self) -> bool {
+        !self.rules.is_empty() || self.limits_on == LimitsOn::Outcome && !self.equations.is_empty()
     }
 
     /// Positions of the columns of each one-hot group.

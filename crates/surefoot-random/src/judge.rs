@@ -7,16 +7,15 @@ mod found;
 mod options;
 #[cfg(test)]
 mod tests;
+mod trade_off;
 
 use std::path::Path;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use surefoot::check::Checked;
-use surefoot::recourse::{Reason, Recourse};
-use surefoot::{
-    Budget, Complete, Exact, Outcome, People, Problem, SavedProof, check, describe, recourse::Proof,
-};
+use surefoot::recourse::{self, Method, Proof, Reason, Recourse};
+use surefoot::{Budget, Complete, Outcome, People, Problem, SavedProof, check, describe};
 
 use crate::definition::{obstacle, worst};
 use crate::words::has_no_number;
@@ -93,13 +92,12 @@ pub fn contradictions(
 
 /// The answer by the method that the command chooses.
 pub(crate) fn answer(problem: &Problem, individual: &[f64], evaluations: usize) -> surefoot::Result<Outcome> {
-    match Exact::new(problem) {
-        Ok(exact) => exact.solve(individual),
-        Err(error) if error.is_beyond_exact() => {
-            Complete::new(problem)?.with_budget(Budget { evaluations })?.solve(individual)
-        }
-        Err(error) => Err(error),
-    }
+    Method::new(problem, effort(evaluations))?.solve(individual)
+}
+
+/// The settings of a search with this budget.
+fn effort(evaluations: usize) -> recourse::Settings {
+    recourse::Settings { budget: Budget { evaluations }, ..Default::default() }
 }
 
 /// The answer of the complete method with its proof.
@@ -194,6 +192,7 @@ impl<'a> Judge<'a> {
                 let is_short = shortfall.missing > 0.0;
                 self.demand(is_short, "shortfall is positive", || format!("{shortfall:?}"));
                 self.cheaper(f64::INFINITY, &shortfall.best);
+                self.explained(&outcome);
             }
             Outcome::Undecided(undecided) => self.cheaper(undecided.cost_bound, &undecided.best),
             Outcome::AlreadyFavourable => {}
@@ -201,6 +200,7 @@ impl<'a> Judge<'a> {
         self.reason(&outcome);
         self.verdicts(&outcome);
         self.more_budget(proof.as_ref().map(|proof| &proof.outcome));
+        self.trade_off(&outcome);
         outcome
     }
 
@@ -212,7 +212,7 @@ impl<'a> Judge<'a> {
                 let lists = action.change.iter().chain(counterfactual);
                 lists.copied().chain([*cost, *cost_bound, *margin]).collect()
             }
-            Outcome::Impossible(shortfall) if !self.has_requirements() => vec![shortfall.missing],
+            Outcome::Impossible(shortfall) if !self.case.has_requirements() => vec![shortfall.missing],
             Outcome::Impossible(_) => vec![],
             Outcome::Undecided(undecided) => {
                 let margin = Some(undecided.margin).filter(|margin| !self.none_was_feasible(*margin));
@@ -226,14 +226,9 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Whether there are actions within limits and directions that are not feasible.
-    fn has_requirements(&self) -> bool {
-        !self.case.rules.is_empty()
-    }
-
     /// Whether a margin stands for that no action was examined that meets every constraint.
     fn none_was_feasible(&self, margin: f64) -> bool {
-        self.has_requirements() && margin == f64::NEG_INFINITY
+        self.case.has_requirements() && margin == f64::NEG_INFINITY
     }
 
     fn proved(&mut self) -> Option<Proof> {
@@ -287,7 +282,7 @@ impl<'a> Judge<'a> {
             let is_small = undecided.margin.abs() <= undecided.required.max(1e-6);
             self.demand(is_small, "undecided by rounding", || format!("{undecided:?}"));
         }
-        if undecided.reason == Reason::Budget && Exact::new(self.problem).is_err() {
+        if undecided.reason == Reason::Budget {
             let spent = self.proved().map_or(0, |proof| proof.evaluations);
             let is_spent = spent >= self.settings.evaluations;
             self.demand(is_spent, "the budget was spent", || format!("{spent} evaluations: {undecided:?}"));

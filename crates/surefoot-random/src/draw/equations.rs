@@ -102,9 +102,15 @@ fn formula(random: &mut ChaCha8Rng, features: &[Feature], feature: usize, parent
         11 => format!("({c:?}) * sigmoid(2 * {p})"),
         _ => String::new(),
     };
-    let Feature { mean, std, .. } = &features[feature];
+    let Feature { mean, std, lower, upper, .. } = &features[feature];
     if !additive.is_empty() {
-        return format!("({mean:?}) + {std:?} * ({additive}) + u");
+        let formula = format!("({mean:?}) + {std:?} * ({additive}) + u");
+        // Cut off at a limit.
+        return match random.random_range(0..6) {
+            0 if lower.is_finite() => format!("max({lower:?}, {formula})"),
+            1 if upper.is_finite() => format!("min({upper:?}, {formula})"),
+            _ => formula,
+        };
     }
     let whole = match random.random_range(0..3) {
         0 => format!("u * exp(0.3 * {p})"),

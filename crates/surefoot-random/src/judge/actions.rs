@@ -2,7 +2,7 @@
 
 use ndarray::ArrayView2;
 use surefoot::margin::margin;
-use surefoot::{Action, Break, Budget, Outcome, People, Verdict, certify, infeasible, smallest_break};
+use surefoot::{Action, Break, Budget, Outcome, People, Verdict, certify, infeasible, refute};
 
 use super::Judge;
 use crate::candidates;
@@ -17,7 +17,8 @@ impl Judge<'_> {
         let row = ArrayView2::from_shape((1, self.individual.len()), self.individual).unwrap();
         let person = People::from_standardised(self.problem.features(), row);
         let person = self.value("the person is one", person)?;
-        let breaks = smallest_break(self.problem, &person, std::slice::from_ref(action));
+        let budget = Budget { evaluations: self.settings.evaluations };
+        let breaks = refute(self.problem, &person, std::slice::from_ref(action), budget);
         let found = self.value("attack answers", breaks)?.pop()??;
         let (length, epsilon) = (size(self.case, &found.perturbation), self.case.epsilon);
         let evaluated = margin(self.problem, self.individual, action, &found.perturbation);

@@ -1,6 +1,7 @@
 //! More budget never gives a worse answer.
 
 use surefoot::Outcome;
+use surefoot::recourse::{Reason, Undecided};
 
 use super::{Judge, bound, prove};
 
@@ -16,6 +17,10 @@ impl Judge<'_> {
             _ => less.status() != more.status(),
         };
         self.demand(!is_worse, "more budget is no worse", || format!("{less:?} and then {more:?}"));
+        if let Outcome::Undecided(Undecided { reason: Reason::Resolution, .. }) = less {
+            let is_open = matches!(more, Outcome::Undecided(_));
+            self.demand(is_open, "more budget does not help, as is said", || format!("{less:?} and then {more:?}"));
+        }
         let is_lower = bound(&more) < bound(less) * (1.0 - 1e-9);
         self.demand(!is_lower, "more budget bounds no worse", || format!("{less:?} and then {more:?}"));
     }
