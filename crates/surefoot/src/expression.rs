@@ -338,14 +338,17 @@ impl Node {
 
     /// Its value, if no input occurs in it.
     fn constant(&self) -> Option<f64> {
-        let fixed = match self {
+        self.is_constant().then(|| self.evaluate(&|_| f64::NAN))
+    }
+
+    fn is_constant(&self) -> bool {
+        match self {
             Node::Number(_) => true,
             Node::Input(_) => false,
-            Node::Negate(node) => node.constant().is_some(),
-            Node::Apply { argument, .. } => argument.constant().is_some(),
-            Node::Combine { left, right, .. } => left.constant().is_some() && right.constant().is_some(),
-        };
-        fixed.then(|| self.evaluate(&|_| f64::NAN))
+            Node::Negate(node) => node.is_constant(),
+            Node::Apply { argument, .. } => argument.is_constant(),
+            Node::Combine { left, right, .. } => left.is_constant() && right.is_constant(),
+        }
     }
 
     /// The coefficient of a slot and the sum of the sizes of the terms that make it up.
