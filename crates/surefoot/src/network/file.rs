@@ -36,6 +36,14 @@ impl Network {
         from_safetensors(&bytes, prefix, activation).map_err(fault)
     }
 
+    /// The same from the bytes of a file.
+    ///
+    /// # Errors
+    /// If they are something else, or lack what a network needs.
+    pub fn from_safetensors(bytes: &[u8], prefix: &str, activation: Activation) -> Result<Self, FileProblem> {
+        from_safetensors(bytes, prefix, activation)
+    }
+
     /// Writes networks as doubles, each under its prefix (`""` for a single one), atomically.
     pub fn write(path: impl AsRef<Path>, networks: &[(&str, &Network)]) -> Result<()> {
         let path = path.as_ref();
@@ -88,7 +96,7 @@ fn from_safetensors(bytes: &[u8], prefix: &str, activation: Activation) -> Resul
     let start = format!("{prefix}layer");
     let number = |name: &&str| name.strip_prefix(&start)?.split('.').next()?.parse::<usize>().ok();
     let names = tensors.names();
-    let count = names.iter().filter_map(number).max().map_or(1, |last| last + 1);
+    let count = names.iter().filter_map(number).max().map_or(1, |last| last.saturating_add(1));
     let tensor = |name: String, dimensions: usize| {
         let tensor = tensors.tensor(&name).map_err(|_| FileProblem::Missing(name.clone()))?;
         if tensor.shape().len() != dimensions {
