@@ -1,6 +1,6 @@
 # `make test` runs every check on a machine that has cargo and Python (3.9 or later) and nothing else.
 
-.PHONY: test fmt lint unit docs demo wheel python test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency
+.PHONY: test fmt lint unit docs demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency
 
 test: fmt lint unit docs demo python
 
@@ -41,6 +41,30 @@ $(VENV)/installed: python/tests/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --requirement python/tests/requirements.txt
 	touch $@
+
+# Coverage-guided fuzzing of every reader by libFuzzer, which needs a C++ compiler: each target for a
+# minute, or FUZZ_SECONDS. What is found is in target/fuzz/found; what was interesting in
+# target/fuzz/corpus. `make test` runs the same targets over the committed corpora.
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= $(notdir $(wildcard crates/surefoot-fuzz/corpus/*))
+FUZZ = target/fuzz
+HOST = $(shell rustc --version --verbose | sed -n 's/^host: //p')
+# The instrumentation that libFuzzer reads; these are options of stable Rust.
+COVERAGE = -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+	-Cllvm-args=-sanitizer-coverage-trace-compares
+fuzz:
+	RUSTFLAGS="$(COVERAGE)" cargo build --locked --profile fuzz --package surefoot-fuzz --features fuzzer \
+		--target $(HOST) --target-dir $(FUZZ)
+	mkdir -p $(FUZZ)/found
+	set -e; for target in $(FUZZ_TARGETS); do \
+		echo "fuzzing $$target for $(FUZZ_SECONDS) s"; \
+		mkdir -p $(FUZZ)/corpus/$$target; \
+		SUREFOOT_FUZZ=$$target $(FUZZ)/$(HOST)/fuzz/surefoot-fuzz -max_total_time=$(FUZZ_SECONDS) \
+			-max_len=16384 -timeout=20 -rss_limit_mb=1024 -print_final_stats=1 \
+			-artifact_prefix=$(FUZZ)/found/$$target- \
+			$(FUZZ)/corpus/$$target crates/surefoot-fuzz/corpus/$$target; \
+	done
 
 # Together with scikit-learn, PyTorch, onnxruntime, DiCE and Spark from PyPI, in a folder of their own
 # under target/; the first time this downloads some gigabytes. Spark needs Java 17 or later.
