@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use surefoot::escape_line;
-use surefoot_cli::table::{Place, Table};
+use surefoot_cli::table::{Place, Table, TableError};
 
 /// Refuses an id that is in a table twice.
 ///
@@ -27,10 +27,7 @@ impl Ids {
 
     /// Notes the id of a row; an error if a row before has it.
     pub fn note(&mut self, id: &str, place: Place) -> Result<()> {
-        if self.seen.insert(self.hasher.hash_one(id)) {
-            return Ok(());
-        }
-        let Some(first) = self.first(id, place)? else { return Ok(()) };
+        let Some(first) = self.repeats(id, place)? else { return Ok(()) };
         bail!(
             "{}, {place}, column `{}`: `{}` is in {first} already; give every row another, or name the column that \
              tells people apart with --id",
@@ -40,8 +37,16 @@ impl Ids {
         );
     }
 
+    /// Notes the id of a row; the row before that has it, if there is one.
+    pub fn repeats(&mut self, id: &str, place: Place) -> Result<Option<Place>, TableError> {
+        if self.seen.insert(self.hasher.hash_one(id)) {
+            return Ok(None);
+        }
+        self.first(id, place)
+    }
+
     /// The first row with this id, if it is before `place`.
-    fn first(&self, id: &str, place: Place) -> Result<Option<Place>> {
+    fn first(&self, id: &str, place: Place) -> Result<Option<Place>, TableError> {
         for batch in Table::open(&self.path)?.select(&[], &[&self.column])? {
             let batch = batch?;
             for (found, &at) in batch.texts[0].iter().zip(&batch.places) {

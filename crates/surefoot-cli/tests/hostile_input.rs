@@ -180,6 +180,11 @@ fn an_id_that_is_there_twice_is_refused_with_both_rows() {
             assert!(said.contains(words.as_str()), "{arguments:?} says {said}instead of {words}");
         }
         assert!(!folder.path().join("o.csv").exists());
+        let output = surefoot(folder.path(), &["check", "problem.toml", &twice]);
+        let said = text(&output.stdout) + &text(&output.stderr);
+        let (second, first) = if format == "csv" { ("line 5", "line 3") } else { ("row 4", "row 2") };
+        assert!(said.contains(&format!("{second}: `ben`, which is in {first} already")), "{said}");
+        assert!(!output.status.success());
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::ids::Ids;
 use surefoot::action::feasible_change;
 use surefoot::{Classifier, Error, Feature, Features, Intervention, People, Scm, escape_line};
 use surefoot_cli::table::{Batch, CellProblem, Place, Table, TableError};
@@ -50,8 +51,14 @@ pub fn check(
         }
         return Ok(checked);
     }
-    let mut reader = table.select(&names, &[])?;
+    // By which column people are known unless another is named.
+    let id = table.columns().iter().find(|name| *name == "id").cloned();
+    let mut ids = id.as_ref().map(|column| Ids::new(path, column));
+    let mut reader = table.select(&names, id.as_slice())?;
     while let Some(batch) = reader.next_batch()? {
+        if let Some(ids) = &mut ids {
+            checked.ids(&batch, ids)?;
+        }
         checked.batch(&batch, features, scm, classifier);
     }
     if checked.people == 0 {
@@ -88,6 +95,20 @@ impl Checked {
         if mistake.examples.len() < EXAMPLES {
             mistake.examples.extend(example);
         }
+    }
+
+    /// Ids that a row before has already.
+    fn ids(&mut self, batch: &Batch, ids: &mut Ids) -> Result<(), TableError> {
+        for (id, &place) in batch.texts[0].iter().zip(&batch.places) {
+            if let Some(first) = ids.repeats(id, place)? {
+                let example = format!("{place}: `{}`, which is in {first} already", escape_line(id));
+                self.add(
+                    "column `id`: the same in several rows; give every row another".into(),
+                    Some(example),
+                );
+            }
+        }
+        Ok(())
     }
 
     fn batch(
