@@ -7,6 +7,7 @@
 use thiserror::Error;
 
 use crate::expression::{Expression, FormulaProblem};
+use crate::magnitude::is_moderate;
 use crate::{Error, Feature, Features, Kind, Result};
 
 /// What is wrong with the text of a constraint. The column it points at is kept beside it.
@@ -126,7 +127,7 @@ impl Constraint {
         if coefficients.len() != features.len() {
             return Err(Error::VectorLength { expected: features.len(), found: coefficients.len() });
         }
-        if let Some(&value) = coefficients.iter().chain([&constant]).find(|value| !value.is_finite()) {
+        if let Some(&value) = coefficients.iter().chain([&constant]).find(|value| !is_moderate(**value)) {
             return Err(Error::ConstraintNumber { value });
         }
         let terms: Vec<Term> = (0..features.len())

@@ -30,22 +30,22 @@ pub enum Error {
     DuplicateFeature { feature: String },
     /// A mean that is no number.
     #[error(
-        "feature `{feature}`: the mean is {mean}; it must be a number no larger than 1e100 (for larger ones choose another unit)"
+        "feature `{feature}`: the mean is {mean:?}; it must be a number no larger than 1e100 (for larger ones choose another unit)"
     )]
     FeatureMean { feature: String, mean: f64 },
     /// A scale that cannot be divided by.
     #[error(
-        "feature `{feature}`: the standard deviation is {std}; it must be positive, between 1e-100 and 1e100 (drop a constant feature, or use 1; for numbers beyond choose another unit)"
+        "feature `{feature}`: the standard deviation is {std:?}; it must be positive, between 1e-100 and 1e100 (drop a constant feature, or use 1; for numbers beyond choose another unit)"
     )]
     FeatureStd { feature: String, std: f64 },
     /// A cost weight that is not positive.
     #[error(
-        "feature `{feature}`: the cost weight is {weight}; it must be positive, between 1e-100 and 1e100"
+        "feature `{feature}`: the cost weight is {weight:?}; it must be positive, between 1e-100 and 1e100"
     )]
     FeatureWeight { feature: String, weight: f64 },
     /// Limits the wrong way round, or not numbers.
     #[error(
-        "feature `{feature}`: the limits [{lower}, {upper}] contain no number, or end beyond 1e100; give the lower one first (infinite: none)"
+        "feature `{feature}`: the limits [{lower:?}, {upper:?}] contain no number, or end beyond 1e100; give the lower one first (infinite: none)"
     )]
     FeatureLimits { feature: String, lower: f64, upper: f64 },
     /// A column of a group that is not 0 or 1.
@@ -72,7 +72,7 @@ pub enum Error {
     #[error("constraint, column {column}: {problem}\n{}", pointed(rule, *column))]
     Rule { rule: String, column: usize, problem: RuleProblem },
     /// A constraint with a number that is none.
-    #[error("a constraint has {value} among its numbers; all must be finite")]
+    #[error("a constraint has {value:?} among its numbers; all must be finite and no larger than 1e100")]
     ConstraintNumber { value: f64 },
     /// Transitions of something that has none.
     #[error(
@@ -119,7 +119,7 @@ pub enum Error {
     RepeatedValue { person: usize, feature: String },
     /// NaN or infinity.
     #[error(
-        "person {person}, feature `{feature}`: the value is {value}; give a finite number, no larger than 1e100 and no more than 1e100 standard deviations from the mean, or leave this person out"
+        "person {person}, feature `{feature}`: the value is {value:?}; give a finite number, no larger than 1e100 and no more than 1e100 standard deviations from the mean, or leave this person out"
     )]
     NotFinite { person: usize, feature: String, value: f64 },
     /// A person whom the limits exclude.
@@ -156,7 +156,7 @@ pub enum Error {
     EquationInputs { feature: String, parents: usize, inputs: usize },
     /// A coefficient that is not finite.
     #[error(
-        "equation of `{feature}`: {value} among its numbers; all must be finite and no larger than 1e100"
+        "equation of `{feature}`: {value:?} among its numbers; all must be finite and no larger than 1e100"
     )]
     EquationNumber { feature: String, value: f64 },
     /// A formula that cannot be read.
@@ -222,7 +222,7 @@ pub enum Error {
     NetworkShape { layer: usize, outputs: usize, inputs: usize, biases: usize, expected: usize },
     /// NaN or infinity among weights.
     #[error(
-        "layer {layer} of a network: {value} among its numbers; all must be finite and no larger than 1e100"
+        "layer {layer} of a network: {value:?} among its numbers; all must be finite and no larger than 1e100"
     )]
     NetworkNotFinite { layer: usize, value: f64 },
     /// A model file that cannot be used.
@@ -242,7 +242,7 @@ pub enum Error {
     ClassifierInputs { features: usize, inputs: usize },
     /// A weight that is not finite.
     #[error(
-        "the classifier has {value} among its numbers; all must be finite and, with standardised inputs, no larger than 1e100"
+        "the classifier has {value:?} among its numbers; all must be finite and, with standardised inputs, no larger than 1e100"
     )]
     ClassifierNumber { value: f64 },
     /// A probability that decides nothing.
@@ -267,16 +267,16 @@ pub enum Error {
     OtherFeatures,
 
     /// A norm weight that is not positive.
-    #[error("weight {position} of the norm is {weight}; it must be positive, between 1e-100 and 1e100")]
+    #[error("weight {position} of the norm is {weight:?}; it must be positive, between 1e-100 and 1e100")]
     NormWeight { position: usize, weight: f64 },
     /// A norm for another number of features.
     #[error("the norm has {weights} weights; there are {features} features")]
     NormWeights { features: usize, weights: usize },
     /// An impossible amount of uncertainty.
-    #[error("epsilon is {epsilon}; it must be at most 1e100 and not negative")]
+    #[error("epsilon is {epsilon:?}; it must be at most 1e100 and not negative")]
     Epsilon { epsilon: f64 },
     /// An impossible margin.
-    #[error("the safety margin is {safety}; it must be at most 1e100 and not negative")]
+    #[error("the safety margin is {safety:?}; it must be at most 1e100 and not negative")]
     Safety { safety: f64 },
     /// A score that overflows.
     #[error(
