@@ -201,8 +201,16 @@ impl Runs<'_> {
             self.note("words are those of the engine", format!("{text} and {expected}"));
         }
         let epsilon = format!("{:?}", case.epsilon);
-        let arguments =
-            ["trade-off", "problem.toml", "--person", &person, "--epsilons", &epsilon, "--evaluations", &evaluations];
+        let arguments = [
+            "trade-off",
+            "problem.toml",
+            "--person",
+            &person,
+            "--epsilons",
+            &epsilon,
+            "--evaluations",
+            &evaluations,
+        ];
         let text = self.expect(0, "trade-off", &arguments);
         let contradicts = match outcome {
             Outcome::Found(_) => text.contains("none holds") || text.contains("There is no action"),

@@ -105,16 +105,6 @@ pub(crate) fn prove(problem: &Problem, individual: &[f64], evaluations: usize) -
     Complete::new(problem)?.with_budget(Budget { evaluations })?.prove(individual)
 }
 
-/// No action that holds costs less than this, by what an answer says; infinite: none holds.
-fn bound(outcome: &Outcome) -> f64 {
-    match outcome {
-        Outcome::AlreadyFavourable => 0.0,
-        Outcome::Found(found) => found.cost_bound,
-        Outcome::Impossible(_) => f64::INFINITY,
-        Outcome::Undecided(undecided) => undecided.cost_bound,
-    }
-}
-
 /// One person of a case, with what contradicts itself so far.
 struct Judge<'a> {
     case: &'a Case,
@@ -263,7 +253,7 @@ impl<'a> Judge<'a> {
     /// No action of `other` is cheaper than `one` says is possible.
     fn not_cheaper(&mut self, property: &'static str, one: &Outcome, other: &Outcome) {
         if let Outcome::Found(found) = other {
-            let is_possible = bound(one) <= found.cost * (1.0 + 1e-9);
+            let is_possible = one.cost_bound() <= found.cost * (1.0 + 1e-9);
             self.demand(is_possible, property, || format!("{one:?} and {other:?}"));
         }
     }

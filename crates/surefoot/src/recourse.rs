@@ -211,6 +211,25 @@ impl fmt::Display for Undecided {
 }
 
 impl Outcome {
+    /// No action that holds costs less than this, by what is proven; infinite: none holds.
+    pub fn cost_bound(&self) -> f64 {
+        match self {
+            Outcome::AlreadyFavourable => 0.0,
+            Outcome::Found(found) => found.cost_bound,
+            Outcome::Impossible(_) => f64::INFINITY,
+            Outcome::Undecided(undecided) => undecided.cost_bound,
+        }
+    }
+
+    /// Whether it is decided, and an action found is dearer than its bound by no more than a share.
+    fn is_settled(&self, gap: f64) -> bool {
+        match self {
+            Outcome::Undecided(_) => false,
+            Outcome::Found(found) => found.cost_bound >= (1.0 - gap) * found.cost,
+            Outcome::AlreadyFavourable | Outcome::Impossible(_) => true,
+        }
+    }
+
     /// The action found, if any.
     pub fn recourse(&self) -> Option<&Recourse> {
         match self {

@@ -1,9 +1,9 @@
-//! More budget never gives a worse answer.
+//! More budget never gives a worse answer, but for the gap that was asked for.
 
 use surefoot::Outcome;
 use surefoot::recourse::{Reason, Undecided};
 
-use super::{Judge, bound, prove};
+use super::{Judge, effort, prove};
 
 impl Judge<'_> {
     pub(super) fn more_budget(&mut self, outcome: Option<&Outcome>) {
@@ -11,17 +11,23 @@ impl Judge<'_> {
         let proved = prove(self.problem, self.individual, 4 * self.settings.evaluations);
         let Some(more) = self.value("recourse answers", proved).map(|proof| proof.outcome) else { return };
         self.agree("answers of two budgets", less, &more);
+        let gap = effort(self.settings.evaluations).gap;
         let is_worse = match (less, &more) {
-            (Outcome::Found(less), Outcome::Found(more)) => more.cost > less.cost * (1.0 + 1e-9),
+            (Outcome::Found(less), Outcome::Found(more)) => {
+                let is_settled = more.cost_bound >= (1.0 - gap) * more.cost;
+                more.cost > less.cost * (1.0 + 1e-9) && !is_settled
+            }
             (Outcome::Undecided(_), _) => false,
             _ => less.status() != more.status(),
         };
         self.demand(!is_worse, "more budget is no worse", || format!("{less:?} and then {more:?}"));
         if let Outcome::Undecided(Undecided { reason: Reason::Resolution, .. }) = less {
             let is_open = matches!(more, Outcome::Undecided(_));
-            self.demand(is_open, "more budget does not help, as is said", || format!("{less:?} and then {more:?}"));
+            self.demand(is_open, "more budget does not help, as is said", || {
+                format!("{less:?} and then {more:?}")
+            });
         }
-        let is_lower = bound(&more) < bound(less) * (1.0 - 1e-9);
+        let is_lower = more.cost_bound() < less.cost_bound() * (1.0 - 1e-9);
         self.demand(!is_lower, "more budget bounds no worse", || format!("{less:?} and then {more:?}"));
     }
 }

@@ -25,10 +25,13 @@ impl Judge<'_> {
                 self.not_cheaper("trade-off is monotone", less, more);
                 let is_known = !matches!((more, less), (Outcome::Found(_), Outcome::Undecided(_)))
                     && !matches!((less, more), (Outcome::Impossible(_), Outcome::Undecided(_)));
-                self.demand(is_known, "what is known of one size is known of others", || format!("{curve:?}"));
+                self.demand(is_known, "what is known of one size is known of others", || {
+                    format!("{curve:?}")
+                });
             }
             if let Outcome::Found(found) = more {
-                let problem = self.problem.clone().with_uncertainty(self.problem.norm().clone(), epsilons[larger]);
+                let problem =
+                    self.problem.clone().with_uncertainty(self.problem.norm().clone(), epsilons[larger]);
                 let problem = problem.unwrap();
                 let case = self.case.with_epsilon(epsilons[larger]);
                 let mut judge = Judge::new(&case, &problem, self.individual, self.settings);
@@ -54,7 +57,13 @@ impl Judge<'_> {
         for (epsilon, is_possible) in [(possible, true), (impossible, false)] {
             let Some(epsilon) = epsilon else { continue };
             let norm = self.problem.norm().clone();
-            let solved = || answer(&self.problem.clone().with_uncertainty(norm, epsilon)?, self.individual, self.settings.evaluations);
+            let solved = || {
+                answer(
+                    &self.problem.clone().with_uncertainty(norm, epsilon)?,
+                    self.individual,
+                    self.settings.evaluations,
+                )
+            };
             let solved = known(epsilon).map_or_else(solved, Ok);
             let Some(outcome) = self.value("recourse answers", solved) else { continue };
             let is_refuted = match &outcome {
@@ -77,11 +86,18 @@ impl Judge<'_> {
         self.reach(explanation.reach, |_| None);
         for (relaxation, found) in &explanation.enough {
             let (sampled, _) = self.sampled(&found.action);
-            self.demand(sampled >= 0.0, "what would be enough holds", || format!("{relaxation:?} {found:?}: {sampled}"));
-            let is_allowed = obstacle(self.case, self.problem, self.individual, &found.action, 1e-9).is_none();
-            self.demand(!is_allowed, "what would be enough is not allowed", || format!("{relaxation:?} {found:?}"));
+            self.demand(sampled >= 0.0, "what would be enough holds", || {
+                format!("{relaxation:?} {found:?}: {sampled}")
+            });
+            let is_allowed =
+                obstacle(self.case, self.problem, self.individual, &found.action, 1e-9).is_none();
+            self.demand(!is_allowed, "what would be enough is not allowed", || {
+                format!("{relaxation:?} {found:?}")
+            });
             let is_called_so = infeasible(self.problem, self.individual, &found.action) == Ok(None);
-            self.demand(!is_called_so, "what would be enough is called infeasible", || format!("{relaxation:?} {found:?}"));
+            self.demand(!is_called_so, "what would be enough is called infeasible", || {
+                format!("{relaxation:?} {found:?}")
+            });
         }
     }
 }

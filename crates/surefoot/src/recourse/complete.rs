@@ -50,6 +50,10 @@ const ROOMS: usize = 6;
 const STRICTER: [f64; 2] = [0.05, 0.25];
 /// What is dearer by more than this than it need be may be found cheaper with room.
 const DEAR: f64 = 0.05;
+/// Where an answer is not settled, a search with one part in so many of the budget is made as well.
+const STEP: usize = 4;
+/// No search has a smaller budget than this, unless it was asked for.
+const LEAST_BUDGET: usize = 100;
 
 /// The solver, prepared once for a problem and used for any number of individuals.
 ///
@@ -108,6 +112,33 @@ pub struct Proof {
     room: f64,
 }
 
+impl Proof {
+    /// The cheaper action of two proofs about one person, and the higher bound on the cost.
+    fn combined(mut self, mut other: Proof) -> Proof {
+        let cost = |proof: &Proof| match &proof.outcome {
+            Outcome::Found(found) => found.cost,
+            _ => f64::INFINITY,
+        };
+        let (evaluations, proving) = (self.evaluations + other.evaluations, self.proving + other.proving);
+        if matches!(other.outcome, Outcome::Impossible(_)) {
+            return Proof { evaluations, proving, ..other };
+        }
+        if other.outcome.cost_bound() > self.outcome.cost_bound() {
+            std::mem::swap(&mut self.ruled_out, &mut other.ruled_out);
+        }
+        let bound = self.outcome.cost_bound().max(other.outcome.cost_bound());
+        if cost(&other) < cost(&self) {
+            (self.outcome, self.certificate) = (other.outcome, other.certificate);
+        }
+        match &mut self.outcome {
+            Outcome::Found(found) => found.cost_bound = bound.min(found.cost),
+            Outcome::Undecided(undecided) => undecided.cost_bound = bound,
+            Outcome::AlreadyFavourable | Outcome::Impossible(_) => {}
+        }
+        Proof { evaluations, proving, ..self }
+    }
+}
+
 impl<'p> Complete<'p> {
     /// Prepares the solver with a gap of 1% and the default [`Budget`]; refused are problems in
     /// which nothing is actionable, and those with too many actionable features.
@@ -138,7 +169,9 @@ impl<'p> Complete<'p> {
 
     /// Sets how much work the search for each individual may cost. Where it leaves an individual
     /// undecided, or an action much dearer than its bound, attempts to find one that is easier to
-    /// prove may cost up to three times as much again.
+    /// prove may cost up to three times as much again; and searches with a quarter of the budget, a
+    /// sixteenth and so on a third of that, so that four times the budget does not lead to an answer
+    /// that is worse by more than the gap.
     pub fn with_budget(mut self, budget: Budget) -> Result<Self> {
         require_budget(budget)?;
         self.budget = budget;
@@ -159,12 +192,20 @@ impl<'p> Complete<'p> {
     /// # Errors
     /// As [`Complete::solve`].
     pub fn prove(&self, individual: &[f64]) -> Result<Proof> {
+        let proof = self.prove_once(individual)?;
+        let smaller = Budget { evaluations: self.budget.evaluations / STEP };
+        if proof.outcome.is_settled(self.gap) || smaller.evaluations < LEAST_BUDGET {
+            return Ok(proof);
+        }
+        // Which action is proved depends on how much may be spent on it, so a smaller budget may have led to a
+        // cheaper one.
+        let other = Complete { budget: smaller, ..self.clone() }.prove(individual)?;
+        Ok(proof.combined(other))
+    }
+
+    fn prove_once(&self, individual: &[f64]) -> Result<Proof> {
         let proof = solve::Solver::new(self, individual)?.run()?;
-        let is_dear = match &proof.outcome {
-            Outcome::Undecided(_) => true,
-            Outcome::Found(found) => found.cost_bound < (1.0 - DEAR) * found.cost,
-            _ => false,
-        };
+        let is_dear = !proof.outcome.is_settled(DEAR);
         if is_dear { self.with_room(individual, proof) } else { Ok(proof) }
     }
 

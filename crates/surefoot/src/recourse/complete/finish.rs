@@ -221,13 +221,15 @@ impl Solver<'_, '_> {
         let counterfactual = counterfactual(problem, &self.individual, &simple, &zero)?;
         let cost = problem.cost().of(problem.features(), &simple);
         let cost_bound = self.bound().min(cost);
-        let recourse = Recourse { action: simple, counterfactual, cost, cost_bound, margin: proven.lower };
+        // Room for the rounding of whoever verifies it, which grows with the margin.
+        let margin = (proven.lower * (1.0 - 1e-9)).max(required);
+        let recourse = Recourse { action: simple, counterfactual, cost, cost_bound, margin };
         if !recourse.is_finite(problem) {
             return Ok(Attempt::Open(Box::new(proven)));
         }
         let certificate = Certificate {
             action,
-            verdict: Verdict::Holds { margin: proven.lower },
+            verdict: Verdict::Holds { margin },
             basis: proven.coordinates.basis().to_vec(),
             worst: proven.coordinates.of_perturbation(&proven.perturbation),
             pieces: proven.pieces,
