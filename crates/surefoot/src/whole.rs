@@ -97,6 +97,12 @@ impl Whole {
         }
     }
 
+    /// The largest change of an integer feature of the set up to which every number of steps, and half of one, is a
+    /// number that floating point distinguishes from its neighbours.
+    pub fn exact_limit(&self, k: usize) -> Option<f64> {
+        self.steps[k].as_ref().map(|steps| 2f64.powi(50) / steps.std)
+    }
+
     pub fn groups(&self) -> &[Moves] {
         &self.groups
     }

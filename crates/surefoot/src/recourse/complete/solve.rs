@@ -453,7 +453,15 @@ impl<'p, 's> Solver<'p, 's> {
             }
             return;
         };
-        let at = cuboid.cut(k);
+        let mut at = cuboid.cut(k);
+        if let Some(limit) = whole.exact_limit(k) {
+            // Beyond the limit a box may be ruled out, but it cannot be split into integers.
+            if cuboid.lower[k] >= limit || cuboid.upper[k] <= -limit {
+                self.stuck = self.stuck.min(cuboid.cost);
+                return;
+            }
+            at = at.clamp(-limit, limit);
+        }
         let (end, start) = whole.halves(&cuboid.lower, &cuboid.upper, k, at).unwrap_or((at, at));
         let Cuboid { set, lower, upper, cost, .. } = cuboid;
         let (mut below, mut above) = (upper.clone(), lower.clone());
