@@ -53,8 +53,8 @@ fn main() -> ExitCode {
     for number in numbers.clone() {
         let folder = tempfile::tempdir().unwrap();
         let begun = Instant::now();
-        let is_whole = arguments.only.is_some() || number % 4 == 0;
-        let (found, summary) = examine(arguments.seed, number, is_whole, folder.path(), &mut tally);
+        let is_integer = arguments.only.is_some() || number % 4 == 0;
+        let (found, summary) = examine(arguments.seed, number, is_integer, folder.path(), &mut tally);
         slowest.push((begun.elapsed().as_secs_f64(), number));
         if found.is_empty() {
             continue;

@@ -67,8 +67,8 @@ impl<'a> Answers<'a> {
     /// The actions of somebody; none if the table has none.
     pub fn take(&mut self, id: &str) -> Result<Vec<Action>> {
         loop {
-            let is_whole = !self.has_options || self.last.as_deref() != Some(id);
-            if is_whole && let Some(actions) = self.waiting.remove(id) {
+            let is_integer = !self.has_options || self.last.as_deref() != Some(id);
+            if is_integer && let Some(actions) = self.waiting.remove(id) {
                 return Ok(actions);
             }
             if !self.read()? {

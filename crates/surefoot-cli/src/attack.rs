@@ -7,11 +7,11 @@ use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use surefoot::{
-    Break, Budget, Features, Problem, ProblemFile, describe_shift, escape_line, infeasible, refute,
+    Break, Budget, Features, Problem, ProblemFile, describe_shift, escape_line, infeasibility, refute,
 };
 use surefoot_cli::table::{Column, Values, Writer};
 
-use crate::Said;
+use crate::CommandOutput;
 use crate::answers::{Answers, EXAMPLES, Hindered};
 use crate::effort::check_evaluations;
 use crate::formulas;
@@ -43,7 +43,7 @@ pub struct Options {
 }
 
 /// Says how many actions break within the uncertainty that the problem guards against.
-pub fn run(options: &Options) -> Result<Said> {
+pub fn run(options: &Options) -> Result<CommandOutput> {
     check_evaluations(options.evaluations)?;
     let file = ProblemFile::read(&options.problem)?;
     let problem = file.problem()?;
@@ -79,11 +79,11 @@ pub fn run(options: &Options) -> Result<Said> {
         }
         let people = group.people.select(&positions)?;
         let breaks =
-            refute(&problem, &people, &actions, budget).map_err(|error| group.blame(&problem, error))?;
+            refute(&problem, &people, &actions, budget).map_err(|error| group.locate(&problem, error))?;
         let mut reasons = Vec::with_capacity(actions.len());
         for ((id, individual), action) in ids.iter().zip(people.iter()).zip(&actions) {
             let why =
-                infeasible(&problem, individual, action).map_err(|error| group.blame(&problem, error))?;
+                infeasibility(&problem, individual, action).map_err(|error| group.locate(&problem, error))?;
             reasons.push(hindered.note(id, why.as_ref()));
         }
         bar.inc(breaks.len() as u64);
@@ -123,7 +123,7 @@ pub fn run(options: &Options) -> Result<Said> {
     if let Some(path) = &options.output {
         writeln!(text, "Written to {}.", path.display())?;
     }
-    Ok(Said { text, holds: broken == 0 && hindered.count == 0 })
+    Ok(CommandOutput { text, holds: broken == 0 && hindered.count == 0 })
 }
 
 /// Whether a break is within the uncertainty that the problem guards against.

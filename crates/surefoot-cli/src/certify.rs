@@ -12,11 +12,11 @@ use rayon::prelude::*;
 use surefoot::check::{Checked, SavedProof, check};
 use surefoot::{
     Action, Budget, Certificate, Infeasible, Outcome, Problem, ProblemFile, Verdict, certify, describe_shift,
-    escape_line, infeasible,
+    escape_line, infeasibility,
 };
 use surefoot_cli::table::{Column, Values, Writer};
 
-use crate::Said;
+use crate::CommandOutput;
 use crate::answers::{Answers, EXAMPLES, Hindered};
 use crate::effort::check_evaluations;
 use crate::formulas;
@@ -53,7 +53,7 @@ pub struct Options {
 }
 
 /// Says of how many actions it is proven that they hold, and of how many that they do not.
-pub fn run(options: &Options) -> Result<Said> {
+pub fn run(options: &Options) -> Result<CommandOutput> {
     check_evaluations(options.evaluations)?;
     let file = ProblemFile::read(&options.problem)?;
     let problem = file.problem()?;
@@ -97,12 +97,12 @@ pub fn run(options: &Options) -> Result<Said> {
             .par_iter()
             .map(|(_, individual, action)| {
                 let certificate = certify(&problem, individual, action, budget)?;
-                let why = infeasible(&problem, individual, action)?;
+                let why = infeasibility(&problem, individual, action)?;
                 bar.inc(1);
                 Ok((certificate, why))
             })
             .collect::<surefoot::Result<Vec<(Certificate, Option<Infeasible>)>>>()
-            .map_err(|error| group.blame(&problem, error))?;
+            .map_err(|error| group.locate(&problem, error))?;
         let mut rows: [Vec<Option<String>>; 3] = Default::default();
         let mut margins: [Vec<Option<f64>>; 2] = Default::default();
         let mut reasons = Vec::with_capacity(asked.len());
@@ -162,11 +162,11 @@ pub fn run(options: &Options) -> Result<Said> {
     if let Some(path) = &options.output {
         writeln!(text, "Written to {}.", path.display())?;
     }
-    Ok(Said { text, holds: breaking == 0 && undecided == 0 && hindered.count == 0 })
+    Ok(CommandOutput { text, holds: breaking == 0 && undecided == 0 && hindered.count == 0 })
 }
 
 /// Checks saved proofs, line by line.
-fn check_proofs(problem: &Problem, path: &Path) -> Result<Said> {
+fn check_proofs(problem: &Problem, path: &Path) -> Result<CommandOutput> {
     let file = surefoot::file::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} proofs, {per_sec}")?);
@@ -229,7 +229,7 @@ fn check_proofs(problem: &Problem, path: &Path) -> Result<Said> {
     if elsewhere > 0 {
         write!(text, ", {elsewhere} are for another problem")?;
     }
-    Ok(Said { text: format!("{text}.\n{examples}"), holds: failed == 0 })
+    Ok(CommandOutput { text: format!("{text}.\n{examples}"), holds: failed == 0 })
 }
 
 /// What was verified, and how often.

@@ -15,7 +15,7 @@ use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use surefoot::file::{Audience, ModelFolder, write_atomically};
 use surefoot::problem::{ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile};
 use surefoot::{
-    Change, Cost, Features, Forbidden, Form, Network, NormKind, ProblemFile, escape_line, escape_text,
+    ActionKind, Change, Cost, Features, Forbidden, Network, NormKind, ProblemFile, escape_line, escape_text,
 };
 
 use crate::outputs::Outputs;
@@ -117,8 +117,8 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
         "Uncertainty: shifts of up to {epsilon} standard deviations, {weighted}{kind} norm; safety {safety:e}"
     )?;
     let form = match form {
-        Form::Relative => "relative (\"raise by\")",
-        Form::Absolute => "absolute (\"reach\")",
+        ActionKind::Relative => "relative (\"raise by\")",
+        ActionKind::Absolute => "absolute (\"reach\")",
     };
     writeln!(text, "Actions: {form}, {} cost", if cost == Cost::L1 { "l1" } else { "l2" })?;
     let (constraints, forbidden) = file.rules();

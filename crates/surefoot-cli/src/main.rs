@@ -63,12 +63,12 @@ enum Command {
 }
 
 /// What a command says, and whether what it was asked about holds.
-struct Said {
+struct CommandOutput {
     text: String,
     holds: bool,
 }
 
-impl From<String> for Said {
+impl From<String> for CommandOutput {
     fn from(text: String) -> Self {
         Self { text, holds: true }
     }
@@ -78,18 +78,18 @@ impl From<String> for Said {
 fn main() -> ExitCode {
     // Without it an interrupted run may leave something behind; that is no reason not to run.
     let _ = surefoot_cli::interrupt::remove_temporary_files_on_signals();
-    let result: anyhow::Result<Said> = match Arguments::parse().command {
+    let result: anyhow::Result<CommandOutput> = match Arguments::parse().command {
         Command::Demo(options) => demo::run(&options).map(|report| report.to_string().into()),
-        Command::Init(options) => init::run(&options).map(Said::from),
-        Command::Check(options) => check::run(&options).map(Said::from),
-        Command::Recourse(options) => recourse::run(&options).map(Said::from),
+        Command::Init(options) => init::run(&options).map(CommandOutput::from),
+        Command::Check(options) => check::run(&options).map(CommandOutput::from),
+        Command::Recourse(options) => recourse::run(&options).map(CommandOutput::from),
         Command::Certify(options) => certify::run(&options),
         Command::Attack(options) => attack::run(&options),
-        Command::TradeOff(options) => trade_off::run(&options).map(Said::from),
-        Command::Train(options) => train::run(&options).map(Said::from),
-        Command::Fit(options) => fit::run(&options).map(Said::from),
+        Command::TradeOff(options) => trade_off::run(&options).map(CommandOutput::from),
+        Command::Train(options) => train::run(&options).map(CommandOutput::from),
+        Command::Fit(options) => fit::run(&options).map(CommandOutput::from),
         Command::Reproduce(options) => reproduce::run(&options),
-        Command::Data(options) => data::run(&options).map(Said::from),
+        Command::Data(options) => data::run(&options).map(CommandOutput::from),
     };
     let written = result.and_then(|said| {
         io::stdout().write_all(surefoot::escape_text(&said.text).as_bytes())?;

@@ -22,7 +22,7 @@ pub struct Group {
 
 impl Group {
     /// An error of one of them, with the place of the first whom the causal model cannot produce.
-    pub fn blame(&self, problem: &Problem, error: surefoot::Error) -> anyhow::Error {
+    pub fn locate(&self, problem: &Problem, error: surefoot::Error) -> anyhow::Error {
         let scm = problem.scm();
         let faults = self.people.iter().map(|individual| scm.and_then(|scm| scm.abduct(individual).err()));
         match faults.zip(&self.places).find_map(|(fault, place)| Some((fault?, place))) {

@@ -208,7 +208,7 @@ pub fn run(options: &Options) -> Result<String> {
                 answered
             })
             .collect::<surefoot::Result<Vec<Answered>>>()
-            .map_err(|error| group.blame(&problem, error))?;
+            .map_err(|error| group.locate(&problem, error))?;
         for (id, person) in group.ids.iter().zip(&answered) {
             if let (Some(proofs), Some(proof)) = (&mut proofs, &person.proof) {
                 proofs.write(id, proof)?;
@@ -304,13 +304,13 @@ fn values(problem: &Problem, ids: &[String], answers: &[Answered], has_options: 
         let change = |action: &Option<Action>| {
             let action = action.as_ref()?;
             let at = action.features.iter().position(|&feature| feature == i)?;
-            Some(features.feature(i).tidied(action.change[at] * features.feature(i).std))
+            Some(features.feature(i).snap_to_integer(action.change[at] * features.feature(i).std))
         };
         values.push(Values::Numbers(actions.iter().map(change).collect()));
     }
     for (i, feature) in features.iter().enumerate() {
         values.push(numbers(&|outcome| {
-            Some(feature.tidied(feature.own_units(outcome.recourse()?.counterfactual[i])))
+            Some(feature.snap_to_integer(feature.own_units(outcome.recourse()?.counterfactual[i])))
         }));
     }
     values.push(Values::Texts(rows.iter().map(|&(person, _)| answers[person].reason.clone()).collect()));

@@ -13,7 +13,7 @@ use surefoot_paper::data::Files;
 use surefoot_paper::experiment::{self, Conclusion, Event, Settings, Unit, report};
 use surefoot_paper::training::{Method, Model};
 
-use crate::Said;
+use crate::CommandOutput;
 
 /// What `surefoot reproduce` can be asked.
 #[derive(Args)]
@@ -77,7 +77,7 @@ fn settings(options: &Options) -> Settings {
 }
 
 /// Does what is left to be done, and writes figures and report.
-pub fn run(options: &Options) -> Result<Said> {
+pub fn run(options: &Options) -> Result<CommandOutput> {
     let begin = Instant::now();
     let files = options.data.as_ref().map_or_else(Files::locate, Files::in_folder);
     let settings = settings(options);
@@ -111,7 +111,7 @@ pub fn run(options: &Options) -> Result<Said> {
     writeln!(text, "Report: {}", written.page.display())?;
     writeln!(text, "Figures: {}", written.figures.display())?;
     let holds = written.conclusions.iter().all(|conclusion| conclusion.holds != Some(false));
-    Ok(Said { text, holds })
+    Ok(CommandOutput { text, holds })
 }
 
 /// A time as people say it.

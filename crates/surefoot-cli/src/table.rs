@@ -6,7 +6,7 @@
 //! caller says which columns are numbers, and only those are parsed.
 
 mod arrow;
-mod comma;
+mod csv;
 mod contents;
 mod error;
 mod guard;
@@ -71,7 +71,7 @@ pub struct Table {
 }
 
 enum Source {
-    Csv(comma::Csv),
+    Csv(csv::Csv),
     Arrow(arrow::Opened),
 }
 
@@ -106,7 +106,7 @@ impl Table {
 
     fn read(path: &Path, format: Format, input: Input, limits: Limits) -> Result<Self> {
         let source = match format {
-            Format::Csv => Source::Csv(comma::Csv::open(path, input)?),
+            Format::Csv => Source::Csv(csv::Csv::open(path, input)?),
             Format::Parquet => Source::Arrow(arrow::Opened::parquet(path, input, &limits)?),
             Format::Arrow => Source::Arrow(arrow::Opened::ipc(path, input, &limits)?),
         };
@@ -176,7 +176,7 @@ impl Selection {
 
 enum Rows {
     /// With the bytes that a text may have.
-    Csv(comma::Csv, usize),
+    Csv(csv::Csv, usize),
     Arrow(arrow::Batches),
 }
 

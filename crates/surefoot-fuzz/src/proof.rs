@@ -7,7 +7,7 @@ use surefoot::check::{Checked, Verified, check_within};
 use surefoot::recourse::Recourse;
 use surefoot::{
     Activation, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Feature, Features, Kind,
-    Layer, Network, Norm, Outcome, Problem, SavedProof, Scm, infeasible,
+    Layer, Network, Norm, Outcome, Problem, SavedProof, Scm, infeasibility,
 };
 
 use crate::Reading;
@@ -149,7 +149,7 @@ fn assert_true(problem: &Problem, saved: &SavedProof, verified: &Verified) {
 }
 
 fn assert_found(problem: &Problem, individual: &[f64], found: &Recourse) {
-    let reasons = infeasible(problem, individual, &found.action).expect("the action fits the problem");
+    let reasons = infeasibility(problem, individual, &found.action).expect("the action fits the problem");
     assert!(reasons.is_none(), "{found:?}: {reasons:?}");
     let cost = problem.cost().of(problem.features(), &found.action);
     assert!((cost - found.cost).abs() <= 1e-9 * cost.max(1.0), "{found:?} costs {cost}");

@@ -7,7 +7,7 @@ use surefoot::margin::margin;
 use surefoot::recourse::Recourse;
 use surefoot::{
     Action, Budget, Complete, Error, Exact, Outcome, Problem, SavedProof, Verdict, certify, describe,
-    infeasible,
+    infeasibility,
 };
 
 /// Bounds and evaluations for a search: enough for small problems, a few milliseconds for large ones.
@@ -70,7 +70,7 @@ fn assert_found(problem: &Problem, individual: &[f64], found: &Recourse) {
     let numbers = found.action.change.iter().chain(&found.counterfactual);
     assert!(numbers.chain([&found.cost, &found.margin]).all(|number| number.is_finite()), "{found:?}");
     assert!(found.cost_bound <= found.cost, "{found:?}");
-    let reasons = infeasible(problem, individual, &found.action).expect("the action fits the problem");
+    let reasons = infeasibility(problem, individual, &found.action).expect("the action fits the problem");
     assert!(reasons.is_none(), "{found:?}: {reasons:?}");
     assert_holds(problem, individual, &found.action);
 }

@@ -2,7 +2,7 @@
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use surefoot::{Action, People, infeasible};
+use surefoot::{Action, People, infeasibility};
 
 use crate::error::{Fault, Result};
 use crate::people::Source;
@@ -96,7 +96,7 @@ pub fn acting(actions: &Actions, people: usize) -> Result<(Vec<usize>, Vec<Actio
 pub fn hindrances(problem: &Problem, people: &People, actions: &Actions) -> Result<Vec<Option<String>>> {
     let why = |(i, action): (usize, &Option<Action>)| -> Result<Option<String>> {
         let Some(action) = action else { return Ok(None) };
-        let why = infeasible(&problem.problem, people.individual(i), action)?;
+        let why = infeasibility(&problem.problem, people.individual(i), action)?;
         Ok(why.map(|why| problem.layout.in_words(why.to_string())))
     };
     actions.actions.iter().enumerate().map(why).collect()

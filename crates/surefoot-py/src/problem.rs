@@ -8,7 +8,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use surefoot::{
-    Constraint, Cost, Error, Forbidden, Form, Intervention, LimitsOn, NormKind, ProblemFile, Scm,
+    ActionKind, Constraint, Cost, Error, Forbidden, Intervention, LimitsOn, NormKind, ProblemFile, Scm,
 };
 
 use crate::error::{Result, choice};
@@ -115,13 +115,13 @@ impl Problem {
     ) -> Result<Self> {
         let layout = Layout::new(features)?;
         let norms = [("l1", NormKind::L1), ("l2", NormKind::L2), ("linf", NormKind::Linf)];
-        let forms = [("relative", Form::Relative), ("absolute", Form::Absolute)];
+        let forms = [("relative", ActionKind::Relative), ("absolute", ActionKind::Absolute)];
         let subjects = [("outcome", LimitsOn::Outcome), ("action", LimitsOn::Action)];
         let classifier = classifier.compile(&layout.features)?;
         let mut problem = surefoot::Problem::new(layout.features.clone(), classifier)?
             .with_uncertainty(layout.norm(choice("norm", norm, &norms)?)?, epsilon)?
             .with_cost(choice("cost", cost, &[("l1", Cost::L1), ("l2", Cost::L2)])?)
-            .with_form(choice("form of action", form, &forms)?)
+            .with_action_kind(choice("form of action", form, &forms)?)
             .with_limits_on(choice("limits_on", limits_on, &subjects)?)?;
         if let Some(safety) = safety {
             problem = problem.with_safety(safety)?;

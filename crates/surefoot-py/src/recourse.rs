@@ -197,7 +197,9 @@ impl Answers {
         let person = PyDict::new(py);
         for (name, column) in &self.layout.columns {
             match column {
-                Column::Number(at) => person.set_item(name, features.feature(*at).tidied(values[*at]))?,
+                Column::Number(at) => {
+                    person.set_item(name, features.feature(*at).snap_to_integer(values[*at]))?
+                }
                 _ => person.set_item(name, column.label(|at| values[at]))?,
             }
         }
@@ -259,7 +261,7 @@ impl Answers {
                     let change = |action: &Option<Action>| {
                         let action = action.as_ref()?;
                         let place = action.features.iter().position(|acted| acted == at)?;
-                        Some(feature.tidied(action.change[place] * feature.std))
+                        Some(feature.snap_to_integer(action.change[place] * feature.std))
                     };
                     columns.numbers(name, actions.iter().map(change));
                 }
@@ -278,8 +280,9 @@ impl Answers {
             let name = format!("counterfactual:{name}");
             match column {
                 Column::Number(at) => {
-                    let tidied = |vector: &[f64]| features.feature(*at).tidied(after(*at, vector));
-                    columns.numbers(name, found().map(|found| Some(tidied(&found?.counterfactual))));
+                    let snap_to_integer =
+                        |vector: &[f64]| features.feature(*at).snap_to_integer(after(*at, vector));
+                    columns.numbers(name, found().map(|found| Some(snap_to_integer(&found?.counterfactual))));
                 }
                 _ => {
                     let label = |vector: &[f64]| column.label(|at| after(at, vector));

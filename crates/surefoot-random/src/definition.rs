@@ -156,9 +156,9 @@ pub(crate) fn obstacle(
         let slack = room * (feature.mean.abs() + own(i).abs() + by.abs() + feature.std);
         // No change is allowed to everybody, also to those whom rounding puts outside the limits.
         let is_within = change == 0.0 || to >= feature.lower + slack && to <= feature.upper - slack;
-        let is_whole = feature.kind == Kind::Real || (by - by.round()).abs() < 1e-9 * by.abs().max(1.0);
+        let is_integer = feature.kind == Kind::Real || (by - by.round()).abs() < 1e-9 * by.abs().max(1.0);
         let is_binary = feature.kind != Kind::Binary || [0.0, 1.0].contains(&to.round());
-        if !(allowed && is_whole && is_binary && (is_within || feature.kind != Kind::Real)) {
+        if !(allowed && is_integer && is_binary && (is_within || feature.kind != Kind::Real)) {
             return Some(format!("{} may not change by {by}, from {} to {to}", feature.name, own(i)));
         }
         let whole = to.round();

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use surefoot::{Cost, Feature, Form, Kind, LimitsOn, Network, NormKind, People, Problem};
+use surefoot::{ActionKind, Cost, Feature, Kind, LimitsOn, Network, NormKind, People, Problem};
 
 use equations::Equation;
 use model::Model;
@@ -27,7 +27,7 @@ pub struct Case {
     pub(crate) norm_weights: Vec<f64>,
     pub(crate) epsilon: f64,
     pub(crate) cost: Cost,
-    pub(crate) form: Form,
+    pub(crate) form: ActionKind,
     pub(crate) limits_on: LimitsOn,
     pub(crate) rules: Vec<Rule>,
     pub(crate) forbidden: Vec<Forbid>,
@@ -74,7 +74,7 @@ impl Case {
             norm_weights,
             epsilon,
             cost: one(random, &[Cost::L1, Cost::L2]),
-            form: one(random, &[Form::Relative, Form::Relative, Form::Absolute]),
+            form: one(random, &[ActionKind::Relative, ActionKind::Relative, ActionKind::Absolute]),
             limits_on: one(random, &[LimitsOn::Outcome, LimitsOn::Outcome, LimitsOn::Action]),
             rules: Vec::new(),
             forbidden: rules::forbidden(random, &features),
@@ -126,7 +126,7 @@ impl Case {
             NormKind::Linf => "linf",
         };
         let cost = if self.cost == Cost::L1 { "l1" } else { "l2" };
-        let form = if self.form == Form::Relative { "relative" } else { "absolute" };
+        let form = if self.form == ActionKind::Relative { "relative" } else { "absolute" };
         writeln!(
             text,
             "epsilon = {:?}\nnorm = \"{kind}\"\ncost = \"{cost}\"\nform = \"{form}\"",

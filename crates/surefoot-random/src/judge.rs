@@ -14,7 +14,7 @@ use std::path::Path;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use surefoot::check::Checked;
-use surefoot::recourse::{self, Method, Proof, Reason, Recourse};
+use surefoot::recourse::{self, Method, Proof, Recourse, UndecidedReason};
 use surefoot::{Budget, Complete, Outcome, People, Problem, SavedProof, check, describe};
 
 use crate::definition::{obstacle, worst};
@@ -268,11 +268,11 @@ impl<'a> Judge<'a> {
                 format!("{action:?}: {obstacle:?}")
             });
         }
-        if undecided.reason == Reason::Rounding {
+        if undecided.reason == UndecidedReason::Rounding {
             let is_small = undecided.margin.abs() <= undecided.required.max(1e-6);
             self.demand(is_small, "undecided by rounding", || format!("{undecided:?}"));
         }
-        if undecided.reason == Reason::Budget {
+        if undecided.reason == UndecidedReason::Budget {
             let spent = self.proved().map_or(0, |proof| proof.evaluations);
             let is_spent = spent >= self.settings.evaluations;
             self.demand(is_spent, "the budget was spent", || format!("{spent} evaluations: {undecided:?}"));

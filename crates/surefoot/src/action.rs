@@ -9,7 +9,7 @@ pub const MOST_ACTIONABLE: usize = 12;
 
 /// Whether an action is a change or a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Form {
+pub enum ActionKind {
     /// *Raise your income by 500*: `X_i := x'_i + change`, whoever `x'` turns out to be. The
     /// paper's form.
     #[default]
@@ -136,15 +136,15 @@ const DIGITS: u32 = 4;
 
 /// The change, in standardised units, that words make of a change: the same rounded outwards.
 /// An action whose changes are such is told exactly.
-pub(crate) fn as_told(feature: &Feature, form: Form, value: f64, change: f64) -> f64 {
-    // Whole numbers are told as they are.
+pub(crate) fn rounded_for_display(feature: &Feature, form: ActionKind, value: f64, change: f64) -> f64 {
+    // Integers are written as they are.
     if change == 0.0 || feature.kind != Kind::Real {
         return change;
     }
     let (from, by) = (feature.own_units(value), feature.std * change);
     let told = match form {
-        Form::Relative => rounded(by, by, |by| feature.allows_strictly(from + by)).0,
-        Form::Absolute => rounded(from + by, by, |to| feature.allows_strictly(to)).0 - from,
+        ActionKind::Relative => rounded(by, by, |by| feature.allows_strictly(from + by)).0,
+        ActionKind::Absolute => rounded(from + by, by, |to| feature.allows_strictly(to)).0 - from,
     };
     told / feature.std
 }

@@ -8,7 +8,7 @@
 //!    Where M and the multiplier of the ball together are convex, it has no gap: the local
 //!    minimum is proved to be the global one;
 //! 3. branch and bound over cells of the ball, where both leave a gap, with affine bounds and, in
-//!    cells small enough, bent ones: quadratics whose error is of third order.
+//!    cells small enough, quadratic ones: quadratics whose error is of third order.
 //!
 //! A proof is one only if its bound is at least [`LEAST_MARGIN`], and every bound accounts for
 //! its own rounding. Whatever cannot be closed within the budget is undecided, never claimed.
@@ -16,7 +16,7 @@
 mod branch;
 mod search;
 
-pub(crate) use branch::{Prover, Result as Proven};
+pub(crate) use branch::{ProofAttempt, Prover};
 pub(crate) use search::{Found, Search};
 
 use crate::bound::{Composer, Coordinates};
@@ -46,7 +46,7 @@ impl Default for Budget {
 /// What is known of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// Proven: it holds for every perturbation.
+    /// Proven: the action holds for every perturbation.
     Holds {
         /// The margin that is left at least.
         margin: f64,
@@ -70,13 +70,13 @@ pub enum Verdict {
 
 /// What a piece of a proof rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum BoundKind {
     /// An affine bound.
     Affine,
     /// The curvature bound, around the point of the certificate.
     Curvature,
-    /// A quadratic bound: what bends is taken along.
-    Bent,
+    /// A quadratic lower bound of the margin.
+    Quadratic,
 }
 
 /// A part of the ball with the bound that holds over it, in the coordinates of the certificate.
@@ -89,7 +89,7 @@ pub struct Piece {
     /// The margin is at least this.
     pub margin: f64,
     /// Why.
-    pub reason: Reason,
+    pub reason: BoundKind,
 }
 
 /// A verdict with what it takes to check it: pieces that cover the ball.
@@ -146,7 +146,7 @@ pub fn certify(
     })
 }
 
-fn verdict(problem: &Problem, individual: &[f64], action: &Action, proven: &Proven) -> Verdict {
+fn verdict(problem: &Problem, individual: &[f64], action: &Action, proven: &ProofAttempt) -> Verdict {
     let required = LEAST_MARGIN;
     let evaluated = margin(problem, individual, action, &proven.perturbation);
     match evaluated {

@@ -11,8 +11,7 @@
 //!    who takes it meets the requirements: constraints and limits), costs what is stated, and the individual is turned down
 //!    now;
 //! 2. the pieces of the certificate cover the ball of perturbations;
-//! 3. on every piece the margin is at least what is stated: by an affine bound, else by one that
-//!    takes along what bends, else by a curvature bound, else on both halves of the piece.
+//! 3. on every piece the margin is at least what is stated: by an affine bound, else by a quadratic one, else by a curvature bound, else on both halves of the piece.
 //!
 //! For a bound on the cost of any action that holds, or that there is none: for every
 //! intervention set
@@ -30,13 +29,13 @@
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "what is not a number must fail every test")]
 
 mod affine;
-mod bent;
-mod cheaper;
+mod quadratic;
+mod cost_bound;
 mod cones;
 mod cover;
 mod curvature;
 mod fingerprint;
-mod holds;
+mod robustness;
 mod prove;
 mod read;
 mod saved;
@@ -44,7 +43,7 @@ mod tape;
 #[cfg(test)]
 mod tests;
 mod unit;
-mod whole;
+mod integer;
 mod zone;
 
 use thiserror::Error;
@@ -111,7 +110,7 @@ pub enum Fault {
     Infeasible { feature: String, change: f64, lower: f64, upper: f64 },
     /// An action that changes a whole value by a fraction, or in a forbidden way.
     #[error("feature `{feature}`: the change of {change} in its own units is not whole, or is forbidden")]
-    NotWhole { feature: String, change: f64 },
+    NotInteger { feature: String, change: f64 },
     /// An action that leads to no category, or to a forbidden one.
     #[error("group `{group}`: the action does not lead from one category to another that is allowed")]
     NotACategory { group: String },
@@ -247,7 +246,7 @@ fn verify(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
         ("size of uncertainty is", saved.epsilon == problem.epsilon()),
         ("norm is", saved.norm == *problem.norm()),
         ("kind of cost is", saved.cost == problem.cost()),
-        ("form of actions is", saved.form == problem.form()),
+        ("form of actions is", saved.form == problem.action_kind()),
     ] {
         if !same {
             return Err(Stop::OtherProblem(what));
@@ -263,7 +262,7 @@ fn verify(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
         Outcome::AlreadyFavourable => return Ok(verified),
         Outcome::Found(found) => {
             found.action.check(problem.features())?;
-            holds::feasible(problem, &saved.individual, &found.action)?;
+            robustness::feasible(problem, &saved.individual, &found.action)?;
             let cost = problem.cost().of(problem.features(), &found.action);
             if !(cost.is_finite() && (cost - found.cost).abs() <= 1e-12 * cost) {
                 return wrong(Fault::Cost { cost, stated: found.cost });
@@ -289,14 +288,14 @@ fn verify(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
                 }
             }
             let Some(cover) = &saved.cover else { return wrong(Fault::NoCover) };
-            let held = holds::holds(problem, saved, found, cover, &mut work)?;
+            let held = robustness::holds(problem, saved, found, cover, &mut work)?;
             (verified.margin, verified.pieces) = (Some(held.margin), held.pieces);
             verified.cost_bound = found.cost_bound;
         }
         Outcome::Impossible(_) => verified.cost_bound = f64::INFINITY,
         Outcome::Undecided(undecided) => verified.cost_bound = undecided.cost_bound,
     }
-    let ruled_out = cheaper::nothing_cheaper(problem, saved, verified.cost_bound, &mut work)?;
+    let ruled_out = cost_bound::nothing_cheaper(problem, saved, verified.cost_bound, &mut work)?;
     (verified.sets, verified.boxes, verified.cones) = (ruled_out.sets, ruled_out.boxes, ruled_out.cones);
     verified.bounds = work.done;
     Ok(verified)

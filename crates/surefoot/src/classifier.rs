@@ -7,8 +7,8 @@
 
 use std::path::Path;
 
-use crate::content::Content;
-use crate::graph::{Builder, Form};
+use crate::digest::Digest;
+use crate::graph::{AffineForm, Builder};
 use crate::magnitude::is_moderate;
 use crate::network::{Lanes, Network, SingleWorkspace, Workspace, logit, sigmoid};
 use crate::{Error, Features, Result};
@@ -186,11 +186,11 @@ impl Classifier {
     }
 
     /// The score as a part of a graph.
-    pub(crate) fn compose<'a>(&'a self, graph: &mut Builder<'a>, x: &[Form]) -> Form {
+    pub(crate) fn compose<'a>(&'a self, graph: &mut Builder<'a>, x: &[AffineForm]) -> AffineForm {
         let logit = match &self.model {
             Model::Linear { weights, intercept } => {
                 let terms = weights.iter().zip(x);
-                terms.fold(Form::constant(*intercept), |sum, (&w, x)| sum.plus(w, x))
+                terms.fold(AffineForm::constant(*intercept), |sum, (&w, x)| sum.plus(w, x))
             }
             Model::Network(network) => graph.network(network, x),
         };
@@ -198,14 +198,14 @@ impl Classifier {
     }
 
     /// What it says, for a hash.
-    pub(crate) fn tell(&self, content: &mut Content) {
-        content.number(self.threshold);
+    pub(crate) fn digest(&self, digest: &mut Digest) {
+        digest.number(self.threshold);
         match &self.model {
             Model::Linear { weights, intercept } => {
-                content.numbers(weights.iter());
-                content.number(*intercept);
+                digest.numbers(weights.iter());
+                digest.number(*intercept);
             }
-            Model::Network(network) => network.tell(content),
+            Model::Network(network) => network.digest(digest),
         }
     }
 

@@ -187,7 +187,7 @@ impl Constraint {
     /// Evaluated in people's own units, then divided by a number that makes a difference of one about
     /// one standard deviation.
     pub fn value(&self, individual: &[f64]) -> f64 {
-        let own = |term: &Term| term.feature.tidied(term.feature.own_units(individual[term.index]));
+        let own = |term: &Term| term.feature.snap_to_integer(term.feature.own_units(individual[term.index]));
         let sum: f64 = self.terms.iter().map(|term| term.coefficient * own(term)).sum();
         (sum + self.constant) / self.scale
     }
@@ -281,8 +281,8 @@ impl Forbidden {
         if from.is_empty() && to.is_empty() {
             return Err(Error::ForbiddenEverything);
         }
-        let is_whole = |value: &&f64| value.is_finite() && value.fract() == 0.0;
-        if let Some(&value) = from.iter().chain(to).find(|value| !is_whole(value)) {
+        let is_integer = |value: &&f64| value.is_finite() && value.fract() == 0.0;
+        if let Some(&value) = from.iter().chain(to).find(|value| !is_integer(value)) {
             return Err(Error::ForbiddenValue { feature: feature.into(), value });
         }
         Ok(Self::Values { feature: index, from: from.to_vec(), to: to.to_vec() })

@@ -7,7 +7,9 @@ pub use explanation::describe_explanation;
 use crate::action::rounded;
 use crate::feature::Group;
 use crate::margin::counterfactual;
-use crate::{Action, Error, Feature, Form, Kind, NormKind, Outcome, Problem, Recourse, Result, essential};
+use crate::{
+    Action, ActionKind, Error, Feature, Kind, NormKind, Outcome, Problem, Recourse, Result, essential,
+};
 
 /// Tells one individual the answer. What stands in the way where there is none takes further work:
 /// see [`describe_explanation`].
@@ -116,7 +118,9 @@ fn moved(problem: &Problem, individual: &[f64], action: &Action, group: &Group) 
     let from = group.columns.iter().find(own).map_or("none", name);
     match group.columns.iter().find(|i| change(i).is_some_and(|change| change > 0.0)) {
         Some(to) => Some(format!("change {} from {from} to {}", group.name, name(to))),
-        None if problem.form() == Form::Absolute && group.columns.iter().any(|i| change(i).is_some()) => {
+        None if problem.action_kind() == ActionKind::Absolute
+            && group.columns.iter().any(|i| change(i).is_some()) =>
+        {
             Some(format!("keep {} at {from}", group.name))
         }
         None => None,
@@ -152,43 +156,43 @@ fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize
     let feature = problem.features().feature(i);
     let from = feature.own_units(individual[i]);
     if change == 0.0 {
-        return match problem.form() {
-            Form::Relative => format!("hold {} where it is", feature.name),
-            Form::Absolute => format!("hold {} at {from}", feature.name),
+        return match problem.action_kind() {
+            ActionKind::Relative => format!("hold {} where it is", feature.name),
+            ActionKind::Absolute => format!("hold {} at {from}", feature.name),
         };
     }
     let verb = if change > 0.0 { "raise" } else { "lower" };
     let by = feature.std * change;
     if feature.kind != Kind::Real {
-        // Whole numbers need no rounding but that of units.
+        // Integer numbers need no rounding but that of units.
         let (from, by) = (from.round(), by.round());
         let (name, to) = (&feature.name, from + by);
-        return match (feature.kind, problem.form()) {
+        return match (feature.kind, problem.action_kind()) {
             (Kind::Binary, _) => format!("change {name} from {from} to {to}"),
-            (_, Form::Relative) => format!("{verb} {name} by {} (from {from} to {to})", by.abs()),
-            (_, Form::Absolute) => format!("{verb} {name} to {to} (from {from})"),
+            (_, ActionKind::Relative) => format!("{verb} {name} by {} (from {from} to {to})", by.abs()),
+            (_, ActionKind::Absolute) => format!("{verb} {name} to {to} (from {from})"),
         };
     }
     let allowed = |by: f64| {
         feature.allows_strictly(from + by) && meets(problem, individual, action, place, by / feature.std)
     };
-    let (by, to, decimals) = match problem.form() {
-        Form::Relative => {
+    let (by, to, decimals) = match problem.action_kind() {
+        ActionKind::Relative => {
             let (by, decimals) = rounded(by, by, allowed);
             (by, from + by, decimals)
         }
-        Form::Absolute => {
+        ActionKind::Absolute => {
             let (to, decimals) = rounded(from + by, by, |to| allowed(to - from));
             (to - from, to, decimals)
         }
     };
     action.change[place] = by / feature.std;
     let tell = |value: f64| decimals.map_or(value.to_string(), |decimals| fixed(value, decimals));
-    match problem.form() {
-        Form::Relative => {
+    match problem.action_kind() {
+        ActionKind::Relative => {
             format!("{verb} {} by {} (from {} to {})", feature.name, tell(by.abs()), tell(from), tell(to))
         }
-        Form::Absolute => format!("{verb} {} to {} (from {})", feature.name, tell(to), tell(from)),
+        ActionKind::Absolute => format!("{verb} {} to {} (from {})", feature.name, tell(to), tell(from)),
     }
 }
 

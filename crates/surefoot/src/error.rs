@@ -7,7 +7,7 @@ use thiserror::Error;
 pub use crate::constraint::RuleProblem;
 pub use crate::expression::{FormulaProblem, Obstacle};
 use crate::file::ReadProblem;
-pub use crate::onnx::{Misuse, OnnxProblem};
+pub use crate::onnx::{OnnxProblem, UnsupportedUse};
 use crate::problem::Mistakes;
 use crate::{Kind, Noise};
 

@@ -1,6 +1,6 @@
 //! What an action really acts upon.
 
-use crate::{Action, Form, Problem};
+use crate::{Action, ActionKind, Problem};
 
 /// The same action without the features that it neither changes nor holds.
 ///
@@ -8,7 +8,7 @@ use crate::{Action, Form, Problem};
 /// elsewhere, for some perturbation that the problem guards against:
 ///
 /// - its causes move, because the action changes one of them or something that they follow from; or
-/// - actions are levels ([`Form::Absolute`]) and the uncertainty is not zero, so that the level undoes
+/// - actions are levels ([`ActionKind::Absolute`]) and the uncertainty is not zero, so that the level undoes
 ///   a shift of the feature itself.
 ///
 /// Every other feature whose change is zero is dropped. The result has the same counterfactual and the
@@ -33,7 +33,7 @@ use crate::{Action, Form, Problem};
 /// # Panics
 /// If the action names a feature that is not there; see [`Action::check`].
 pub fn essential(problem: &Problem, action: &Action) -> Action {
-    let undoes_shifts = problem.form() == Form::Absolute && problem.epsilon() > 0.0;
+    let undoes_shifts = problem.action_kind() == ActionKind::Absolute && problem.epsilon() > 0.0;
     let named = || action.features.iter().copied().zip(action.change.iter().copied());
     let changed: Vec<usize> = named().filter(|(_, change)| *change != 0.0).map(|(i, _)| i).collect();
     let moved = problem.scm().map(|scm| scm.moved_by(&changed, &action.features));
@@ -54,7 +54,7 @@ mod tests {
     use crate::{Change, Classifier, Equation, Feature, Features, Norm, Scm};
 
     /// `a -> b -> c -> d`, and `e` alone.
-    fn problem(form: Form, epsilon: f64) -> Problem {
+    fn problem(form: ActionKind, epsilon: f64) -> Problem {
         let feature = |name: &str| Feature::new(name).change(Change::Any);
         let features = Features::new(["a", "b", "c", "d", "e"].map(feature).to_vec()).unwrap();
         let follows = |from: &str| Equation::formula(format!("2 * {from} + u"));
@@ -66,7 +66,7 @@ mod tests {
             .unwrap()
             .with_uncertainty(Norm::LINF, epsilon)
             .unwrap()
-            .with_form(form)
+            .with_action_kind(form)
     }
 
     fn kept(problem: &Problem, change: [Option<f64>; 5]) -> Vec<usize> {
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn what_is_held_depends_on_what_moves_its_causes() {
-        let relative = problem(Form::Relative, 0.1);
+        let relative = problem(ActionKind::Relative, 0.1);
         let (zero, one) = (Some(0.0), Some(1.0));
         // Causes of causes count, unless they are held in between.
         assert_eq!(kept(&relative, [one, None, zero, None, zero]), [0, 2]);
@@ -84,8 +84,8 @@ mod tests {
         assert_eq!(kept(&relative, [zero, one, None, zero, zero]), [1, 3]);
         assert_eq!(kept(&relative, [zero; 5]), [0usize; 0]);
         // A level undoes a shift, if there may be one.
-        assert_eq!(kept(&problem(Form::Absolute, 0.1), [None, one, None, None, zero]), [1, 4]);
-        assert_eq!(kept(&problem(Form::Absolute, 0.0), [None, one, zero, None, zero]), [1, 2]);
+        assert_eq!(kept(&problem(ActionKind::Absolute, 0.1), [None, one, None, None, zero]), [1, 4]);
+        assert_eq!(kept(&problem(ActionKind::Absolute, 0.0), [None, one, zero, None, zero]), [1, 2]);
     }
 
     /// By the definition: every feature that is left out makes no difference for any perturbation tried,
@@ -93,7 +93,9 @@ mod tests {
     #[test]
     fn nothing_is_dropped_that_makes_a_difference_and_nothing_kept_that_makes_none() {
         let x = [0.3, -0.2, 1.1, 0.4, -0.9];
-        for (form, epsilon) in [(Form::Relative, 0.1), (Form::Absolute, 0.1), (Form::Absolute, 0.0)] {
+        for (form, epsilon) in
+            [(ActionKind::Relative, 0.1), (ActionKind::Absolute, 0.1), (ActionKind::Absolute, 0.0)]
+        {
             let problem = problem(form, epsilon);
             // Each feature: not named, left as it is, or changed.
             for number in 0..3usize.pow(5) {

@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::action::feasible_change;
 use crate::feature::Group;
 use crate::margin::counterfactual;
-use crate::{Action, Change, Constraint, Error, Form, Kind, Problem, Result};
+use crate::{Action, ActionKind, Change, Constraint, Error, Kind, Problem, Result};
 
 /// What of a change, relative to the values, is the rounding of units.
 const ROUNDING: f64 = 1e-9;
@@ -20,12 +20,12 @@ const ROUNDING: f64 = 1e-9;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Infeasible {
     /// All the reasons.
-    pub reasons: Vec<Hindrance>,
+    pub reasons: Vec<InfeasibleReason>,
 }
 
 impl fmt::Display for Infeasible {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reasons: Vec<String> = self.reasons.iter().map(Hindrance::to_string).collect();
+        let reasons: Vec<String> = self.reasons.iter().map(InfeasibleReason::to_string).collect();
         f.write_str(&reasons.join("; "))
     }
 }
@@ -34,7 +34,7 @@ impl fmt::Display for Infeasible {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "fields are named by the message of their variant")]
-pub enum Hindrance {
+pub enum InfeasibleReason {
     /// A feature that no action may touch.
     #[error("`{feature}` may not be changed")]
     Fixed { feature: String },
@@ -49,7 +49,7 @@ pub enum Hindrance {
     Limit { feature: String, value: f64, limit: f64 },
     /// A fraction where whole numbers belong.
     #[error("`{feature}` would change by {change}, and changes by whole numbers only")]
-    NotWhole { feature: String, change: f64 },
+    NotInteger { feature: String, change: f64 },
     /// No category afterwards, or several.
     #[error("`{group}` would not go from one category to another")]
     NoCategory { group: String },
@@ -74,7 +74,7 @@ pub enum Hindrance {
 ///
 /// let income = Feature::new("income").scaling(3000.0, 1500.0).limits(0.0, 9000.0).change(Change::Increase);
 /// let problem = Problem::new(Features::new(vec![income])?, Classifier::linear(vec![1.0], 0.0, 0.5)?)?;
-/// let why = |change| infeasible(&problem, &[0.0], &Action { features: vec![0], change: vec![change] });
+/// let why = |change| infeasibility(&problem, &[0.0], &Action { features: vec![0], change: vec![change] });
 /// assert_eq!(why(2.0)?, None);
 /// assert_eq!(why(-2.0)?.unwrap().to_string(), "`income` may only rise");
 /// assert_eq!(why(5.0)?.unwrap().to_string(), "`income` would become 10500, above its limit of 9000");
@@ -83,7 +83,7 @@ pub enum Hindrance {
 ///
 /// # Errors
 /// If individual or action do not fit the problem, or if the causal model cannot produce them.
-pub fn infeasible(problem: &Problem, individual: &[f64], action: &Action) -> Result<Option<Infeasible>> {
+pub fn infeasibility(problem: &Problem, individual: &[f64], action: &Action) -> Result<Option<Infeasible>> {
     let features = problem.features();
     action.check(features)?;
     if individual.len() != features.len() {
@@ -103,7 +103,9 @@ pub fn infeasible(problem: &Problem, individual: &[f64], action: &Action) -> Res
             let unmet = problem.requirements().iter().filter(is_unmet);
             reasons.extend(unmet.filter_map(|rule| of_requirement(problem, &reached, action, rule)));
         }
-        Err(Error::ActionUndefined { why }) => reasons.push(Hindrance::Undefined { why: why.to_string() }),
+        Err(Error::ActionUndefined { why }) => {
+            reasons.push(InfeasibleReason::Undefined { why: why.to_string() })
+        }
         Err(error) => return Err(error),
     }
     Ok((!reasons.is_empty()).then_some(Infeasible { reasons }))
@@ -116,9 +118,9 @@ fn of_requirement(
     reached: &[f64],
     action: &Action,
     rule: &Constraint,
-) -> Option<Hindrance> {
+) -> Option<InfeasibleReason> {
     let Some(i) = rule.limited_feature() else {
-        return Some(Hindrance::Constraint { rule: rule.text().into() });
+        return Some(InfeasibleReason::Constraint { rule: rule.text().into() });
     };
     if action.features.contains(&i) {
         return None;
@@ -126,23 +128,23 @@ fn of_requirement(
     let feature = problem.features().feature(i);
     let value = told(feature.own_units(reached[i]));
     let limit = if value < feature.lower { feature.lower } else { feature.upper };
-    Some(Hindrance::Limit { feature: feature.name.clone(), value, limit })
+    Some(InfeasibleReason::Limit { feature: feature.name.clone(), value, limit })
 }
 
 /// What hinders the change of one feature.
-fn of_feature(problem: &Problem, individual: &[f64], i: usize, change: f64) -> Option<Hindrance> {
+fn of_feature(problem: &Problem, individual: &[f64], i: usize, change: f64) -> Option<InfeasibleReason> {
     let feature = problem.features().feature(i);
     let name = || feature.name.clone();
     if !feature.is_actionable() {
         // To leave it as it is makes a difference only where something would move it.
-        let is_held =
-            problem.form() == Form::Absolute || problem.scm().is_some_and(|scm| !scm.parents(i).is_empty());
-        return (change != 0.0 || is_held).then(|| Hindrance::Fixed { feature: name() });
+        let is_held = problem.action_kind() == ActionKind::Absolute
+            || problem.scm().is_some_and(|scm| !scm.parents(i).is_empty());
+        return (change != 0.0 || is_held).then(|| InfeasibleReason::Fixed { feature: name() });
     }
     let by = feature.std * change;
     let whole = by.round();
     if feature.kind != Kind::Real && (by - whole).abs() > ROUNDING * whole.abs().max(1.0) {
-        return Some(Hindrance::NotWhole { feature: name(), change: by });
+        return Some(InfeasibleReason::NotInteger { feature: name(), change: by });
     }
     let (lower, upper) = feasible_change(problem.features(), i, individual[i]);
     let slack = ROUNDING * (1.0 + individual[i].abs() + change.abs());
@@ -150,10 +152,10 @@ fn of_feature(problem: &Problem, individual: &[f64], i: usize, change: f64) -> O
         let up = change > 0.0;
         return Some(match feature.change {
             Change::Increase | Change::Decrease if feature.group.is_some() => {
-                Hindrance::Category { category: name(), entered: up }
+                InfeasibleReason::Category { category: name(), entered: up }
             }
-            Change::Increase if !up => Hindrance::Direction { feature: name(), up: true },
-            Change::Decrease if up => Hindrance::Direction { feature: name(), up: false },
+            Change::Increase if !up => InfeasibleReason::Direction { feature: name(), up: true },
+            Change::Decrease if up => InfeasibleReason::Direction { feature: name(), up: false },
             // More than the one there is, or less than none.
             _ if feature.group.is_some() => return None,
             _ => {
@@ -162,7 +164,7 @@ fn of_feature(problem: &Problem, individual: &[f64], i: usize, change: f64) -> O
                     Kind::Binary => (feature.lower.max(0.0), feature.upper.min(1.0)),
                     Kind::Real | Kind::Integer => (feature.lower, feature.upper),
                 };
-                Hindrance::Limit { feature: name(), value, limit: if up { most } else { least } }
+                InfeasibleReason::Limit { feature: name(), value, limit: if up { most } else { least } }
             }
         });
     }
@@ -171,11 +173,16 @@ fn of_feature(problem: &Problem, individual: &[f64], i: usize, change: f64) -> O
     }
     let from = feature.own_units(individual[i]).round();
     let is_forbidden = problem.forbidden().iter().any(|rule| rule.forbids_step(i, from, from + whole));
-    is_forbidden.then(|| Hindrance::ForbiddenValue { feature: name(), from, to: from + whole })
+    is_forbidden.then(|| InfeasibleReason::ForbiddenValue { feature: name(), from, to: from + whole })
 }
 
 /// What hinders the move of a group from one category to another, if there is one.
-fn of_group(problem: &Problem, individual: &[f64], action: &Action, group: Group) -> Option<Hindrance> {
+fn of_group(
+    problem: &Problem,
+    individual: &[f64],
+    action: &Action,
+    group: Group,
+) -> Option<InfeasibleReason> {
     let feature = |i: usize| problem.features().feature(i);
     let own = |i: usize| feature(i).own_units(individual[i]).round();
     let steps = |i: usize| {
@@ -190,13 +197,13 @@ fn of_group(problem: &Problem, individual: &[f64], action: &Action, group: Group
     let enters = |&&i: &&usize| steps(i) == 1.0 && own(i) == 0.0;
     let (Some(&from), Some(&to), 2) = (moved.iter().find(leaves), moved.iter().find(enters), moved.len())
     else {
-        return Some(Hindrance::NoCategory { group: group.name });
+        return Some(InfeasibleReason::NoCategory { group: group.name });
     };
     let forbids = problem.forbidden().iter().any(|rule| {
         rule.forbids_move(from, to) || rule.forbids_step(from, 1.0, 0.0) || rule.forbids_step(to, 0.0, 1.0)
     });
     let name = |i: usize| feature(i).name.clone();
-    forbids.then(|| Hindrance::ForbiddenCategory { group: group.name, from: name(from), to: name(to) })
+    forbids.then(|| InfeasibleReason::ForbiddenCategory { group: group.name, from: name(from), to: name(to) })
 }
 
 /// Without the rounding of units: ten digits.

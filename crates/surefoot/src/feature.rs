@@ -17,7 +17,7 @@ pub enum Kind {
     /// Any real number.
     #[default]
     Real,
-    /// Whole numbers in the feature's own units.
+    /// Integer numbers in the feature's own units.
     Integer,
     /// 0 or 1 in the feature's own units.
     Binary,
@@ -180,10 +180,10 @@ impl Feature {
 
     /// A value in own units without the rounding of units: where whole numbers belong, what is
     /// next to one is one.
-    pub fn tidied(&self, value: f64) -> f64 {
+    pub fn snap_to_integer(&self, value: f64) -> f64 {
         let whole = value.round();
-        let is_whole = self.kind != Kind::Real && (value - whole).abs() <= 1e-9 * whole.abs().max(1.0);
-        if is_whole { whole + 0.0 } else { value }
+        let is_integer = self.kind != Kind::Real && (value - whole).abs() <= 1e-9 * whole.abs().max(1.0);
+        if is_integer { whole + 0.0 } else { value }
     }
 
     /// Whether a value in own units is within the limits, give or take rounding.
@@ -439,7 +439,7 @@ mod tests {
         assert_eq!((at(Change::Increase), at(Change::Decrease)), ((0.0, 39.0), (-13.0, 0.0)));
         let member = Feature::new("member").kind(Kind::Binary).change(Change::Any);
         assert_eq!((member.feasible_steps(0.0), member.feasible_steps(1.0)), ((0.0, 1.0), (-1.0, 0.0)));
-        assert_eq!((age.tidied(31.0 + 1e-12), age.tidied(31.2)), (31.0, 31.2));
+        assert_eq!((age.snap_to_integer(31.0 + 1e-12), age.snap_to_integer(31.2)), (31.0, 31.2));
     }
 
     #[test]

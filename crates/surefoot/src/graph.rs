@@ -16,19 +16,19 @@ mod interval;
 mod unit;
 
 pub(crate) use interval::{Interval, Intervals};
-pub(crate) use unit::{Bend, Relaxation, Unit, bent, offsets_tanh, relax_tanh};
+pub(crate) use unit::{Parabola, Relaxation, Unit, offsets_tanh, parabola, relax_tanh};
 
 use crate::Network;
 use crate::expression::{Arithmetic, Function, Operator};
 
 /// `constant + terms . (inputs, results of operations)`; terms that are not there are zero.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Form {
+pub(crate) struct AffineForm {
     pub constant: f64,
     pub terms: Vec<f64>,
 }
 
-impl Form {
+impl AffineForm {
     pub fn constant(constant: f64) -> Self {
         Self { constant, terms: Vec::new() }
     }
@@ -38,7 +38,7 @@ impl Form {
         self.terms.iter().all(|&t| t == 0.0).then_some(self.constant)
     }
 
-    pub fn plus(mut self, share: f64, other: &Form) -> Self {
+    pub fn plus(mut self, share: f64, other: &AffineForm) -> Self {
         self.constant += share * other.constant;
         if self.terms.len() < other.terms.len() {
             self.terms.resize(other.terms.len(), 0.0);
@@ -73,19 +73,19 @@ pub(crate) trait Implicit: std::fmt::Debug + Sync {
 #[derive(Clone, Debug)]
 pub(crate) enum Operation<'p> {
     /// A function of one form.
-    Unit(Unit, Form),
+    Unit(Unit, AffineForm),
     /// The product of two.
-    Product(Form, Form),
+    Product(AffineForm, AffineForm),
     /// A network.
-    Network(&'p Network, Vec<Form>),
+    Network(&'p Network, Vec<AffineForm>),
     /// Something given by an equation.
-    Implicit(&'p dyn Implicit, Vec<Form>),
+    Implicit(&'p dyn Implicit, Vec<AffineForm>),
     /// Some number of which only a bound is known: relative to a form, or to 1.
-    Slack(f64, Form),
+    Slack(f64, AffineForm),
 }
 
 impl Operation<'_> {
-    fn forms(&self) -> Vec<&Form> {
+    fn forms(&self) -> Vec<&AffineForm> {
         match self {
             Operation::Unit(_, form) | Operation::Slack(_, form) => vec![form],
             Operation::Product(left, right) => vec![left, right],
@@ -93,7 +93,7 @@ impl Operation<'_> {
         }
     }
 
-    fn forms_mut(&mut self) -> Vec<&mut Form> {
+    fn forms_mut(&mut self) -> Vec<&mut AffineForm> {
         match self {
             Operation::Unit(_, form) | Operation::Slack(_, form) => vec![form],
             Operation::Product(left, right) => vec![left, right],
@@ -112,7 +112,7 @@ impl Operation<'_> {
 pub(crate) struct Graph<'p> {
     pub inputs: usize,
     pub operations: Vec<Operation<'p>>,
-    pub output: Form,
+    pub output: AffineForm,
     /// The number of operations, the first ones, that compute the perturbed individual.
     pub perturbed: usize,
     /// Whether a bound must show that the result of the action is defined. Bounds that prove that an
@@ -156,10 +156,10 @@ impl<'p> Builder<'p> {
 
     /// The graph of a form, without the operations that neither it nor the existence of the perturbed
     /// individual depends on.
-    pub fn finish(self, output: Form) -> Graph<'p> {
+    pub fn finish(self, output: AffineForm) -> Graph<'p> {
         let (inputs, mut operations) = (self.inputs, self.operations);
         let mut needed = vec![false; operations.len()];
-        let mark = |form: &Form, needed: &mut Vec<bool>| {
+        let mark = |form: &AffineForm, needed: &mut Vec<bool>| {
             let terms = form.terms.iter().skip(inputs).enumerate();
             terms.filter(|(_, t)| **t != 0.0).for_each(|(k, _)| needed[k] = true);
         };
@@ -174,7 +174,7 @@ impl<'p> Builder<'p> {
                 operations[k].forms().iter().for_each(|form| mark(form, &mut needed));
             }
         }
-        let keep = |form: &mut Form| {
+        let keep = |form: &mut AffineForm| {
             let mut place = inputs;
             for k in 0..form.terms.len().saturating_sub(inputs) {
                 if needed[k] {
@@ -199,25 +199,25 @@ impl<'p> Builder<'p> {
     }
 
     /// An input.
-    pub fn input(&self, i: usize) -> Form {
+    pub fn input(&self, i: usize) -> AffineForm {
         let mut terms = vec![0.0; i + 1];
         terms[i] = 1.0;
-        Form { constant: 0.0, terms }
+        AffineForm { constant: 0.0, terms }
     }
 
-    fn push(&mut self, operation: Operation<'p>) -> Form {
+    fn push(&mut self, operation: Operation<'p>) -> AffineForm {
         self.operations.push(operation);
         self.input(self.inputs + self.operations.len() - 1)
     }
 
-    pub fn unit(&mut self, unit: Unit, argument: Form) -> Form {
+    pub fn unit(&mut self, unit: Unit, argument: AffineForm) -> AffineForm {
         match argument.as_constant() {
-            Some(z) => Form::constant(unit.value(z)),
+            Some(z) => AffineForm::constant(unit.value(z)),
             None => self.push(Operation::Unit(unit, argument)),
         }
     }
 
-    pub fn product(&mut self, a: Form, b: Form) -> Form {
+    pub fn product(&mut self, a: AffineForm, b: AffineForm) -> AffineForm {
         match (a.as_constant(), b.as_constant()) {
             (Some(k), _) => b.scaled(k),
             (_, Some(k)) => a.scaled(k),
@@ -226,37 +226,37 @@ impl<'p> Builder<'p> {
         }
     }
 
-    pub fn network(&mut self, network: &'p Network, arguments: &[Form]) -> Form {
+    pub fn network(&mut self, network: &'p Network, arguments: &[AffineForm]) -> AffineForm {
         if let [only] = network.layers() {
             let terms = only.weight.row(0).into_iter().zip(arguments);
-            return terms.fold(Form::constant(only.bias[0]), |sum, (&w, x)| sum.plus(w, x));
+            return terms.fold(AffineForm::constant(only.bias[0]), |sum, (&w, x)| sum.plus(w, x));
         }
-        let constants: Option<Vec<f64>> = arguments.iter().map(Form::as_constant).collect();
+        let constants: Option<Vec<f64>> = arguments.iter().map(AffineForm::as_constant).collect();
         match constants {
-            Some(x) => Form::constant(network.value(&x)),
+            Some(x) => AffineForm::constant(network.value(&x)),
             None => self.push(Operation::Network(network, arguments.to_vec())),
         }
     }
 
-    pub fn implicit(&mut self, function: &'p dyn Implicit, arguments: Vec<Form>) -> Form {
-        let constants: Option<Vec<f64>> = arguments.iter().map(Form::as_constant).collect();
+    pub fn implicit(&mut self, function: &'p dyn Implicit, arguments: Vec<AffineForm>) -> AffineForm {
+        let constants: Option<Vec<f64>> = arguments.iter().map(AffineForm::as_constant).collect();
         match constants {
-            Some(x) => Form::constant(function.solution(&x)),
+            Some(x) => AffineForm::constant(function.solution(&x)),
             None => self.push(Operation::Implicit(function, arguments)),
         }
     }
 
     /// Some number of at most this size relative to a form or to 1, whichever is larger.
-    pub fn slack(&mut self, relative: f64, to: &Form) -> Form {
+    pub fn slack(&mut self, relative: f64, to: &AffineForm) -> AffineForm {
         self.push(Operation::Slack(relative, to.clone()))
     }
 
     /// Something of which nothing is known.
-    fn unknown(&mut self) -> Form {
-        self.slack(f64::INFINITY, &Form::constant(0.0))
+    fn unknown(&mut self) -> AffineForm {
+        self.slack(f64::INFINITY, &AffineForm::constant(0.0))
     }
 
-    fn power(&mut self, base: Form, exponent: Form) -> Form {
+    fn power(&mut self, base: AffineForm, exponent: AffineForm) -> AffineForm {
         let Some(p) = exponent.as_constant() else {
             // Where the base is negative it is defined for whole exponents alone, of which an
             // enclosure by logarithms knows nothing.
@@ -266,7 +266,7 @@ impl<'p> Builder<'p> {
             };
         };
         if let Some(b) = base.as_constant() {
-            return Form::constant(b.powf(p));
+            return AffineForm::constant(b.powf(p));
         }
         if p == 0.5 {
             return self.unit(Unit::Sqrt, base);
@@ -279,7 +279,7 @@ impl<'p> Builder<'p> {
             return self.unit(Unit::Exp, log.scaled(p));
         }
         // By squaring.
-        let (mut result, mut square, mut left) = (Form::constant(1.0), base, p.abs() as u32);
+        let (mut result, mut square, mut left) = (AffineForm::constant(1.0), base, p.abs() as u32);
         while left > 0 {
             if left % 2 == 1 {
                 result = self.product(result, square.clone());
@@ -294,17 +294,17 @@ impl<'p> Builder<'p> {
 }
 
 impl Arithmetic for Builder<'_> {
-    type Number = Form;
+    type Number = AffineForm;
 
-    fn number(&mut self, value: f64) -> Form {
-        Form::constant(value)
+    fn number(&mut self, value: f64) -> AffineForm {
+        AffineForm::constant(value)
     }
 
-    fn negate(&mut self, x: Form) -> Form {
+    fn negate(&mut self, x: AffineForm) -> AffineForm {
         x.scaled(-1.0)
     }
 
-    fn apply(&mut self, function: Function, x: Form) -> Form {
+    fn apply(&mut self, function: Function, x: AffineForm) -> AffineForm {
         match function {
             Function::Exp => self.unit(Unit::Exp, x),
             Function::Log => self.unit(Unit::Log, x),
@@ -316,7 +316,7 @@ impl Arithmetic for Builder<'_> {
         }
     }
 
-    fn combine(&mut self, operator: Operator, a: Form, b: Form) -> Form {
+    fn combine(&mut self, operator: Operator, a: AffineForm, b: AffineForm) -> AffineForm {
         match operator {
             Operator::Add => a.plus(1.0, &b),
             Operator::Subtract => a.plus(-1.0, &b),

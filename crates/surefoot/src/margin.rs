@@ -29,7 +29,7 @@ use rayon::prelude::*;
 pub(crate) use block::{Evaluation, Individuals, Margin, blocks};
 
 use crate::network::{LANES, Lanes};
-use crate::{Action, Error, Form, Intervention, People, Problem, Result, Scm};
+use crate::{Action, ActionKind, Error, Intervention, People, Problem, Result, Scm};
 
 /// The individual after perturbation and action, `CF(CF(x, D), action)`.
 ///
@@ -59,9 +59,9 @@ pub fn counterfactual(
         let mut result: Vec<f64> = individual.iter().zip(perturbation).map(|(x, d)| x + d).collect();
         require_finite(problem, &result).map_err(Error::nobody)?;
         for ((&i, change), level) in action.features.iter().zip(&action.change).zip(level()) {
-            result[i] = match problem.form() {
-                Form::Relative => result[i] + change,
-                Form::Absolute => level,
+            result[i] = match problem.action_kind() {
+                ActionKind::Relative => result[i] + change,
+                ActionKind::Absolute => level,
             };
         }
         require_finite(problem, &result).map_err(Error::action_undefined)?;
@@ -69,11 +69,11 @@ pub fn counterfactual(
     };
     let perturbed = perturbed(scm, individual, &action.features, perturbation)?;
     let features = &action.features;
-    let acted = match problem.form() {
-        Form::Relative => {
+    let acted = match problem.action_kind() {
+        ActionKind::Relative => {
             scm.counterfactual(&perturbed, Intervention::Shift { features, change: &action.change })
         }
-        Form::Absolute => {
+        ActionKind::Absolute => {
             let value: Vec<f64> = level().collect();
             scm.counterfactual(&perturbed, Intervention::Set { features, value: &value })
         }

@@ -18,7 +18,7 @@ pub use lanes::{LANES, Lanes};
 pub(crate) use real::Real;
 pub(crate) use wide::WideLayer;
 
-use crate::content::Content;
+use crate::digest::Digest;
 use crate::magnitude::is_moderate;
 use crate::{Error, Result};
 use kernel::Packed;
@@ -165,18 +165,18 @@ impl Network {
     }
 
     /// What it says, for a hash.
-    pub(crate) fn tell(&self, content: &mut Content) {
-        content.text(match self.activation {
+    pub(crate) fn digest(&self, digest: &mut Digest) {
+        digest.text(match self.activation {
             Activation::Tanh => "tanh",
             Activation::Relu => "relu",
             Activation::Sigmoid => "sigmoid",
         });
         for layer in &self.layers {
             let (outputs, inputs) = layer.weight.dim();
-            content.count(outputs);
-            content.count(inputs);
-            content.numbers(layer.weight.iter());
-            content.numbers(layer.bias.iter());
+            digest.count(outputs);
+            digest.count(inputs);
+            digest.numbers(layer.weight.iter());
+            digest.numbers(layer.bias.iter());
         }
     }
 

@@ -10,7 +10,7 @@ mod affine;
 mod graph;
 mod message;
 mod operators;
-mod problem;
+mod error;
 mod tensor;
 #[cfg(test)]
 mod tests;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use prost::Message;
 
-pub use problem::{Misuse, OnnxProblem};
+pub use error::{OnnxProblem, UnsupportedUse};
 
 use crate::error::FileProblem;
 use crate::file::{ModelFolder, read_whole};

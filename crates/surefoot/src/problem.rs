@@ -19,7 +19,7 @@ pub use mistake::{Fault, Mistake, Mistakes};
 
 use crate::magnitude::is_moderate;
 use crate::{
-    Classifier, Constraint, Cost, Error, Feature, Features, Forbidden, Form, Kind, Norm, Result, Scm,
+    ActionKind, Classifier, Constraint, Cost, Error, Feature, Features, Forbidden, Kind, Norm, Result, Scm,
 };
 
 /// The margin, in units of the logit, that every answer keeps from the decision boundary
@@ -49,7 +49,7 @@ pub struct Problem {
     norm: Norm,
     epsilon: f64,
     cost: Cost,
-    form: Form,
+    form: ActionKind,
     safety: f64,
     constraints: Vec<Constraint>,
     limits_on: LimitsOn,
@@ -82,7 +82,7 @@ impl Problem {
             norm: Norm::L2,
             epsilon: 0.0,
             cost: Cost::default(),
-            form: Form::default(),
+            form: ActionKind::default(),
             safety: DEFAULT_SAFETY,
             constraints: Vec::new(),
             limits_on: LimitsOn::default(),
@@ -127,7 +127,7 @@ impl Problem {
     }
 
     /// Sets whether actions are changes or levels.
-    pub fn with_form(mut self, form: Form) -> Self {
+    pub fn with_action_kind(mut self, form: ActionKind) -> Self {
         self.form = form;
         self
     }
@@ -251,7 +251,7 @@ impl Problem {
     }
 
     /// Whether actions are changes or levels.
-    pub fn form(&self) -> Form {
+    pub fn action_kind(&self) -> ActionKind {
         self.form
     }
 

@@ -370,7 +370,7 @@ impl Simplex {
             let is_rising = target > self.values[row];
             match self.entering(row, is_rising) {
                 Some(column) => self.pivot(row, column, target),
-                None => return self.infeasible(program, row, is_rising),
+                None => return self.infeasibility(program, row, is_rising),
             }
             if self.values.iter().any(|value| !value.is_finite()) {
                 break;
@@ -453,7 +453,7 @@ impl Simplex {
     }
 
     /// The row of the dictionary that cannot be repaired is a sum of the program's rows.
-    fn infeasible(&self, program: &Program<'_>, row: usize, is_rising: bool) -> Solution {
+    fn infeasibility(&self, program: &Program<'_>, row: usize, is_rising: bool) -> Solution {
         let mut multipliers = vec![0.0; program.rows.len()];
         for (variable, response) in self.other.iter().zip(&self.table[row]) {
             if let Variable::Slack { row: own } = variable {

@@ -87,12 +87,12 @@ pub struct Undecided {
     /// Proven: no action that holds costs less than this.
     pub cost_bound: f64,
     /// Why the search stopped.
-    pub reason: Reason,
+    pub reason: UndecidedReason,
 }
 
 /// Why a search stopped without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum UndecidedReason {
     /// The margin of the best action is within rounding errors of the decision boundary, or less
     /// than the safety asked for.
     Rounding,
@@ -108,7 +108,7 @@ pub enum Reason {
     Proof,
 }
 
-impl Reason {
+impl UndecidedReason {
     /// Every reason.
     pub(crate) const ALL: [Self; 5] =
         [Self::Rounding, Self::Overflow, Self::Budget, Self::Resolution, Self::Proof];
@@ -173,7 +173,13 @@ impl Recourse {
         }
         let Recourse { action, cost_bound, margin, .. } = self;
         let cost_bound = if cost_bound.is_finite() { cost_bound } else { 0.0 };
-        Outcome::Undecided(Undecided { best: action, margin, required, cost_bound, reason: Reason::Overflow })
+        Outcome::Undecided(Undecided {
+            best: action,
+            margin,
+            required,
+            cost_bound,
+            reason: UndecidedReason::Overflow,
+        })
     }
 }
 
@@ -184,10 +190,10 @@ impl Undecided {
         // That nothing holds has not been proven: all that is known is that no cost is negative.
         let cost_bound = if cost_bound.is_finite() { cost_bound } else { 0.0 };
         if best.change.iter().chain([&margin, &required]).all(|number| number.is_finite()) {
-            return Self { best, margin, required, cost_bound, reason: Reason::Rounding };
+            return Self { best, margin, required, cost_bound, reason: UndecidedReason::Rounding };
         }
         let best = Action { features: Vec::new(), change: Vec::new() };
-        Self { best, margin, required, cost_bound, reason: Reason::Overflow }
+        Self { best, margin, required, cost_bound, reason: UndecidedReason::Overflow }
     }
 }
 
@@ -196,10 +202,10 @@ impl fmt::Display for Undecided {
         let (cause, remedy) = self.reason.texts();
         f.write_str(cause)?;
         // Where no action could be evaluated there is no margin to speak of.
-        if self.margin.is_finite() && self.reason != Reason::Overflow {
+        if self.margin.is_finite() && self.reason != UndecidedReason::Overflow {
             write!(f, "; the best action so far has a margin of {:.3e}", self.margin)?;
             match self.reason {
-                Reason::Rounding => write!(f, ", and {:.3e} is required", self.required)?,
+                UndecidedReason::Rounding => write!(f, ", and {:.3e} is required", self.required)?,
                 _ => write!(f, " in the worst case that was found")?,
             }
         }

@@ -28,7 +28,7 @@ pub(crate) use compose::Known;
 pub use equation::Equation;
 pub use sample::Noise;
 
-use crate::content::Content;
+use crate::digest::Digest;
 use crate::{Error, Features, Kind, Result};
 use equation::Mechanism;
 
@@ -131,11 +131,11 @@ impl Scm {
     }
 
     /// What it says, for a hash.
-    pub(crate) fn tell(&self, content: &mut Content) {
+    pub(crate) fn digest(&self, digest: &mut Digest) {
         for node in &self.nodes {
-            content.count(node.parents.len());
-            node.parents.iter().for_each(|&parent| content.count(parent));
-            node.mechanism.tell(content);
+            digest.count(node.parents.len());
+            node.parents.iter().for_each(|&parent| digest.count(parent));
+            node.mechanism.digest(digest);
         }
     }
 

@@ -6,7 +6,7 @@
 use crate::action::feasible_change;
 use crate::margin::margin;
 use crate::recourse::Exact;
-use crate::{Action, Change, Error, Feature, Form, Intervention, Problem, Result};
+use crate::{Action, ActionKind, Change, Error, Feature, Intervention, Problem, Result};
 
 /// What Propositions 1 to 3 say about the existence of robust recourse.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,9 +34,9 @@ impl Existence {
 /// The problem, if its actions are relative and of any size.
 fn relative<'p>(exact: &Exact<'p>) -> Result<&'p Problem> {
     exact.problem().require_continuous()?;
-    match exact.problem().form() {
-        Form::Relative => Ok(exact.problem()),
-        Form::Absolute => Err(Error::AbsoluteActions),
+    match exact.problem().action_kind() {
+        ActionKind::Relative => Ok(exact.problem()),
+        ActionKind::Absolute => Err(Error::AbsoluteActions),
     }
 }
 
@@ -186,7 +186,7 @@ pub fn fragility(
     if let Some(scm) = problem.scm() {
         scm.require_additive()?;
     }
-    if problem.form() == Form::Absolute {
+    if problem.action_kind() == ActionKind::Absolute {
         return Err(Error::AbsoluteActions);
     }
     if !(radius.is_finite() && radius >= 0.0) {

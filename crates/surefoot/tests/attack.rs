@@ -10,9 +10,9 @@ use rand_chacha::ChaCha8Rng;
 use surefoot::attack::{CarliniWagner, DeepFool, FastGradient, ProjectedGradient, worst_found};
 use surefoot::margin::margin;
 use surefoot::{
-    Action, Activation, Attack, Break, Budget, Change, Classifier, Equation, Error, Exact, Feature, Features,
-    Form, Layer, Network, Norm, NormKind, People, Problem, Result, Scm, Verdict, certify, refute,
-    smallest_break,
+    Action, ActionKind, Activation, Attack, Break, Budget, Change, Classifier, Equation, Error, Exact,
+    Feature, Features, Layer, Network, Norm, NormKind, People, Problem, Result, Scm, Verdict, certify,
+    refute, smallest_break,
 };
 
 const KINDS: [NormKind; 3] = [NormKind::L1, NormKind::L2, NormKind::Linf];
@@ -32,7 +32,7 @@ fn attacks() -> Vec<(&'static str, Run)> {
 }
 
 /// A linear problem with a causal chain, people, and an action beyond the boundary for each.
-fn linear_problem(norm: Norm, form: Form) -> (Problem, People, Vec<Action>) {
+fn linear_problem(norm: Norm, form: ActionKind) -> (Problem, People, Vec<Action>) {
     let features = Features::new(vec![
         Feature::new("a").change(Change::Any),
         Feature::new("b").change(Change::Any).scaling(2.0, 3.0),
@@ -44,7 +44,7 @@ fn linear_problem(norm: Norm, form: Form) -> (Problem, People, Vec<Action>) {
     let scm = Scm::new(&features, equations).unwrap();
     let classifier = Classifier::linear(vec![1.0, -0.8, 0.6], -0.5, 0.5).unwrap();
     let problem = Problem::new(features.clone(), classifier).unwrap().with_causal_model(scm).unwrap();
-    let problem = problem.with_uncertainty(norm, 0.3).unwrap().with_form(form);
+    let problem = problem.with_uncertainty(norm, 0.3).unwrap().with_action_kind(form);
     let random = &mut ChaCha8Rng::seed_from_u64(4);
     let rows = Array2::from_shape_fn((37, 3), |_| random.random_range(-1.0..1.0));
     let people = People::from_standardised(&features, rows.view()).unwrap();
@@ -68,7 +68,7 @@ fn linear_problem(norm: Norm, form: Form) -> (Problem, People, Vec<Action>) {
 fn linear_problems_are_attacked_exactly() {
     for kind in KINDS {
         for norm in [Norm::unweighted(kind), Norm::weighted(kind, vec![0.5, 1.0, 2.0]).unwrap()] {
-            for form in [Form::Relative, Form::Absolute] {
+            for form in [ActionKind::Relative, ActionKind::Absolute] {
                 let (problem, people, actions) = linear_problem(norm.clone(), form);
                 let exact = Exact::new(&problem).unwrap();
                 let worst = worst_found(&problem, &people, &actions, &ProjectedGradient::default()).unwrap();
@@ -96,10 +96,10 @@ fn linear_problems_are_attacked_exactly() {
 }
 
 /// A network classifier over the model with every kind of equation.
-fn curved_problem(form: Form) -> (Problem, People, Vec<Action>) {
+fn curved_problem(form: ActionKind) -> (Problem, People, Vec<Action>) {
     let classifier = Classifier::network(every_kind::network(Activation::Tanh, 9), 0.4).unwrap();
     let problem = Problem::new(every_kind::features(), classifier).unwrap();
-    let problem = problem.with_causal_model(every_kind::scm()).unwrap().with_form(form);
+    let problem = problem.with_causal_model(every_kind::scm()).unwrap().with_action_kind(form);
     let problem = problem.with_uncertainty(Norm::L2, 0.1).unwrap();
     let random = &mut ChaCha8Rng::seed_from_u64(8);
     let mut individual = || {
@@ -117,7 +117,7 @@ fn curved_problem(form: Form) -> (Problem, People, Vec<Action>) {
 
 #[test]
 fn what_is_reported_breaks_when_evaluated_again() {
-    for form in [Form::Relative, Form::Absolute] {
+    for form in [ActionKind::Relative, ActionKind::Absolute] {
         let (problem, people, actions) = curved_problem(form);
         let mut reported = 0;
         for (name, attack) in attacks() {
@@ -138,7 +138,7 @@ fn what_is_reported_breaks_when_evaluated_again() {
 
 #[test]
 fn no_random_perturbation_is_worse_than_what_projected_gradient_finds() {
-    let (problem, people, actions) = curved_problem(Form::Relative);
+    let (problem, people, actions) = curved_problem(ActionKind::Relative);
     let worst = worst_found(&problem, &people, &actions, &ProjectedGradient::default()).unwrap();
     let random = &mut ChaCha8Rng::seed_from_u64(5);
     for (i, x) in people.iter().enumerate() {
@@ -154,7 +154,7 @@ fn no_random_perturbation_is_worse_than_what_projected_gradient_finds() {
 
 #[test]
 fn the_smallest_break_is_no_larger_than_that_of_any_attack() {
-    let (problem, people, actions) = curved_problem(Form::Relative);
+    let (problem, people, actions) = curved_problem(ActionKind::Relative);
     let smallest = smallest_break(&problem, &people, &actions).unwrap();
     for (name, attack) in attacks() {
         for (found, smallest) in attack(&problem, &people, &actions).unwrap().iter().zip(&smallest) {
@@ -167,7 +167,7 @@ fn the_smallest_break_is_no_larger_than_that_of_any_attack() {
 
 #[test]
 fn answers_depend_on_neither_the_batch_nor_the_number_of_threads() {
-    let (problem, people, actions) = curved_problem(Form::Relative);
+    let (problem, people, actions) = curved_problem(ActionKind::Relative);
     for (name, attack) in attacks() {
         let with = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -217,7 +217,7 @@ fn breaks_are_found_at_the_edge_of_what_can_be() {
 
 #[test]
 fn settings_that_make_no_sense_are_refused() {
-    let (problem, people, actions) = linear_problem(Norm::L2, Form::Relative);
+    let (problem, people, actions) = linear_problem(Norm::L2, ActionKind::Relative);
     let refused = |result: Result<Vec<Option<Break>>>| assert!(matches!(result, Err(Error::Setting { .. })));
     refused(CarliniWagner { searches: 0, ..CarliniWagner::default() }.attack(&problem, &people, &actions));
     refused(CarliniWagner { step: f64::NAN, ..CarliniWagner::default() }.attack(&problem, &people, &actions));
@@ -230,7 +230,7 @@ fn settings_that_make_no_sense_are_refused() {
 
 #[test]
 fn people_and_actions_that_do_not_fit_are_refused() {
-    let (problem, people, actions) = curved_problem(Form::Relative);
+    let (problem, people, actions) = curved_problem(ActionKind::Relative);
     let of = |actions: &[Action]| FastGradient.attack(&problem, &people, actions).unwrap_err();
     assert!(matches!(of(&actions[1..]), Error::VectorLength { expected: 20, found: 19 }));
     let mut beyond = actions.clone();
@@ -328,8 +328,8 @@ fn random_problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
         0 => Norm::unweighted(kind),
         _ => Norm::weighted(kind, vec![0.6, 1.0, 1.7]).unwrap(),
     };
-    let form = if random.random_bool(0.5) { Form::Relative } else { Form::Absolute };
-    let problem = Problem::new(features.clone(), classifier).unwrap().with_form(form);
+    let form = if random.random_bool(0.5) { ActionKind::Relative } else { ActionKind::Absolute };
+    let problem = Problem::new(features.clone(), classifier).unwrap().with_action_kind(form);
     let problem = problem.with_uncertainty(norm, [0.05, 0.2, 0.6][round % 3]).unwrap();
     let equations = match round % 4 {
         0 => return problem,

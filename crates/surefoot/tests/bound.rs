@@ -12,8 +12,8 @@ use rand_chacha::ChaCha8Rng;
 use surefoot::bound::{curvature, in_action, in_perturbation};
 use surefoot::margin::{gradients, margin};
 use surefoot::{
-    Action, Activation, Change, Classifier, Equation, Feature, Features, Form, Intervention, Layer, Network,
-    Norm, NormKind, People, Problem, Scm,
+    Action, ActionKind, Activation, Change, Classifier, Equation, Feature, Features, Intervention, Layer,
+    Network, Norm, NormKind, People, Problem, Scm,
 };
 
 const KINDS: [NormKind; 3] = [NormKind::L1, NormKind::L2, NormKind::Linf];
@@ -43,9 +43,9 @@ fn problem(random: &mut ChaCha8Rng, scale: f64, causal: bool) -> Problem {
         true => Norm::unweighted(norm),
         false => Norm::weighted(norm, (0..4).map(|_| random.random_range(0.5..2.0)).collect()).unwrap(),
     };
-    let form = if random.random_bool(0.3) { Form::Absolute } else { Form::Relative };
+    let form = if random.random_bool(0.3) { ActionKind::Absolute } else { ActionKind::Relative };
     let epsilon = [0.0, 1e-6, 0.1, 0.5, 3.0][random.random_range(0..5)];
-    let problem = problem.with_uncertainty(norm, epsilon).unwrap().with_form(form);
+    let problem = problem.with_uncertainty(norm, epsilon).unwrap().with_action_kind(form);
     if !causal {
         return problem;
     }
@@ -210,11 +210,11 @@ proptest! {
 fn every_kind_of_equation_is_bounded() {
     let random = &mut ChaCha8Rng::seed_from_u64(2);
     let mut bounded = 0;
-    for form in [Form::Relative, Form::Absolute] {
+    for form in [ActionKind::Relative, ActionKind::Absolute] {
         for activation in ACTIVATIONS {
             let classifier = Classifier::network(every_kind::network(activation, 9), 0.4).unwrap();
             let problem = Problem::new(every_kind::features(), classifier).unwrap();
-            let problem = problem.with_causal_model(every_kind::scm()).unwrap().with_form(form);
+            let problem = problem.with_causal_model(every_kind::scm()).unwrap().with_action_kind(form);
             let problem = problem.with_uncertainty(Norm::L2, 0.05).unwrap();
             for set in [&[0][..], &[1, 4], &[6], &[2, 5, 7], &[8], &[]] {
                 let noise: Vec<f64> = (0..9).map(|_| random.random_range(-1.0..1.0)).collect();

@@ -11,8 +11,8 @@ use surefoot::attack::{ProjectedGradient, worst_found};
 use surefoot::certify::LEAST_MARGIN;
 use surefoot::margin::margin;
 use surefoot::{
-    Action, Activation, Budget, Change, Classifier, Equation, Error, Exact, Feature, Features, Form, Layer,
-    Network, Norm, NormKind, People, Problem, Scm, Verdict, certify,
+    Action, ActionKind, Activation, Budget, Change, Classifier, Equation, Error, Exact, Feature, Features,
+    Layer, Network, Norm, NormKind, People, Problem, Scm, Verdict, certify,
 };
 
 const KINDS: [NormKind; 3] = [NormKind::L1, NormKind::L2, NormKind::Linf];
@@ -54,8 +54,9 @@ fn no_certificate_is_broken_and_no_break_is_invented() {
             ];
             problem = problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap();
         }
-        let form = if round.is_multiple_of(5) { Form::Absolute } else { Form::Relative };
-        let problem = problem.with_uncertainty(norm, [0.05, 0.2, 0.6][round % 3]).unwrap().with_form(form);
+        let form = if round.is_multiple_of(5) { ActionKind::Absolute } else { ActionKind::Relative };
+        let problem =
+            problem.with_uncertainty(norm, [0.05, 0.2, 0.6][round % 3]).unwrap().with_action_kind(form);
         let x: Vec<f64> = (0..3).map(|_| random.random_range(-1.0..1.0)).collect();
         let action = Action { features: vec![0, 1], change: vec![random.random_range(-1.0..1.0), 0.3] };
         let certificate = certify(&problem, &x, &action, BUDGET).unwrap();
@@ -147,9 +148,9 @@ fn linear_problems_are_certified_exactly() {
     let classifier = Classifier::linear(vec![1.0, -0.8, 0.6], -0.5, 0.5).unwrap();
     let random = &mut ChaCha8Rng::seed_from_u64(4);
     for kind in KINDS {
-        for form in [Form::Relative, Form::Absolute] {
+        for form in [ActionKind::Relative, ActionKind::Absolute] {
             let problem = Problem::new(features.clone(), classifier.clone()).unwrap();
-            let problem = problem.with_causal_model(scm.clone()).unwrap().with_form(form);
+            let problem = problem.with_causal_model(scm.clone()).unwrap().with_action_kind(form);
             let problem = problem.with_uncertainty(Norm::unweighted(kind), 0.3).unwrap();
             let exact = Exact::new(&problem).unwrap();
             for _ in 0..50 {

@@ -10,8 +10,8 @@ use surefoot::check::{self, Checked, Fault, check, check_within};
 use surefoot::error::SavedProblem;
 use surefoot::recourse::{Proof, Recourse};
 use surefoot::{
-    Action, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Error, Feature, Features, Form,
-    Layer, Network, Norm, Outcome, Problem, SavedProof, Scm,
+    Action, ActionKind, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Error, Feature,
+    Features, Layer, Network, Norm, Outcome, Problem, SavedProof, Scm,
 };
 
 fn network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation, scale: f64) -> Network {
@@ -43,7 +43,11 @@ fn problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
         .with_uncertainty(norm, epsilon)
         .unwrap()
         .with_cost(if (round / 2).is_multiple_of(2) { Cost::L1 } else { Cost::L2 })
-        .with_form(if (round / 6).is_multiple_of(2) { Form::Relative } else { Form::Absolute });
+        .with_action_kind(if (round / 6).is_multiple_of(2) {
+            ActionKind::Relative
+        } else {
+            ActionKind::Absolute
+        });
     let equations = match round % 4 {
         0 => return problem,
         1 => vec![
@@ -301,7 +305,7 @@ fn proofs_about_something_else_are_refused() {
     saved.cost = Cost::L2;
     assert_other(&problem, &saved, "kind of cost is");
     let mut saved = honest.clone();
-    saved.form = Form::Absolute;
+    saved.form = ActionKind::Absolute;
     assert_other(&problem, &saved, "form of actions is");
     let mut saved = honest.clone();
     (saved.individual, saved.cover, saved.ruled_out) = (vec![0.0], None, vec![]);
@@ -453,7 +457,7 @@ fn files_that_are_no_proof_are_errors() {
             "/cover/pieces/0/reason",
             "none".into(),
             "cover.pieces[0].reason",
-            SavedProblem::Expected("`affine`, `curvature` or `bent`"),
+            SavedProblem::Expected("`affine`, `quadratic` or `curvature`"),
         ),
         (
             "/cover/basis",

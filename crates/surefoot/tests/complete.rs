@@ -8,8 +8,8 @@ use rand_chacha::ChaCha8Rng;
 use surefoot::action::{feasible_change, intervention_sets};
 use surefoot::attack::{ProjectedGradient, worst_found};
 use surefoot::{
-    Action, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Error, Exact, Feature,
-    Features, Form, Layer, Network, Norm, NormKind, Outcome, People, Problem, Scm, Verdict, certify,
+    Action, ActionKind, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Error, Exact,
+    Feature, Features, Layer, Network, Norm, NormKind, Outcome, People, Problem, Scm, Verdict, certify,
     recourse,
 };
 
@@ -42,10 +42,10 @@ fn problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
         problem = problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap();
     }
     let kind = [NormKind::L2, NormKind::L2, NormKind::Linf, NormKind::L1][round / 2 % 4];
-    let form = if round.is_multiple_of(5) { Form::Absolute } else { Form::Relative };
+    let form = if round.is_multiple_of(5) { ActionKind::Absolute } else { ActionKind::Relative };
     let cost = if round % 3 == 1 { Cost::L2 } else { Cost::L1 };
     let epsilon = [0.1, 0.3, 0.0][round % 3];
-    problem.with_uncertainty(Norm::unweighted(kind), epsilon).unwrap().with_form(form).with_cost(cost)
+    problem.with_uncertainty(Norm::unweighted(kind), epsilon).unwrap().with_action_kind(form).with_cost(cost)
 }
 
 fn person(problem: &Problem, x: &[f64], count: usize) -> People {
@@ -145,7 +145,7 @@ fn linear_problems_have_their_exact_cost() {
         vec![("b", Equation::linear(&["a"], vec![0.7], 0.1)), ("c", Equation::formula("a - 0.5 * b + u"))];
     let scm = Scm::new(&features, equations).unwrap();
     let random = &mut ChaCha8Rng::seed_from_u64(6);
-    for form in [Form::Relative, Form::Absolute] {
+    for form in [ActionKind::Relative, ActionKind::Absolute] {
         for cost in [Cost::L1, Cost::L2] {
             for _ in 0..10 {
                 let weights: Vec<f64> = (0..3).map(|_| random.random_range(-1.0..1.0)).collect();
@@ -155,7 +155,7 @@ fn linear_problems_have_their_exact_cost() {
                     .with_causal_model(scm.clone())
                     .unwrap();
                 let problem =
-                    problem.with_uncertainty(Norm::L2, 0.2).unwrap().with_form(form).with_cost(cost);
+                    problem.with_uncertainty(Norm::L2, 0.2).unwrap().with_action_kind(form).with_cost(cost);
                 let x: Vec<f64> = (0..3).map(|_| random.random_range(-1.0..1.0)).collect();
                 let exact = Exact::new(&problem).unwrap().solve(&x).unwrap();
                 let complete = Complete::new(&problem).unwrap().solve(&x).unwrap();

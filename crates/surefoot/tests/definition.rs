@@ -8,9 +8,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::margin::{counterfactual, gradients, margin};
 use surefoot::{
-    Action, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Error, Feature, Features, Form,
-    Layer, Network, Norm, NormKind, Outcome, People, Problem, SavedProof, Scm, Verdict, certify, check,
-    infeasible, smallest_break,
+    Action, ActionKind, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Error, Feature,
+    Features, Layer, Network, Norm, NormKind, Outcome, People, Problem, SavedProof, Scm, Verdict, certify,
+    check, infeasibility, smallest_break,
 };
 
 fn feature(name: &str, change: Change) -> Feature {
@@ -68,8 +68,8 @@ fn nobody_and_a_failure_are_told_apart() {
     let undefined = counterfactual(&problem, &x, &raise(-0.45), &shift);
     assert!(matches!(undefined, Err(Error::ActionUndefined { .. })), "{undefined:?}");
     // Without a shift that is infeasible.
-    assert!(infeasible(&problem, &x, &raise(-0.45)).unwrap().is_none());
-    let why = infeasible(&problem, &x, &raise(-0.7)).unwrap().unwrap().to_string();
+    assert!(infeasibility(&problem, &x, &raise(-0.45)).unwrap().is_none());
+    let why = infeasibility(&problem, &x, &raise(-0.7)).unwrap().unwrap().to_string();
     assert!(why.contains("undefined") && why.contains("`y`"), "{why}");
     // A person who cannot be is a mistake of the input, whatever the shift.
     let cannot_be = margin(&problem, &[-0.5, 0.0, 0.0], &raise(0.1), &[0.0; 3]);
@@ -274,7 +274,7 @@ fn random_problem(random: &mut ChaCha8Rng, round: usize) -> (Problem, Vec<f64>) 
         .with_uncertainty(Norm::unweighted(kind), [0.05, 0.15, 0.4][round % 3])
         .unwrap()
         .with_cost(if round % 4 < 2 { Cost::L1 } else { Cost::L2 })
-        .with_form(if round % 7 < 5 { Form::Relative } else { Form::Absolute });
+        .with_action_kind(if round % 7 < 5 { ActionKind::Relative } else { ActionKind::Absolute });
     // Somebody whom the model can produce.
     let x = loop {
         let mut noise: Vec<f64> = (0..3).map(|_| random.random_range(-0.8..0.8)).collect();
@@ -305,7 +305,7 @@ fn search_certificates_attacks_and_checker_agree_with_a_dense_sample() {
                 found += 1;
                 let worst = least_margin(&problem, &x, &answer.action, 40);
                 assert!(worst >= answer.margin - 1e-9, "{round}: {worst} {answer:?}");
-                assert!(infeasible(&problem, &x, &answer.action).unwrap().is_none(), "{round}");
+                assert!(infeasibility(&problem, &x, &answer.action).unwrap().is_none(), "{round}");
                 answer.cost_bound
             }
             Outcome::Impossible(_) => {
@@ -334,7 +334,7 @@ fn search_certificates_attacks_and_checker_agree_with_a_dense_sample() {
             match &verdict {
                 Verdict::Holds { margin } => {
                     assert!(sampled >= *margin - 1e-9, "{round}: {sampled} {margin} {action:?}");
-                    let feasible = infeasible(&problem, &x, &action).unwrap().is_none();
+                    let feasible = infeasibility(&problem, &x, &action).unwrap().is_none();
                     assert!(!feasible || cost >= bound * (1.0 - 1e-9), "{round}: {cost} {bound} {action:?}");
                 }
                 Verdict::Breaks { perturbation, margin: left } => {

@@ -8,8 +8,8 @@ use rand_chacha::ChaCha8Rng;
 use surefoot::attack::{ProjectedGradient, worst_found};
 use surefoot::recourse::{Attempt, Inner, Optimiser, karimi, wachter};
 use surefoot::{
-    Action, Activation, Change, Classifier, Cost, Descent, Equation, Error, Exact, Feature, Features, Form,
-    Layer, LimitsOn, Network, Norm, People, Problem, Scm, margin,
+    Action, ActionKind, Activation, Change, Classifier, Cost, Descent, Equation, Error, Exact, Feature,
+    Features, Layer, LimitsOn, Network, Norm, People, Problem, Scm, margin,
 };
 
 fn features() -> Features {
@@ -43,7 +43,7 @@ fn linear(cost: Cost, causal: bool) -> Problem {
 }
 
 /// A small network that is not linear.
-fn curved(form: Form) -> Problem {
+fn curved(form: ActionKind) -> Problem {
     let hidden = Layer {
         weight: array![[1.0, -0.5, 0.3], [-0.4, 0.9, 0.2], [0.6, 0.6, -1.0]],
         bias: array![0.1, -0.2, 0.0],
@@ -52,8 +52,12 @@ fn curved(form: Form) -> Problem {
     let network = Network::new(vec![hidden, output], Activation::Tanh).unwrap();
     let problem = Problem::new(features(), Classifier::network(network, 0.5).unwrap()).unwrap();
     let scm = Scm::new(&features(), vec![("b", Equation::formula("0.4 * tanh(a) + u"))]).unwrap();
-    let problem =
-        problem.with_limits_on(LimitsOn::Action).unwrap().with_causal_model(scm).unwrap().with_form(form);
+    let problem = problem
+        .with_limits_on(LimitsOn::Action)
+        .unwrap()
+        .with_causal_model(scm)
+        .unwrap()
+        .with_action_kind(form);
     problem.with_uncertainty(Norm::L2, 0.15).unwrap()
 }
 
@@ -85,7 +89,7 @@ fn linear_problems_are_solved_nearly_as_cheaply_as_can_be() {
 
 #[test]
 fn every_setting_finds_actions_that_keep_to_their_limits() {
-    let problem = curved(Form::Relative);
+    let problem = curved(ActionKind::Relative);
     let people = people(40);
     let projected = Inner::Projected { steps: 5, length: 0.5, restarts: 2, seed: 1 };
     let settings = [
@@ -115,7 +119,7 @@ fn every_setting_finds_actions_that_keep_to_their_limits() {
 /// A stronger inner maximum gives actions that withstand a stronger attack.
 #[test]
 fn projected_gradient_inside_makes_actions_hold() {
-    let problem = curved(Form::Relative);
+    let problem = curved(ActionKind::Relative);
     let people = people(40);
     let inner = Inner::Projected { steps: 10, length: 0.5, restarts: 2, seed: 1 };
     let attempts = Descent { inner, ..Descent::default() }.solve(&problem, &people).unwrap();
@@ -130,7 +134,7 @@ fn projected_gradient_inside_makes_actions_hold() {
 
 #[test]
 fn stopping_early_changes_nothing_but_the_time() {
-    for form in [Form::Relative, Form::Absolute] {
+    for form in [ActionKind::Relative, ActionKind::Absolute] {
         let problem = curved(form);
         let of = |stop_when_settled| {
             Descent { stop_when_settled, ..Descent::default() }.solve(&problem, &people(40)).unwrap()
@@ -141,7 +145,7 @@ fn stopping_early_changes_nothing_but_the_time() {
 
 #[test]
 fn answers_depend_on_neither_the_batch_nor_the_number_of_threads() {
-    let problem = curved(Form::Relative);
+    let problem = curved(ActionKind::Relative);
     let people = people(70);
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -173,7 +177,7 @@ fn without_uncertainty_it_goes_by_the_names_of_wachter_and_of_karimi() {
 
 #[test]
 fn bad_settings_and_other_people_are_refused() {
-    let problem = curved(Form::Relative);
+    let problem = curved(ActionKind::Relative);
     let solve = |settings: Descent| settings.solve(&problem, &people(1)).unwrap_err();
     assert!(matches!(
         solve(Descent { step: 0.0, ..Descent::default() }),

@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 use surefoot::action::{feasible_change, intervention_sets};
 use surefoot::margin::margin;
 use surefoot::{
-    Action, Change, Classifier, Cost, Equation, Exact, Feature, Features, Form, LimitsOn, Norm, NormKind,
-    Outcome, People, Problem, Scm, recourse,
+    Action, ActionKind, Change, Classifier, Cost, Equation, Exact, Feature, Features, LimitsOn, Norm,
+    NormKind, Outcome, People, Problem, Scm, recourse,
 };
 
 /// A random linear problem of two to four features, and somebody who is turned down.
@@ -53,7 +53,7 @@ fn random_problem(seed: u64) -> (Problem, Vec<f64>) {
         .with_uncertainty(norm, epsilon)
         .unwrap()
         .with_cost(if random.random_bool(0.5) { Cost::L1 } else { Cost::L2 })
-        .with_form(if random.random_bool(0.7) { Form::Relative } else { Form::Absolute });
+        .with_action_kind(if random.random_bool(0.7) { ActionKind::Relative } else { ActionKind::Absolute });
     if random.random_bool(0.2) {
         problem = problem.with_safety(0.0).unwrap();
     }
@@ -211,8 +211,8 @@ fn a_causal_problem_by_hand() {
         .unwrap()
         .with_safety(0.0)
         .unwrap();
-    let cost = |norm: Norm, form: Form| {
-        let problem = problem.clone().with_uncertainty(norm, 0.5).unwrap().with_form(form);
+    let cost = |norm: Norm, form: ActionKind| {
+        let problem = problem.clone().with_uncertainty(norm, 0.5).unwrap().with_action_kind(form);
         solve(&problem, [0.0, 0.0]).recourse().unwrap().cost
     };
     let standard = solve(&problem, [0.0, 0.0]);
@@ -222,11 +222,11 @@ fn a_causal_problem_by_hand() {
     assert!((standard.counterfactual[1] - 1.5).abs() < 1e-13);
 
     let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-13, "{a} {b}");
-    close(cost(Norm::L2, Form::Relative), (3.0 + 0.5 * 5f64.sqrt()) / 2.0);
-    close(cost(Norm::L1, Form::Relative), (3.0 + 0.5 * 2.0) / 2.0);
-    close(cost(Norm::LINF, Form::Relative), (3.0 + 0.5 * 3.0) / 2.0);
+    close(cost(Norm::L2, ActionKind::Relative), (3.0 + 0.5 * 5f64.sqrt()) / 2.0);
+    close(cost(Norm::L1, ActionKind::Relative), (3.0 + 0.5 * 2.0) / 2.0);
+    close(cost(Norm::LINF, ActionKind::Relative), (3.0 + 0.5 * 3.0) / 2.0);
     // A fixed income keeps perturbations of income out: only savings' own remain, J^T w = (0, 1).
-    close(cost(Norm::L2, Form::Absolute), (3.0 + 0.5) / 2.0);
+    close(cost(Norm::L2, ActionKind::Absolute), (3.0 + 0.5) / 2.0);
 }
 
 /// Where savings suffer from income (coefficient -0.9), holding savings while raising income

@@ -7,9 +7,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::recourse::{Explainer, Explanation, Method, Reach, Relaxation, Relaxed, Settings};
 use surefoot::{
-    Activation, Budget, Change, Classifier, Complete, Constraint, Equation, Feature, Features, Form, Kind,
-    Layer, Network, Norm, NormKind, Outcome, Problem, Scm, Verdict, certify, describe_explanation,
-    infeasible,
+    ActionKind, Activation, Budget, Change, Classifier, Complete, Constraint, Equation, Feature, Features,
+    Kind, Layer, Network, Norm, NormKind, Outcome, Problem, Scm, Verdict, certify, describe_explanation,
+    infeasibility,
 };
 
 fn settings() -> Settings {
@@ -35,7 +35,7 @@ struct Parts {
     rules: Vec<&'static str>,
     kind: NormKind,
     epsilon: f64,
-    form: Form,
+    form: ActionKind,
 }
 
 impl Parts {
@@ -73,7 +73,7 @@ impl Parts {
         };
         let rules = if round % 5 == 4 { vec!["a + b <= 0.75", "c - d <= 1"] } else { Vec::new() };
         let kind = [NormKind::L2, NormKind::Linf, NormKind::L1][round / 2 % 3];
-        let form = if round.is_multiple_of(6) { Form::Absolute } else { Form::Relative };
+        let form = if round.is_multiple_of(6) { ActionKind::Absolute } else { ActionKind::Relative };
         Self { features, classifier, equations, rules, kind, epsilon: [0.3, 0.0, 0.8][round % 3], form }
     }
 
@@ -85,7 +85,7 @@ impl Parts {
             let scm = Scm::new(&features, self.equations.clone()).unwrap();
             problem = problem.with_causal_model(scm).unwrap();
         }
-        let problem = problem.with_constraints(rules).unwrap().with_form(self.form);
+        let problem = problem.with_constraints(rules).unwrap().with_action_kind(self.form);
         problem.with_uncertainty(Norm::unweighted(self.kind), self.epsilon).unwrap()
     }
 
@@ -143,8 +143,8 @@ fn explanations_agree_with_problems_solved_anew() {
             let relaxed = parts.relaxed(relaxation);
             let verdict = certify(&relaxed, &x, &found.action, Budget::default()).unwrap().verdict;
             assert!(matches!(verdict, Verdict::Holds { .. }), "{round} {relaxation:?}: {verdict:?}");
-            assert_eq!(infeasible(&relaxed, &x, &found.action).unwrap(), None, "{round} {relaxation:?}");
-            assert!(infeasible(&problem, &x, &found.action).unwrap().is_some(), "{round} {relaxation:?}");
+            assert_eq!(infeasibility(&relaxed, &x, &found.action).unwrap(), None, "{round} {relaxation:?}");
+            assert!(infeasibility(&problem, &x, &found.action).unwrap().is_some(), "{round} {relaxation:?}");
         }
         if explanation.is_exhaustive {
             exhaustive += 1;

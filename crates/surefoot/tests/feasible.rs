@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use surefoot::{
-    Action, Change, Classifier, Constraint, Equation, Feature, Features, Forbidden, Form, Kind, People,
-    Problem, Scm, infeasible, recourse,
+    Action, ActionKind, Change, Classifier, Constraint, Equation, Feature, Features, Forbidden, Kind, People,
+    Problem, Scm, infeasibility, recourse,
 };
 
 const NAMES: [&str; 7] = ["age", "income", "debt", "children", "clerk", "cook", "king"];
@@ -46,7 +46,7 @@ fn why(problem: &Problem, own: [f64; 7], changes: &[(&str, f64)]) -> Option<Stri
         .collect();
     changes.sort_by_key(|(i, _)| *i);
     let (features, change) = changes.into_iter().unzip();
-    let infeasible = infeasible(problem, people.individual(0), &Action { features, change }).unwrap();
+    let infeasible = infeasibility(problem, people.individual(0), &Action { features, change }).unwrap();
     infeasible.map(|why| why.to_string())
 }
 
@@ -85,7 +85,7 @@ fn every_reason_is_told() {
         "{half}"
     );
     // To hold at a level what may not be touched shields it.
-    let absolute = problem.with_form(Form::Absolute);
+    let absolute = problem.with_action_kind(ActionKind::Absolute);
     assert_eq!(why(&absolute, ANA, &[("age", 0.0)]).unwrap(), "`age` may not be changed");
 }
 
@@ -108,9 +108,9 @@ fn what_is_found_can_be_taken() {
         let mut action = recourse.action.clone();
         for (&i, change) in action.features.iter().zip(&mut action.change) {
             let feature = problem.features().feature(i);
-            *change = feature.tidied(*change * feature.std) / feature.std;
+            *change = feature.snap_to_integer(*change * feature.std) / feature.std;
         }
-        assert_eq!(infeasible(&problem, individual, &action).unwrap(), None);
+        assert_eq!(infeasibility(&problem, individual, &action).unwrap(), None);
         found += 1;
     }
     assert!(found >= 20, "{found}");

@@ -7,8 +7,8 @@ use rand_chacha::ChaCha8Rng;
 use surefoot::action::{feasible_change, intervention_sets};
 use surefoot::margin::counterfactual;
 use surefoot::{
-    Action, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Exact, Feature, Features, Form,
-    Kind, LimitsOn, Norm, NormKind, Outcome, People, Problem, Scm, check, infeasible, recourse,
+    Action, ActionKind, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Exact, Feature,
+    Features, Kind, LimitsOn, Norm, NormKind, Outcome, People, Problem, Scm, check, infeasibility, recourse,
 };
 
 /// Income may rise; the number of open accounts falls with it and cannot be negative.
@@ -46,9 +46,10 @@ fn an_action_stops_where_what_follows_meets_its_limit() {
             let savings = (3.0 + 0.1 * 1.25f64.sqrt() - 2.0 / 3.0) / 0.5;
             assert!((found.counterfactual[2] - savings).abs() < 1e-6, "{found:?}");
         }
-        assert_eq!(infeasible(&problem, people.individual(0), &found.action).unwrap(), None);
+        assert_eq!(infeasibility(&problem, people.individual(0), &found.action).unwrap(), None);
         let action = Action { features: vec![0], change: vec![3.2] };
-        let reason = infeasible(&problem, people.individual(0), &action).unwrap().map(|why| why.to_string());
+        let reason =
+            infeasibility(&problem, people.individual(0), &action).unwrap().map(|why| why.to_string());
         let expected = "`accounts` would become -7.6, below its limit of 0";
         assert_eq!(reason.as_deref(), is_inside.then_some(expected));
     }
@@ -104,7 +105,7 @@ fn random_problem(random: &mut ChaCha8Rng, is_network: bool) -> (Problem, Vec<f6
         .with_uncertainty(norm, [0.0, 0.05, 0.3][random.random_range(0..3)])
         .unwrap()
         .with_cost([Cost::L1, Cost::L2][random.random_range(0..2)])
-        .with_form([Form::Relative, Form::Absolute][random.random_range(0..2)]);
+        .with_action_kind([ActionKind::Relative, ActionKind::Absolute][random.random_range(0..2)]);
     if random.random_bool(0.3) {
         let rule =
             Constraint::parse(&features, &format!("x0 + x1 <= {}", random.random_range(12..18))).unwrap();
@@ -175,7 +176,7 @@ fn check_outcome(problem: &Problem, individual: &[f64], outcome: &Outcome, on_gr
                     !is_changed || feature.kind != Kind::Real || own >= feature.lower && own <= feature.upper
                 );
             }
-            assert_eq!(infeasible(problem, individual, &found.action).unwrap(), None);
+            assert_eq!(infeasibility(problem, individual, &found.action).unwrap(), None);
             assert!(
                 found.cost_bound <= on_grid * (1.0 + 1e-9),
                 "round {round}: {} {on_grid}",

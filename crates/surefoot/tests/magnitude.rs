@@ -6,11 +6,11 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::margin::margin;
-use surefoot::recourse::Reason;
+use surefoot::recourse::UndecidedReason;
 use surefoot::{
-    Action, Budget, Change, Checked, Classifier, Complete, Cost, Equation, Error, Exact, Feature, Features,
-    Form, Kind, Norm, NormKind, Outcome, People, Problem, Scm, Verdict, certify, check, describe, infeasible,
-    refute,
+    Action, ActionKind, Budget, Change, Checked, Classifier, Complete, Cost, Equation, Error, Exact, Feature,
+    Features, Kind, Norm, NormKind, Outcome, People, Problem, Scm, Verdict, certify, check, describe,
+    infeasibility, refute,
 };
 
 fn one_feature(feature: Feature, coefficient: f64, intercept: f64) -> Result<Problem, Error> {
@@ -76,7 +76,7 @@ fn costs_and_changes_beyond_all_numbers_prove_nothing() {
     let Outcome::Undecided(undecided) = Exact::new(&overflow).unwrap().solve(&[0.0]).unwrap() else {
         panic!("decided")
     };
-    assert_eq!(undecided.reason, Reason::Overflow);
+    assert_eq!(undecided.reason, UndecidedReason::Overflow);
 }
 
 /// A proof of impossibility does not become one because what is left to rule out costs too much.
@@ -158,9 +158,9 @@ fn extreme(random: &mut ChaCha8Rng) -> Result<(Problem, Vec<f64>), Error> {
     let features = Features::new(vec![feature("a"), feature("b")])?;
     let classifier = Classifier::linear(vec![signed(random), signed(random)], signed(random), 0.5)?;
     let cost = if random.random_bool(0.5) { Cost::L1 } else { Cost::L2 };
-    let form = if random.random_bool(0.5) { Form::Relative } else { Form::Absolute };
+    let form = if random.random_bool(0.5) { ActionKind::Relative } else { ActionKind::Absolute };
     let kind = *[NormKind::L1, NormKind::L2, NormKind::Linf].choose(random).unwrap();
-    let mut problem = Problem::new(features.clone(), classifier)?.with_cost(cost).with_form(form);
+    let mut problem = Problem::new(features.clone(), classifier)?.with_cost(cost).with_action_kind(form);
     let epsilon = if random.random_bool(0.3) { 0.0 } else { magnitude(random) };
     problem = problem.with_uncertainty(Norm::unweighted(kind), epsilon)?;
     if random.random_bool(0.4) {
@@ -195,7 +195,8 @@ fn candidates(problem: &Problem, individual: &[f64]) -> Vec<Action> {
     }
     candidates.retain(|action| action.change.iter().all(|change| change.is_finite()));
     // An action whose outcome has no finite numbers cannot be taken either.
-    candidates.retain(|action| infeasible(problem, individual, action).is_ok_and(|reason| reason.is_none()));
+    candidates
+        .retain(|action| infeasibility(problem, individual, action).is_ok_and(|reason| reason.is_none()));
     candidates
 }
 
@@ -235,7 +236,7 @@ fn extreme_problems_are_refused_or_answered_soundly() {
                     recourse.margin,
                 ]);
                 assert!(numbers.all(f64::is_finite), "{seed}: {recourse:?}");
-                assert!(infeasible(&problem, &individual, &recourse.action).unwrap().is_none(), "{seed}");
+                assert!(infeasibility(&problem, &individual, &recourse.action).unwrap().is_none(), "{seed}");
                 let row = ndarray::Array2::from_shape_vec((1, 2), individual.clone()).unwrap();
                 let people = People::from_standardised(features, row.view()).unwrap();
                 let actions = [recourse.action.clone()];

@@ -9,7 +9,7 @@ use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::margin::{gradients, margin};
-use surefoot::{Action, Activation, Classifier, Error, Form, People, Problem};
+use surefoot::{Action, ActionKind, Activation, Classifier, Error, People, Problem};
 
 fn people(count: usize) -> People {
     let random = &mut ChaCha8Rng::seed_from_u64(1);
@@ -35,8 +35,9 @@ fn problems() -> Vec<Problem> {
     ];
     let mut problems = Vec::new();
     for classifier in classifiers {
-        for form in [Form::Relative, Form::Absolute] {
-            let problem = Problem::new(every_kind::features(), classifier.clone()).unwrap().with_form(form);
+        for form in [ActionKind::Relative, ActionKind::Absolute] {
+            let problem =
+                Problem::new(every_kind::features(), classifier.clone()).unwrap().with_action_kind(form);
             problems.push(problem.clone().with_causal_model(every_kind::scm()).unwrap());
             problems.push(problem);
         }

@@ -75,7 +75,7 @@ fn whole_numbers_and_categories_are_answered() {
         let own = problem.features().own_units(&answer.counterfactual);
         assert!(own[2] >= 3.0 * own[3] - 500.0 - 1e-4, "{own:?}");
         for i in [0, 1, 4, 5, 6] {
-            assert_eq!(problem.features().feature(i).tidied(own[i]).fract(), 0.0, "{own:?}");
+            assert_eq!(problem.features().feature(i).snap_to_integer(own[i]).fract(), 0.0, "{own:?}");
         }
     }
 }

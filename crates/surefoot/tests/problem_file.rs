@@ -10,7 +10,7 @@ use surefoot::problem::{
     ClassifierEntry, ClassifierForm, Edit, EquationEntry, EquationForm, Inputs, NetworkFile, ProblemFile,
 };
 use surefoot::{
-    Activation, Change, Cost, Error, Feature, Forbidden, Form, Kind, Layer, Network, NormKind, Problem,
+    ActionKind, Activation, Change, Cost, Error, Feature, Forbidden, Kind, Layer, Network, NormKind, Problem,
 };
 
 const WHOLE: &str = r#"
@@ -160,7 +160,10 @@ fn every_field_arrives() {
     let problem = parse(WHOLE).problem().unwrap();
     assert_eq!((problem.epsilon(), problem.norm().kind()), (0.1, NormKind::L1));
     assert_eq!(problem.norm().weights().unwrap(), [1.0, 3.0, 1.0]);
-    assert_eq!((problem.cost(), problem.form(), problem.safety()), (Cost::L2, Form::Absolute, 1e-6));
+    assert_eq!(
+        (problem.cost(), problem.action_kind(), problem.safety()),
+        (Cost::L2, ActionKind::Absolute, 1e-6)
+    );
     let income = Feature::new("income").scaling(3000.0, 1500.0).limits(0.0, f64::INFINITY);
     assert_eq!(problem.features().feature(1), &income.change(Change::Increase).weight(2.0));
     let age = Feature::new("age").kind(Kind::Integer).scaling(40.0, 10.0).limits(17.0, 90.0);
@@ -180,7 +183,7 @@ fn what_is_left_out_has_the_documented_default() {
     let problem = parse(text).problem().unwrap();
     assert_eq!(problem.features().feature(0), &Feature::new("x"));
     assert_eq!((problem.norm().kind(), problem.norm().weights()), (NormKind::L2, None));
-    assert_eq!((problem.cost(), problem.form()), (Cost::L1, Form::Relative));
+    assert_eq!((problem.cost(), problem.action_kind()), (Cost::L1, ActionKind::Relative));
     assert_eq!(problem.safety(), surefoot::problem::DEFAULT_SAFETY);
     assert_eq!(problem.classifier().threshold(), 0.5);
     assert!(problem.scm().is_none());

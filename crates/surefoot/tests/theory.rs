@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use surefoot::margin::margin;
 use surefoot::theory::{cost_stability, existence, extra_cost, fragility};
 use surefoot::{
-    Action, Change, Classifier, Cost, Equation, Error, Exact, Feature, Features, Form, Intervention,
+    Action, ActionKind, Change, Classifier, Cost, Equation, Error, Exact, Feature, Features, Intervention,
     LimitsOn, Norm, Outcome, Problem, Scm,
 };
 
@@ -106,9 +106,9 @@ fn robustness_costs_at_most_what_proposition_6_says() {
     let mut checked = 0;
     for seed in 0..200 {
         let causal = seed % 2 == 0;
-        let form = if seed % 5 == 0 { Form::Absolute } else { Form::Relative };
+        let form = if seed % 5 == 0 { ActionKind::Absolute } else { ActionKind::Relative };
         let (problem, individual) = random_problem(seed, false, causal);
-        let problem = problem.with_form(form);
+        let problem = problem.with_action_kind(form);
         let before = solve(&standard(&problem), &individual);
         let Some(before) = before.recourse() else { continue };
         let exact = Exact::new(&problem).unwrap();
@@ -244,7 +244,7 @@ fn unbounded_features_count_while_others_are_held() {
 fn fragility_needs_relative_actions_and_additive_noise() {
     let (problem, individual) = random_problem(0, false, false);
     let action = Action { features: vec![1], change: vec![1.0] };
-    let absolute = problem.clone().with_form(Form::Absolute);
+    let absolute = problem.clone().with_action_kind(ActionKind::Absolute);
     assert!(matches!(fragility(&absolute, &individual, &action, 0.1), Err(Error::AbsoluteActions)));
     let exact = Exact::new(&absolute).unwrap();
     assert!(matches!(existence(&exact), Err(Error::AbsoluteActions)));

@@ -7,8 +7,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::recourse::{Method, Reach, Settings, TradeOff, trade_off};
 use surefoot::{
-    Activation, Budget, Change, Classifier, Cost, Equation, Error, Feature, Features, Form, Kind, Layer,
-    Network, Norm, NormKind, Outcome, Problem, Scm, Verdict, certify,
+    ActionKind, Activation, Budget, Change, Classifier, Cost, Equation, Error, Feature, Features, Kind,
+    Layer, Network, Norm, NormKind, Outcome, Problem, Scm, Verdict, certify,
 };
 
 fn curve(problem: &Problem, individual: &[f64], epsilons: &[f64]) -> TradeOff {
@@ -147,9 +147,9 @@ fn random_problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
         problem = problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap();
     }
     let kind = [NormKind::L2, NormKind::Linf, NormKind::L1][round / 2 % 3];
-    let form = if round.is_multiple_of(6) { Form::Absolute } else { Form::Relative };
+    let form = if round.is_multiple_of(6) { ActionKind::Absolute } else { ActionKind::Relative };
     let cost = if round % 3 == 1 { Cost::L2 } else { Cost::L1 };
-    problem.with_uncertainty(Norm::unweighted(kind), 0.1).unwrap().with_form(form).with_cost(cost)
+    problem.with_uncertainty(Norm::unweighted(kind), 0.1).unwrap().with_action_kind(form).with_cost(cost)
 }
 
 /// What a curve says at one size contradicts neither what it says at another, nor what `recourse` and

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use ndarray::array;
-use surefoot::recourse::{Reason, Undecided};
+use surefoot::recourse::{Undecided, UndecidedReason};
 use surefoot::{
     Activation, Budget, Change, Classifier, Complete, Feature, Features, Kind, Layer, Network, Outcome,
     Problem, describe,
@@ -50,11 +50,11 @@ fn what_is_too_small_to_divide_is_not_a_spent_budget() {
         let problem = peak(kind, -5e-10);
         let budget = Budget::default().evaluations;
         let (open, evaluations, text) = undecided(&problem, &[0.0], budget);
-        assert_eq!(open.reason, Reason::Resolution, "{kind}");
+        assert_eq!(open.reason, UndecidedReason::Resolution, "{kind}");
         assert!(evaluations < budget / 10, "{kind}: {evaluations}");
         assert!(text.contains("a larger budget will not decide it") && !text.contains("spent"), "{text}");
         // Three orders of magnitude more do not change it.
-        assert_eq!(undecided(&problem, &[0.0], 1000 * budget).0.reason, Reason::Resolution);
+        assert_eq!(undecided(&problem, &[0.0], 1000 * budget).0.reason, UndecidedReason::Resolution);
         // What is clearly below is proven to be.
         let below = peak(kind, -1e-3);
         assert!(matches!(Complete::new(&below).unwrap().solve(&[0.0]).unwrap(), Outcome::Impossible(_)));
@@ -64,7 +64,7 @@ fn what_is_too_small_to_divide_is_not_a_spent_budget() {
 #[test]
 fn a_spent_budget_is_one() {
     let (open, evaluations, text) = undecided(&narrow(0.01), &[-2.0; 6], 200);
-    assert_eq!(open.reason, Reason::Budget);
+    assert_eq!(open.reason, UndecidedReason::Budget);
     assert!(evaluations >= 150, "{evaluations}");
     assert!(text.contains("the budget was spent before every action was examined"), "{text}");
 }
@@ -77,9 +77,14 @@ fn texts_have_numbers_only() {
         margin: f64::INFINITY,
         required: 1e-9,
         cost_bound: 0.0,
-        reason: Reason::Budget,
+        reason: UndecidedReason::Budget,
     };
-    for reason in [Reason::Budget, Reason::Resolution, Reason::Proof, Reason::Rounding] {
+    for reason in [
+        UndecidedReason::Budget,
+        UndecidedReason::Resolution,
+        UndecidedReason::Proof,
+        UndecidedReason::Rounding,
+    ] {
         for margin in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -0.5] {
             let text = Undecided { margin, reason, ..bare.clone() }.to_string();
             assert!(!text.contains("inf") && !text.contains("NaN"), "{text}");

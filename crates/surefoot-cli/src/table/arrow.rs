@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Schema};
 use ndarray::Array2;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 
-use super::guard::guarded;
+use super::guard::catch_reader_panics;
 use super::input::Input;
 use super::ipc::Ipc;
 use super::limits::Limits;
@@ -28,11 +28,13 @@ pub enum Opened {
 
 impl Opened {
     pub fn parquet(path: &Path, input: Input, limits: &Limits) -> Result<Self> {
-        guarded(path, "Parquet", || Ok(Self::Parquet(Box::new(Parquet::open(path, input, limits)?))))
+        catch_reader_panics(path, "Parquet", || {
+            Ok(Self::Parquet(Box::new(Parquet::open(path, input, limits)?)))
+        })
     }
 
     pub fn ipc(path: &Path, input: Input, limits: &Limits) -> Result<Self> {
-        guarded(path, "Arrow", || Ok(Self::Ipc(Box::new(Ipc::open(path, input, *limits)?))))
+        catch_reader_panics(path, "Arrow", || Ok(Self::Ipc(Box::new(Ipc::open(path, input, *limits)?))))
     }
 
     fn kind(&self) -> &'static str {
@@ -55,7 +57,7 @@ impl Opened {
 
     /// Starts to read the columns asked for.
     pub fn read(self, selection: &Selection, limits: &Limits) -> Result<Batches> {
-        guarded(&selection.path, self.kind(), || self.start(selection, limits))
+        catch_reader_panics(&selection.path, self.kind(), || self.start(selection, limits))
     }
 
     fn start(self, selection: &Selection, limits: &Limits) -> Result<Batches> {
@@ -108,7 +110,7 @@ struct Record {
 
 impl Batches {
     pub fn next_batch(&mut self, selection: &Selection, start: usize) -> Result<Option<Batch>> {
-        guarded(&selection.path, self.kind, || self.read_batch(selection, start))
+        catch_reader_panics(&selection.path, self.kind, || self.read_batch(selection, start))
     }
 
     fn read_batch(&mut self, selection: &Selection, start: usize) -> Result<Option<Batch>> {

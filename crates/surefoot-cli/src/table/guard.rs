@@ -14,7 +14,11 @@ thread_local! {
 
 /// Runs something that reads a file; a panic means that the file is damaged. What the reader
 /// leaves behind must not be used after an error.
-pub fn guarded<T>(path: &Path, kind: &'static str, read: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn catch_reader_panics<T>(
+    path: &Path,
+    kind: &'static str,
+    read: impl FnOnce() -> Result<T>,
+) -> Result<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = panic::take_hook();

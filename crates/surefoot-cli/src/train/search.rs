@@ -89,7 +89,7 @@ fn problem(file: &ProblemFile, classifier: Classifier) -> Result<Problem> {
         .with_uncertainty(norm.clone(), epsilon)?
         .with_safety(safety)?
         .with_cost(cost)
-        .with_form(form)
+        .with_action_kind(form)
         .with_limits_on(file.limits_on())?
         .with_constraints(file.rules().0.to_vec())?
         .with_forbidden(file.rules().1.to_vec())?;

@@ -75,7 +75,7 @@ fn ticks((low, high): (f64, f64), about: usize) -> Vec<(f64, String)> {
     (first..=last).map(|k| (k as f64 * step, tick(k as f64 * step))).collect()
 }
 
-/// Whole powers of ten of a range, every other one if there are many.
+/// Powers of ten of a range, every other one if there are many.
 fn powers((low, high): (f64, f64)) -> Vec<(f64, String)> {
     let (first, last) = (low.ceil() as i32, high.floor() as i32);
     let every = 1 + (last - first).max(0) as usize / 8;

@@ -2,7 +2,7 @@
 
 use ndarray::ArrayView2;
 use surefoot::margin::margin;
-use surefoot::{Action, Break, Budget, Outcome, People, Verdict, certify, infeasible, refute};
+use surefoot::{Action, Break, Budget, Outcome, People, Verdict, certify, infeasibility, refute};
 
 use super::Judge;
 use crate::candidates;
@@ -105,11 +105,11 @@ impl Judge<'_> {
         });
         // Candidates are feasible with room to spare; others may or may not be.
         let obstacle = crate::definition::obstacle(case, self.problem, self.individual, action, 1e-7);
-        if let (None, Ok(Some(why))) = (&obstacle, infeasible(self.problem, self.individual, action)) {
+        if let (None, Ok(Some(why))) = (&obstacle, infeasibility(self.problem, self.individual, action)) {
             self.note("what is feasible is called so", format!("{action:?}: {why}"));
         }
         let obstacle = crate::definition::obstacle(case, self.problem, self.individual, action, -1e-6);
-        if let (Some(why), Ok(None)) = (obstacle, infeasible(self.problem, self.individual, action)) {
+        if let (Some(why), Ok(None)) = (obstacle, infeasibility(self.problem, self.individual, action)) {
             self.note("what is infeasible is called so", format!("{action:?}: {why}"));
         }
     }

@@ -1,7 +1,7 @@
 //! More budget never gives a worse answer, but for the gap that was asked for.
 
 use surefoot::Outcome;
-use surefoot::recourse::{Reason, Undecided};
+use surefoot::recourse::{Undecided, UndecidedReason};
 
 use super::{Judge, effort, prove};
 
@@ -21,7 +21,7 @@ impl Judge<'_> {
             _ => less.status() != more.status(),
         };
         self.demand(!is_worse, "more budget is no worse", || format!("{less:?} and then {more:?}"));
-        if let Outcome::Undecided(Undecided { reason: Reason::Resolution, .. }) = less {
+        if let Outcome::Undecided(Undecided { reason: UndecidedReason::Resolution, .. }) = less {
             let is_open = matches!(more, Outcome::Undecided(_));
             self.demand(is_open, "more budget does not help, as is said", || {
                 format!("{less:?} and then {more:?}")

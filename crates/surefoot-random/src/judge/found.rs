@@ -2,7 +2,7 @@
 
 use surefoot::margin::counterfactual;
 use surefoot::recourse::Recourse;
-use surefoot::{Action, Budget, Outcome, Verdict, certify, describe, describe_action, infeasible};
+use surefoot::{Action, Budget, Outcome, Verdict, certify, describe, describe_action, infeasibility};
 
 use super::Judge;
 use crate::definition::{cost, obstacle};
@@ -39,7 +39,7 @@ impl Judge<'_> {
         if let Some(obstacle) = obstacle(self.case, self.problem, self.individual, action, -ROUNDING) {
             self.note(property, format!("{action:?}: {obstacle}"));
         }
-        match infeasible(self.problem, self.individual, action) {
+        match infeasibility(self.problem, self.individual, action) {
             Ok(None) => {}
             Ok(Some(why)) => self.note(property, format!("by `infeasible`, {action:?}: {why}")),
             Err(error) => self.note(property, error.to_string()),

@@ -1,7 +1,7 @@
 //! More uncertainty never makes it easier, and what stands in the way stands there.
 
 use surefoot::recourse::{Explainer, Reach, Relaxed, TradeOff, trade_off};
-use surefoot::{Outcome, describe_explanation, infeasible};
+use surefoot::{Outcome, describe_explanation, infeasibility};
 
 use super::{Judge, answer, effort};
 use crate::definition::obstacle;
@@ -94,7 +94,7 @@ impl Judge<'_> {
             self.demand(!is_allowed, "what would be enough is not allowed", || {
                 format!("{relaxation:?} {found:?}")
             });
-            let is_called_so = infeasible(self.problem, self.individual, &found.action) == Ok(None);
+            let is_called_so = infeasibility(self.problem, self.individual, &found.action) == Ok(None);
             self.demand(!is_called_so, "what would be enough is called infeasible", || {
                 format!("{relaxation:?} {found:?}")
             });

@@ -16,13 +16,13 @@
 //! form as computed differs from the exact one by at most that sum times the number of
 //! operations in a chain times half a unit in the last place, which is added to its radius.
 
-mod bend;
+mod parabola;
 mod network;
 mod refine;
 
 use super::jet::Gram;
 use super::region::Region;
-use crate::graph::{Form, Graph, Interval, Operation, Relaxation};
+use crate::graph::{AffineForm, Graph, Interval, Operation, Relaxation};
 use crate::network::{LANES, Lanes, vectorised};
 
 /// `constant + linear . y` up to an error.
@@ -93,8 +93,8 @@ pub(super) struct LayerState {
     /// What goes in at the origin, and how far it may be from its form in the inputs.
     origin: Vec<Lanes>,
     deviation: Vec<Lanes>,
-    /// The error of the bent relaxation.
-    bent: Vec<Lanes>,
+    /// The error of the quadratic relaxation.
+    quadratic: Vec<Lanes>,
 }
 
 /// What is known of an operation over the region.
@@ -112,8 +112,8 @@ pub(super) struct State {
     radius: f64,
     /// The largest size of the terms of a unit of a network.
     largest: f64,
-    /// How much of its error each input is to blame for.
-    blame: Vec<f64>,
+    /// The share of its error that each input causes.
+    error_share: Vec<f64>,
 }
 
 impl Default for State {
@@ -127,7 +127,7 @@ impl Default for State {
             values: Interval::EVERYTHING,
             radius: 0.0,
             largest: 0.0,
-            blame: Vec::new(),
+            error_share: Vec::new(),
         }
     }
 }
@@ -225,7 +225,7 @@ impl Affine {
                 }
                 let line = unit.relax(range);
                 state.become_line(&row, line);
-                state.blame(inputs, &row.terms, line.radius, range);
+                state.error_share(inputs, &row.terms, line.radius, range);
                 state.line = line;
                 state.keep(0, &row);
                 self.row = row;
@@ -247,8 +247,8 @@ impl Affine {
                 row.terms.fill(0.0);
                 (row.constant, row.size) = (0.0, 0.0);
                 state.become_line(&row, Relaxation { slope: 0.0, offset: middle, radius });
-                state.blame.clear();
-                state.blame.resize(inputs, radius);
+                state.error_share.clear();
+                state.error_share.resize(inputs, radius);
                 self.row = row;
             }
             Operation::Slack(relative, form) => {
@@ -259,32 +259,32 @@ impl Affine {
                 row.terms.fill(0.0);
                 (row.constant, row.size) = (0.0, 0.0);
                 state.become_line(&row, Relaxation { slope: 0.0, offset: 0.0, radius });
-                state.blame.clear();
-                state.blame.resize(inputs, 0.0);
+                state.error_share.clear();
+                state.error_share.resize(inputs, 0.0);
                 self.row = row;
             }
         }
         concerns_nobody
     }
 
-    /// How much of the error of the last bound each input is to blame for, per unit of its
+    /// The share of the error of the last bound that each input causes, per unit of its
     /// range: where to cut.
-    pub fn blame(&self, inputs: usize) -> Vec<f64> {
-        let mut blame = vec![0.0; inputs];
+    pub fn error_share(&self, inputs: usize) -> Vec<f64> {
+        let mut error_share = vec![0.0; inputs];
         for (k, state) in self.states.iter().enumerate() {
             let share = self.row.terms.get(inputs + k).map_or(0.0, |t| t.abs());
             if share > 0.0 {
-                blame.iter_mut().zip(&state.blame).for_each(|(sum, b)| *sum += share * b);
+                error_share.iter_mut().zip(&state.error_share).for_each(|(sum, b)| *sum += share * b);
             }
         }
-        blame
+        error_share
     }
 
     /// The directions in which the error of the last bound lies: `sum_n e_n v_n v_n^T` over all
     /// units, with `e_n` the error of the unit over the square of its range and `v_n` the slope of
     /// what goes into it; row by row.
-    pub fn strain(&self, inputs: usize) -> Vec<f64> {
-        let mut strain = vec![0.0; inputs * inputs];
+    pub fn error_directions(&self, inputs: usize) -> Vec<f64> {
+        let mut error_directions = vec![0.0; inputs * inputs];
         for (k, state) in self.states.iter().enumerate() {
             let share = self.row.terms.get(inputs + k).map_or(0.0, |t| t.abs());
             for layer in &state.layers {
@@ -300,14 +300,14 @@ impl Affine {
                     }
                 }
                 let columns = &layer.columns[..inputs * blocks];
-                vectorised(Gram { columns, weight: &weight, hessian: &mut strain, inputs });
+                vectorised(Gram { columns, weight: &weight, hessian: &mut error_directions, inputs });
             }
         }
-        strain
+        error_directions
     }
 
     /// A form in inputs and results as one in inputs and error symbols.
-    fn substitute(&self, form: &Form, columns: usize, region: &Region, row: &mut Row) {
+    fn substitute(&self, form: &AffineForm, columns: usize, region: &Region, row: &mut Row) {
         let inputs = region.inputs();
         row.terms.clear();
         row.terms.resize(columns, 0.0);
@@ -333,7 +333,7 @@ impl Affine {
     }
 
     /// The range of a form, which is given as a row as well.
-    fn range(&self, row: &Row, form: &Form, region: &Region) -> Interval {
+    fn range(&self, row: &Row, form: &AffineForm, region: &Region) -> Interval {
         let inputs = region.inputs();
         let range = region.range(&row.terms[..inputs]);
         let error = self.error(row, inputs) + rounding(row.terms.len()) * row.size;
@@ -351,7 +351,7 @@ impl Affine {
 
     /// The range of a form as intervals have it: wider than need be, but finite on the side on which
     /// its operations are.
-    fn interval(&self, form: &Form, region: &Region) -> Interval {
+    fn interval(&self, form: &AffineForm, region: &Region) -> Interval {
         let inputs = region.inputs();
         let mut sum = Interval::point(form.constant);
         for (i, &term) in form.terms.iter().enumerate().filter(|(_, t)| **t != 0.0) {
@@ -365,7 +365,14 @@ impl Affine {
 
     /// `x y = x0 y + y0 x - x0 y0 + (x - x0)(y - y0)`, the last at most the product of the
     /// radii (McCormick, 1976, with parallel planes).
-    fn product(&mut self, left: &Form, right: &Form, columns: usize, region: &Region, state: &mut State) {
+    fn product(
+        &mut self,
+        left: &AffineForm,
+        right: &AffineForm,
+        columns: usize,
+        region: &Region,
+        state: &mut State,
+    ) {
         let (mut a, mut b) = (std::mem::take(&mut self.row), Row::default());
         self.substitute(left, columns, region, &mut a);
         self.substitute(right, columns, region, &mut b);
@@ -377,12 +384,12 @@ impl Affine {
         let ((x0, rx), (y0, ry)) = (middle(x), middle(y));
         let radius = if rx == 0.0 || ry == 0.0 { 0.0 } else { rx * ry };
         let inputs = region.inputs();
-        state.blame.clear();
+        state.error_share.clear();
         let share = |row: &Row, radius: f64, i: usize| {
             if radius > 0.0 { row.terms[i].abs() / radius } else { 0.0 }
         };
         let fault = |i: usize| 0.5 * radius * (share(&a, rx, i) + share(&b, ry, i));
-        state.blame.extend((0..inputs).map(fault));
+        state.error_share.extend((0..inputs).map(fault));
         if radius.is_finite() {
             a.terms.iter_mut().zip(&b.terms).for_each(|(a, b)| *a = y0 * *a + x0 * b);
             a.constant = y0 * a.constant + x0 * b.constant - x0 * y0;
@@ -445,10 +452,10 @@ impl State {
         self.result.size = slope.abs() * row.size + offset.abs();
     }
 
-    fn blame(&mut self, inputs: usize, terms: &[f64], radius: f64, range: Interval) {
+    fn error_share(&mut self, inputs: usize, terms: &[f64], radius: f64, range: Interval) {
         let width = range.upper - range.lower;
         let share = if width > 0.0 { radius / width } else { 0.0 };
-        self.blame.clear();
-        self.blame.extend(terms[..inputs].iter().map(|t| share * t.abs()));
+        self.error_share.clear();
+        self.error_share.extend(terms[..inputs].iter().map(|t| share * t.abs()));
     }
 }

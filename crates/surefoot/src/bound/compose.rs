@@ -1,9 +1,9 @@
 //! The margin of one individual as a graph, in the perturbation or in the action.
 
-use crate::graph::{Builder, Form, Graph};
+use crate::graph::{AffineForm, Builder, Graph};
 use crate::margin::perturbed;
 use crate::scm::{Downstream, Known};
-use crate::{Constraint, Error, Form as ActionForm, NormKind, Problem, Result};
+use crate::{ActionKind, Constraint, Error, NormKind, Problem, Result};
 
 /// Composes the margin of an individual who acts on a set of features.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl Coordinates {
         gradient.iter().zip(&self.weights).map(|(g, w)| g * w).collect()
     }
 
-    fn forms(&self) -> Vec<Form> {
+    fn forms(&self) -> Vec<AffineForm> {
         let n = self.width;
         let form = |i: usize| {
             let mut terms = match &self.basis {
@@ -76,7 +76,7 @@ impl Coordinates {
                 None => (0..n).map(|j| if i == j { 1.0 } else { 0.0 }).collect(),
             };
             terms.iter_mut().for_each(|t| *t /= self.weights[i]);
-            Form { constant: 0.0, terms }
+            AffineForm { constant: 0.0, terms }
         };
         (0..n).map(form).collect()
     }
@@ -117,7 +117,7 @@ impl<'p> Composer<'p> {
 
     /// The margin in the perturbation, for a fixed change.
     pub fn in_perturbation(&self, change: &[f64], coordinates: &Coordinates) -> Graph<'p> {
-        let change: Vec<Form> = change.iter().map(|&c| Form::constant(c)).collect();
+        let change: Vec<AffineForm> = change.iter().map(|&c| AffineForm::constant(c)).collect();
         let graph = self.compose(Builder::new(self.individual.len()), &coordinates.forms(), &change);
         Graph { must_be_defined: true, ..graph }
     }
@@ -125,8 +125,8 @@ impl<'p> Composer<'p> {
     /// The margin in the change, for a fixed perturbation.
     pub fn in_change(&self, perturbation: &[f64]) -> Graph<'p> {
         let graph = Builder::new(self.features.len());
-        let forms: Vec<Form> = perturbation.iter().map(|&d| Form::constant(d)).collect();
-        let change: Vec<Form> = (0..self.features.len()).map(|k| graph.input(k)).collect();
+        let forms: Vec<AffineForm> = perturbation.iter().map(|&d| AffineForm::constant(d)).collect();
+        let change: Vec<AffineForm> = (0..self.features.len()).map(|k| graph.input(k)).collect();
         self.under(perturbation, self.compose(graph, &forms, &change))
     }
 
@@ -134,12 +134,12 @@ impl<'p> Composer<'p> {
     /// shares of some rays, the others the changes of the features that `rest` names.
     pub fn in_rays(&self, perturbation: &[f64], rays: &[Vec<f64>], rest: &[usize]) -> Graph<'p> {
         let graph = Builder::new(rays.len() + rest.len());
-        let forms: Vec<Form> = perturbation.iter().map(|&d| Form::constant(d)).collect();
+        let forms: Vec<AffineForm> = perturbation.iter().map(|&d| AffineForm::constant(d)).collect();
         let change = |k: usize| match rest.iter().position(|&r| r == k) {
             Some(place) => graph.input(rays.len() + place),
-            None => Form { constant: 0.0, terms: rays.iter().map(|ray| ray[k]).collect() },
+            None => AffineForm { constant: 0.0, terms: rays.iter().map(|ray| ray[k]).collect() },
         };
-        let change: Vec<Form> = (0..self.features.len()).map(change).collect();
+        let change: Vec<AffineForm> = (0..self.features.len()).map(change).collect();
         self.under(perturbation, self.compose(graph, &forms, &change))
     }
 
@@ -165,7 +165,7 @@ impl<'p> Composer<'p> {
     /// The value of a requirement in the change, without any perturbation; rounded up.
     pub fn of_requirement(&self, requirement: &Constraint) -> Graph<'p> {
         let mut graph = Builder::new(self.features.len());
-        let change: Vec<Form> = (0..self.features.len()).map(|k| graph.input(k)).collect();
+        let change: Vec<AffineForm> = (0..self.features.len()).map(|k| graph.input(k)).collect();
         let output = self.required(&mut graph, &[(requirement, 1.0)], &change);
         graph.finish(output)
     }
@@ -179,12 +179,12 @@ impl<'p> Composer<'p> {
         perturbation: &[f64],
     ) -> Graph<'p> {
         let mut graph = Builder::new(self.features.len());
-        let change: Vec<Form> = (0..self.features.len()).map(|k| graph.input(k)).collect();
+        let change: Vec<AffineForm> = (0..self.features.len()).map(|k| graph.input(k)).collect();
         let value = self.required(&mut graph, requirements, &change);
         if share == 0.0 {
             return graph.finish(value);
         }
-        let forms: Vec<Form> = perturbation.iter().map(|&d| Form::constant(d)).collect();
+        let forms: Vec<AffineForm> = perturbation.iter().map(|&d| AffineForm::constant(d)).collect();
         let acted = self.acted(&mut graph, &forms, &change);
         let margin = self.problem.classifier().compose(&mut graph, &acted);
         self.under(perturbation, graph.finish(value.plus(share, &margin)))
@@ -194,11 +194,11 @@ impl<'p> Composer<'p> {
         &self,
         graph: &mut Builder<'p>,
         requirements: &[(&Constraint, f64)],
-        change: &[Form],
-    ) -> Form {
-        let unperturbed = vec![Form::constant(0.0); self.individual.len()];
+        change: &[AffineForm],
+    ) -> AffineForm {
+        let unperturbed = vec![AffineForm::constant(0.0); self.individual.len()];
         let acted = self.acted(graph, &unperturbed, change);
-        let mut sum = Form::constant(0.0);
+        let mut sum = AffineForm::constant(0.0);
         for (requirement, share) in requirements {
             let (constant, coefficients) = requirement.upper_terms();
             sum = sum.shifted(share * constant);
@@ -209,18 +209,28 @@ impl<'p> Composer<'p> {
         sum
     }
 
-    fn compose(&self, mut graph: Builder<'p>, perturbation: &[Form], change: &[Form]) -> Graph<'p> {
+    fn compose(
+        &self,
+        mut graph: Builder<'p>,
+        perturbation: &[AffineForm],
+        change: &[AffineForm],
+    ) -> Graph<'p> {
         let acted = self.acted(&mut graph, perturbation, change);
         let output = self.problem.classifier().compose(&mut graph, &acted);
         graph.finish(output)
     }
 
     /// The individual after perturbation and action.
-    fn acted(&self, graph: &mut Builder<'p>, perturbation: &[Form], change: &[Form]) -> Vec<Form> {
+    fn acted(
+        &self,
+        graph: &mut Builder<'p>,
+        perturbation: &[AffineForm],
+        change: &[AffineForm],
+    ) -> Vec<AffineForm> {
         let x = &self.individual;
         let problem = self.problem;
         let before = graph.len();
-        let perturbed: Vec<Form> = match problem.scm() {
+        let perturbed: Vec<AffineForm> = match problem.scm() {
             Some(scm) => scm.compose_perturbed(graph, x, &self.noise, perturbation),
             None => perturbation.iter().zip(x).map(|(d, &x)| d.clone().shifted(x)).collect(),
         };
@@ -233,9 +243,9 @@ impl<'p> Composer<'p> {
         }
         let mut acted = perturbed.clone();
         for (&i, change) in self.features.iter().zip(change) {
-            acted[i] = match problem.form() {
-                ActionForm::Relative => perturbed[i].clone().plus(1.0, change),
-                ActionForm::Absolute => change.clone().shifted(x[i]),
+            acted[i] = match problem.action_kind() {
+                ActionKind::Relative => perturbed[i].clone().plus(1.0, change),
+                ActionKind::Absolute => change.clone().shifted(x[i]),
             };
         }
         if let (Some(scm), Some(downstream)) = (problem.scm(), &self.downstream) {

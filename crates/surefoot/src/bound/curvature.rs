@@ -1,4 +1,4 @@
-//! How far a graph can bend: quadratic bounds from below over a region.
+//! Curvature bounds: quadratic lower bounds of a graph over a region.
 //!
 //! The Hessian is `sum_n a_n s''(z_n) v_n v_n^T` over all units, with `a_n` the adjoint of the
 //! unit's output and `v_n` the gradient of what goes into it. Each of the three is enclosed over
@@ -33,7 +33,7 @@ mod network;
 use super::affine::Affine;
 use super::jet::{Jets, Order};
 use super::region::Region;
-use crate::graph::{Form, Graph, Interval, Operation, Unit};
+use crate::graph::{AffineForm, Graph, Interval, Operation, Unit};
 use crate::network::LANES;
 use network::Layer;
 
@@ -107,7 +107,7 @@ impl Curvature {
         let mut layers: Vec<Vec<Layer>> = Vec::with_capacity(graph.operations.len());
         let mut sizes: Vec<f64> = Vec::new();
         for (k, operation) in graph.operations.iter().enumerate() {
-            let size = |form: &Form| -> f64 {
+            let size = |form: &AffineForm| -> f64 {
                 let of = |i: usize| if i < inputs { 1.0 } else { sizes[i - inputs] };
                 form.terms.iter().enumerate().map(|(i, t)| t.abs() * of(i)).sum()
             };
@@ -160,7 +160,7 @@ fn length(v: &[f64]) -> f64 {
 }
 
 /// The enclosure of the gradient of a form.
-fn slope_of(form: &Form, inputs: usize, slopes: &[Slope]) -> Slope {
+fn slope_of(form: &AffineForm, inputs: usize, slopes: &[Slope]) -> Slope {
     let mut sum = Slope { centre: vec![0.0; inputs], ..Slope::default() };
     for (i, &term) in form.terms.iter().enumerate().filter(|(_, t)| **t != 0.0) {
         if i < inputs {
@@ -331,9 +331,10 @@ impl Work<'_> {
     fn unit(&self, unit: Unit, k: usize, argument: &Slope) -> Slope {
         let range = self.bounds.states[k].arguments[0];
         let at = self.jets.points[k].arguments[0].value;
-        let (slope, bend) = unit.derivatives(at);
+        let (slope, curvature) = unit.derivatives(at);
         let ((s, s_radius), s_most) = (around(unit.slopes(range), slope), unit.slopes(range).size());
-        let ((b, b_radius), b_most) = (around(unit.bends(range), bend), unit.bends(range).size());
+        let ((b, b_radius), b_most) =
+            (around(unit.second_derivatives(range), curvature), unit.second_derivatives(range).size());
         let long = length(&argument.centre);
         let mut result = Slope { centre: vec![0.0; self.inputs], ..Slope::default() };
         result.add(s, argument);
@@ -390,13 +391,14 @@ impl Work<'_> {
                 Operation::Unit(unit, form) => {
                     let argument = slope_of(form, n, slopes);
                     let z = self.bounds.states[k].arguments[0];
-                    let (slope, bend) = unit.derivatives(self.jets.points[k].arguments[0].value);
+                    let (slope, curvature) = unit.derivatives(self.jets.points[k].arguments[0].value);
                     let ((s, sr), sm) = (around(unit.slopes(z), slope), unit.slopes(z).size());
-                    let ((b, br), bm) = (around(unit.bends(z), bend), unit.bends(z).size());
+                    let ((b, br), bm) =
+                        (around(unit.second_derivatives(z), curvature), unit.second_derivatives(z).size());
                     let b = if b.is_finite() { b } else { 0.0 };
                     let reach = self.support(&argument.centre) + 0.5 * times(argument.linear, self.distance);
                     let term = Term {
-                        least: least(range, unit.bends(z)),
+                        least: least(range, unit.second_derivatives(z)),
                         at: adjoint.centre * b,
                         change: times(adjoint.centre.abs(), times(unit.jerk(z), reach))
                             + times(bm, adjoint.linear),
@@ -488,7 +490,7 @@ impl Adjoint {
 }
 
 /// Adds the adjoint of a form to those of the operations in it.
-fn spread(form: &Form, adjoint: &Adjoint, inputs: usize, adjoints: &mut [Adjoint]) {
+fn spread(form: &AffineForm, adjoint: &Adjoint, inputs: usize, adjoints: &mut [Adjoint]) {
     for (k, &term) in form.terms.iter().skip(inputs).enumerate().filter(|(_, t)| **t != 0.0) {
         let to = &mut adjoints[k];
         to.centre += term * adjoint.centre;

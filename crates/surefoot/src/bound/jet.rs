@@ -5,7 +5,7 @@
 //! of the unit's output and `v_n` the gradient of what goes into it, plus what the arguments
 //! bring along.
 
-use crate::graph::{Form, Graph, Operation, Unit};
+use crate::graph::{AffineForm, Graph, Operation, Unit};
 use crate::network::{LANES, Lanes, Network, Real, Vectorised, vectorised};
 
 /// How much is wanted.
@@ -35,7 +35,7 @@ pub(super) struct LayerPoint {
     /// What comes out, with its first and second derivative.
     pub h: Vec<Lanes>,
     pub slope: Vec<Lanes>,
-    pub bend: Vec<Lanes>,
+    pub curvature: Vec<Lanes>,
     adjoint: Vec<Lanes>,
 }
 
@@ -136,7 +136,7 @@ impl Jets {
         })
     }
 
-    pub(super) fn form(&self, form: &Form, y: &[f64], order: Order) -> Jet {
+    pub(super) fn form(&self, form: &AffineForm, y: &[f64], order: Order) -> Jet {
         let inputs = y.len();
         let mut jet = Jet { value: form.constant, ..Jet::default() };
         if order >= Order::Gradient {
@@ -176,7 +176,7 @@ impl Jets {
             let blocks = layer.forward.blocks();
             let this = &mut point.layers[number];
             this.columns.resize((derivatives + 1) * blocks, Lanes::ZERO);
-            for lanes in [&mut this.z, &mut this.h, &mut this.slope, &mut this.bend, &mut this.adjoint] {
+            for lanes in [&mut this.z, &mut this.h, &mut this.slope, &mut this.curvature, &mut this.adjoint] {
                 lanes.resize(blocks, Lanes::ZERO);
             }
             layer.forward.multiply(&self.input, &mut this.columns);
@@ -216,7 +216,7 @@ impl Jets {
                 hidden[number + 1].backward.multiply(&self.input, &mut this.adjoint);
             }
             self.input.clear();
-            self.input.extend(this.adjoint.iter().zip(&this.bend).map(|(&a, &s)| a * s));
+            self.input.extend(this.adjoint.iter().zip(&this.curvature).map(|(&a, &s)| a * s));
             vectorised(Gram {
                 columns: &this.columns,
                 weight: &self.input,
@@ -262,10 +262,10 @@ fn outer(hessian: &mut Vec<f64>, share: f64, a: &[f64], b: &[f64]) {
 fn compose(unit: Unit, argument: &Jet, order: Order) -> Jet {
     let mut jet = Jet { value: unit.value(argument.value), ..Jet::default() };
     if order >= Order::Gradient {
-        let (slope, bend) = unit.derivatives(argument.value);
+        let (slope, curvature) = unit.derivatives(argument.value);
         jet.gradient.extend(argument.gradient.iter().map(|g| slope * g));
         if order >= Order::Hessian {
-            outer(&mut jet.hessian, bend, &argument.gradient, &argument.gradient);
+            outer(&mut jet.hessian, curvature, &argument.gradient, &argument.gradient);
             add_hessian(&mut jet.hessian, slope, &argument.hessian);
         }
     }
@@ -312,30 +312,30 @@ impl Vectorised for Activate<'_> {
                 layer.z[b].0[l] += bias[b].0[l];
             }
             let z = layer.z[b].0;
-            let (mut h, mut slope, mut bend) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+            let (mut h, mut slope, mut curvature) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
             match unit {
                 Unit::Tanh => {
                     for l in 0..LANES {
                         h[l] = f64::activated::<FUSED>(crate::Activation::Tanh, z[l]);
                         slope[l] = 1.0 - h[l] * h[l];
-                        bend[l] = -2.0 * h[l] * slope[l];
+                        curvature[l] = -2.0 * h[l] * slope[l];
                     }
                 }
                 Unit::Sigmoid => {
                     for l in 0..LANES {
                         h[l] = f64::activated::<FUSED>(crate::Activation::Sigmoid, z[l]);
                         slope[l] = h[l] * (1.0 - h[l]);
-                        bend[l] = slope[l] * (1.0 - 2.0 * h[l]);
+                        curvature[l] = slope[l] * (1.0 - 2.0 * h[l]);
                     }
                 }
                 _ => {
                     for l in 0..LANES {
                         h[l] = unit.value(z[l]);
-                        (slope[l], bend[l]) = unit.derivatives(z[l]);
+                        (slope[l], curvature[l]) = unit.derivatives(z[l]);
                     }
                 }
             }
-            (layer.h[b].0, layer.slope[b].0, layer.bend[b].0) = (h, slope, bend);
+            (layer.h[b].0, layer.slope[b].0, layer.curvature[b].0) = (h, slope, curvature);
         }
     }
 }

@@ -218,9 +218,9 @@ impl Quadratic<'_> {
 
     /// The gradient of Q.
     pub fn slope(&self, y: &[f64], multiplier: f64) -> Vec<f64> {
-        let bent =
+        let quadratic =
             |i: usize| -> f64 { self.row(i).zip(y.iter().zip(self.at)).map(|(m, (y, p))| m * (y - p)).sum() };
-        (0..y.len()).map(|i| self.gradient[i] + bent(i) + multiplier * y[i]).collect()
+        (0..y.len()).map(|i| self.gradient[i] + quadratic(i) + multiplier * y[i]).collect()
     }
 
     /// The least value over the region of the tangent of Q at y, with room for rounding.
@@ -229,9 +229,9 @@ impl Quadratic<'_> {
         let (mut first, mut second, mut square, mut along, mut size) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for i in 0..y.len() {
             let away = y[i] - self.at[i];
-            let bent: f64 = self.row(i).zip(y.iter().zip(self.at)).map(|(m, (y, p))| m * (y - p)).sum();
+            let quadratic: f64 = self.row(i).zip(y.iter().zip(self.at)).map(|(m, (y, p))| m * (y - p)).sum();
             first += self.gradient[i] * away;
-            second += 0.5 * away * bent;
+            second += 0.5 * away * quadratic;
             square += y[i] * y[i];
             along += slope[i] * y[i];
             size += (self.gradient[i] * away).abs()

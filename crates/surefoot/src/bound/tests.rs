@@ -6,7 +6,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::{
-    Activation, Change, Classifier, Equation, Feature, Features, Form, Layer, Network, Norm, NormKind, Scm,
+    ActionKind, Activation, Change, Classifier, Equation, Feature, Features, Layer, Network, Norm, NormKind,
+    Scm,
 };
 
 fn network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation, scale: f64) -> Network {
@@ -37,8 +38,8 @@ fn problem(random: &mut ChaCha8Rng, kind: NormKind) -> Problem {
         problem
     };
     let epsilon = [0.02, 0.1, 0.5][random.random_range(0..3)];
-    let form = if random.random_bool(0.3) { Form::Absolute } else { Form::Relative };
-    problem.with_uncertainty(Norm::unweighted(kind), epsilon).unwrap().with_form(form)
+    let form = if random.random_bool(0.3) { ActionKind::Absolute } else { ActionKind::Relative };
+    problem.with_uncertainty(Norm::unweighted(kind), epsilon).unwrap().with_action_kind(form)
 }
 
 /// Points of a region, many of them at its border.
@@ -69,7 +70,7 @@ fn part(random: &mut ChaCha8Rng, ball: &Region) -> Region {
 #[test]
 fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
     let random = &mut ChaCha8Rng::seed_from_u64(7);
-    let (mut curved, mut refined, mut gain, mut bends, mut better) = (0, 0, 0, 0, 0);
+    let (mut curved, mut refined, mut gain, mut second_derivatives, mut better) = (0, 0, 0, 0, 0);
     for round in 0..600 {
         let kind = [NormKind::L2, NormKind::L2, NormKind::L1, NormKind::Linf][round % 4];
         let problem = problem(random, kind);
@@ -100,21 +101,26 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
                 assert!(value >= better.lower(&region), "{round}");
             }
         }
-        // Bent, from above and from below.
-        if let Some(bent) = affine.bend(&graph, &region) {
-            bends += 1;
-            let (lower, _) = bent.lower(&region, f64::INFINITY);
+        // The quadratic bound, from above and from below.
+        if let Some(quadratic) = affine.quadratic(&graph, &region) {
+            second_derivatives += 1;
+            let (lower, _) = quadratic.lower(&region, f64::INFINITY);
             better += usize::from(lower > plane.lower(&region));
-            assert!(bent.error <= plane.error * (1.0 + 1e-9), "{round}: {} {}", bent.error, plane.error);
+            assert!(
+                quadratic.error <= plane.error * (1.0 + 1e-9),
+                "{round}: {} {}",
+                quadratic.error,
+                plane.error
+            );
             for y in &points {
                 let value = jets.evaluate(&graph, y, Order::Value).value;
-                let first: f64 = y.iter().zip(&bent.linear).map(|(y, g)| y * g).sum();
-                let second: f64 = (0..16).map(|k| y[k / 4] * bent.matrix[k] * y[k % 4]).sum();
-                let middle = bent.constant + first + 0.5 * second;
+                let first: f64 = y.iter().zip(&quadratic.linear).map(|(y, g)| y * g).sum();
+                let second: f64 = (0..16).map(|k| y[k / 4] * quadratic.matrix[k] * y[k % 4]).sum();
+                let middle = quadratic.constant + first + 0.5 * second;
                 assert!(
-                    (value - middle).abs() <= bent.error + 1e-13,
+                    (value - middle).abs() <= quadratic.error + 1e-13,
                     "{round}: {value} {middle} {}",
-                    bent.error
+                    quadratic.error
                 );
                 assert!(value >= lower, "{round}: {value} {lower}");
             }
@@ -145,7 +151,7 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
         }
     }
     assert!(curved > 300 && refined > 500 && gain > 100, "{curved} {refined} {gain}");
-    assert!(bends > 500 && better > 300, "{bends} {better}");
+    assert!(second_derivatives > 500 && better > 300, "{second_derivatives} {better}");
 }
 
 /// Directions far away: whatever the sum, nothing is beyond the bound.

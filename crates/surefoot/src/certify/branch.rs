@@ -3,7 +3,7 @@
 //! Cells are boxes in coordinates whose first axis points to the worst perturbation found and
 //! whose others are the principal directions of the error of the affine bound across it. The cell
 //! with the lowest bound is cut next, where that is likely to raise the bounds of its parts most. Where
-//! an affine bound does not do, a bent one is tried, which takes along what bends. The cell that
+//! an affine bound does not do, a quadratic one is tried. The cell that
 //! holds the worst perturbation is also given the curvature bound.
 //!
 //! The gap between the lowest bound and the worst perturbation shrinks by about the same share
@@ -15,7 +15,7 @@ use std::collections::BinaryHeap;
 
 use nalgebra::{DMatrix, SymmetricEigen};
 
-use super::{Found, Piece, Reason, Search};
+use super::{BoundKind, Found, Piece, Search};
 use crate::bound::{Affine, Composer, Coordinates, Curvature, Jets, Order, Quadratic, Region};
 use crate::graph::Graph;
 use crate::{NormKind, Problem};
@@ -25,8 +25,8 @@ const ROOM: f64 = 1e-12;
 /// What a curvature bound counts for.
 const CURVATURE: usize = 5;
 
-/// A bent bound with more than this share of the error of an affine one is not worth its while.
-const WORTH: f64 = 0.85;
+/// A quadratic bound with more than this share of the error of an affine one is not used.
+const MAX_QUADRATIC_ERROR_RATIO: f64 = 0.85;
 
 /// About what it takes to cut a cell and to bound its halves.
 const EVALUATIONS_OF_A_CELL: f64 = 5.0;
@@ -39,9 +39,9 @@ const QUICK: usize = 4;
 pub(crate) struct Cell {
     region: Region,
     lower: f64,
-    reason: Reason,
-    /// How much of the error each axis is to blame for, per unit of its length.
-    blame: Vec<f64>,
+    reason: BoundKind,
+    /// The share of the error that each axis causes, per unit of its length.
+    error_share: Vec<f64>,
     /// How the bound rises from where it is lowest.
     slope: Vec<f64>,
     number: usize,
@@ -70,7 +70,7 @@ impl Ord for Cell {
 
 /// What came of a proof.
 #[derive(Clone, Debug)]
-pub(crate) struct Result {
+pub(crate) struct ProofAttempt {
     /// The worst perturbation found.
     pub perturbation: Vec<f64>,
     /// The margin there, as the graph has it.
@@ -85,7 +85,7 @@ pub(crate) struct Result {
     pub doublings: Vec<f64>,
 }
 
-impl Result {
+impl ProofAttempt {
     /// How far above what is proved the worst perturbation is likely to be still when so many
     /// evaluations more are spent: it falls about evenly with every doubling.
     pub fn gap_after(&self, evaluations: usize) -> f64 {
@@ -158,11 +158,11 @@ impl Prover {
         required: f64,
         starts: &[Vec<f64>],
         thorough: bool,
-    ) -> Result {
+    ) -> ProofAttempt {
         let graph = composer.in_perturbation(change, &self.coordinates);
         let search = Self::search(composer);
         let worst = self.worst(&graph, search, starts, thorough);
-        let mut result = Result {
+        let mut result = ProofAttempt {
             perturbation: self.coordinates.admissible(composer, &worst.at),
             upper: worst.value,
             lower: f64::NEG_INFINITY,
@@ -180,8 +180,8 @@ impl Prover {
         let mut cell = Cell {
             lower: plane.lower(&ball),
             region: ball,
-            reason: Reason::Affine,
-            blame: self.affine.blame(graph.inputs),
+            reason: BoundKind::Affine,
+            error_share: self.affine.error_share(graph.inputs),
             slope: plane.linear,
             number: 0,
         };
@@ -190,10 +190,10 @@ impl Prover {
         }
         if cell.lower < required {
             let origin = vec![0.0; graph.inputs];
-            self.bend(&graph, &mut cell, Some(&origin), &worst);
+            self.tighten_by_curvature(&graph, &mut cell, Some(&origin), &worst);
             if cell.lower < required {
                 self.affine.bound(&graph, &cell.region);
-                self.bend(&graph, &mut cell, None, &worst);
+                self.tighten_by_curvature(&graph, &mut cell, None, &worst);
             }
         }
         if cell.lower >= required {
@@ -229,7 +229,13 @@ impl Prover {
 
     /// The curvature bound over a cell of which affine bounds have been computed last: around the
     /// worst perturbation, or with the Hessian bounded around the middle.
-    fn bend(&mut self, graph: &Graph<'_>, cell: &mut Cell, middle: Option<&[f64]>, worst: &Found) {
+    fn tighten_by_curvature(
+        &mut self,
+        graph: &Graph<'_>,
+        cell: &mut Cell,
+        middle: Option<&[f64]>,
+        worst: &Found,
+    ) {
         self.curvatures += 1;
         let (centre, around) = middle.map_or((&worst.at[..], true), |middle| (middle, false));
         let jets = &mut self.jets;
@@ -250,7 +256,7 @@ impl Prover {
             let bound = quadratic.lower(&cell.region) - error;
             // A bound that overflows proves nothing.
             if bound > cell.lower && bound.is_finite() {
-                (cell.lower, cell.reason) = (bound, Reason::Curvature);
+                (cell.lower, cell.reason) = (bound, BoundKind::Curvature);
             }
         }
     }
@@ -262,7 +268,7 @@ impl Prover {
         required: f64,
         worst: Found,
         root: Cell,
-        result: &mut Result,
+        result: &mut ProofAttempt,
     ) {
         let (kind, radius) = composer.ball();
         let n = worst.at.len();
@@ -270,8 +276,8 @@ impl Prover {
             NormKind::L2 => {
                 let graph = composer.in_perturbation(change, &self.coordinates);
                 self.affine.bound(&graph, &Region::ball(kind, n, radius));
-                let strain = self.affine.strain(n);
-                self.coordinates.turned(principal(&worst, &strain))
+                let error_directions = self.affine.error_directions(n);
+                self.coordinates.turned(principal(&worst, &error_directions))
             }
             _ => self.coordinates.clone(),
         };
@@ -284,7 +290,7 @@ impl Prover {
         let ball = Region::ball(kind, n, radius * (1.0 + ROOM));
         let slope = self.affine.bound(&graph, &ball).linear;
         let mut heap = BinaryHeap::new();
-        heap.push(Cell { region: ball, blame: self.affine.blame(n), slope, ..root });
+        heap.push(Cell { region: ball, error_share: self.affine.error_share(n), slope, ..root });
         let mut closed = f64::INFINITY;
         let mut number = 0;
         while let Some(cell) = heap.pop() {
@@ -316,7 +322,7 @@ impl Prover {
                     let nearest = half.region.nearest();
                     if nearest.iter().map(|y| y * y).sum::<f64>().sqrt() > 0.3 * radius {
                         self.affine.bound(&graph, &half.region);
-                        self.bend(&graph, &mut half, None, &worst);
+                        self.tighten_by_curvature(&graph, &mut half, None, &worst);
                     }
                 }
                 number += 1;
@@ -334,7 +340,7 @@ impl Prover {
 
     /// Whether what is left of the budget will not do, going by the last doublings of the number
     /// of cells.
-    fn is_hopeless(&self, result: &Result, required: f64) -> bool {
+    fn is_hopeless(&self, result: &ProofAttempt, required: f64) -> bool {
         let last = result.nodes - 1;
         if last < 256 || !last.is_power_of_two() || self.patience == f64::INFINITY {
             return false;
@@ -343,7 +349,7 @@ impl Prover {
         result.upper - result.gap_after(left as usize) < required
     }
 
-    /// Bounds a cell: by an affine bound, refined where it is lowest, or by a bent one.
+    /// Bounds a cell: by an affine bound, refined where it is lowest, or by a quadratic one.
     fn bound(&mut self, graph: &Graph<'_>, region: Region, required: f64) -> Cell {
         let mut plane = self.affine.bound(graph, &region);
         let mut lower = plane.lower(&region);
@@ -358,22 +364,29 @@ impl Prover {
             }
         }
         if (lower < required || lower.is_nan())
-            && let Some(bent) = self.affine.bend(graph, &region)
-            && bent.error < WORTH * error
+            && let Some(quadratic) = self.affine.quadratic(graph, &region)
+            && quadratic.error < MAX_QUADRATIC_ERROR_RATIO * error
         {
-            let (bound, slope) = bent.lower(&region, required);
+            let (bound, slope) = quadratic.lower(&region, required);
             if bound.is_finite() && (bound > lower || lower.is_nan()) {
-                let blame = self.affine.blame_bent(graph.inputs);
-                return Cell { region, lower: bound, reason: Reason::Bent, blame, slope, number: 0 };
+                let error_share = self.affine.quadratic_error_share(graph.inputs);
+                return Cell {
+                    region,
+                    lower: bound,
+                    reason: BoundKind::Quadratic,
+                    error_share,
+                    slope,
+                    number: 0,
+                };
             }
         }
-        let blame = self.affine.blame(graph.inputs);
-        Cell { region, lower, reason: Reason::Affine, blame, slope: plane.linear, number: 0 }
+        let error_share = self.affine.error_share(graph.inputs);
+        Cell { region, lower, reason: BoundKind::Affine, error_share, slope: plane.linear, number: 0 }
     }
 
     /// The parts of a cell, cut where they are likely to be bounded best.
     fn halves(&mut self, graph: &Graph<'_>, cell: &Cell, required: f64) -> Vec<Cell> {
-        let cut = cell.region.best_cut(&cell.slope, &cell.blame, required - cell.lower);
+        let cut = cell.region.best_cut(&cell.slope, &cell.error_share, required - cell.lower);
         let Some((axis, at)) = cut else { return Vec::new() };
         let mut halves = Vec::with_capacity(2);
         // A half outside the ball is closed.
@@ -403,7 +416,7 @@ impl Cell {
 
 /// Axes whose first points to the worst perturbation, the others along the principal directions
 /// of the Hessian across it: row by row, orthogonal.
-fn principal(worst: &Found, strain: &[f64]) -> Vec<f64> {
+fn principal(worst: &Found, error_directions: &[f64]) -> Vec<f64> {
     let n = worst.at.len();
     let length = worst.at.iter().map(|y| y * y).sum::<f64>().sqrt();
     let first: Vec<f64> = if length > 0.0 {
@@ -412,7 +425,7 @@ fn principal(worst: &Found, strain: &[f64]) -> Vec<f64> {
         (0..n).map(|i| if i == 0 { 1.0 } else { 0.0 }).collect()
     };
     let across = DMatrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 } - first[i] * first[j]);
-    let matrix = &across * DMatrix::from_row_slice(n, n, strain) * &across;
+    let matrix = &across * DMatrix::from_row_slice(n, n, error_directions) * &across;
     let eigen = SymmetricEigen::new(matrix);
     let mut order: Vec<usize> = (0..n).collect();
     let bend = |k: usize| eigen.eigenvalues[k].abs();

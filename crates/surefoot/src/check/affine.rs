@@ -209,10 +209,10 @@ impl Affine {
         Plane { linear, doubt, constant: constant.value(), error: error.value() + rounding }
     }
 
-    /// How much of the error of the result each input is to blame for: what each node adds,
+    /// The share of the error of the result that each input causes: what each node adds,
     /// shared among the inputs as its argument varies with them.
-    pub fn blame(&self, tape: &Tape<'_>, zone: &Zone) -> Vec<f64> {
-        let mut blame = vec![0.0; tape.inputs];
+    pub fn error_share(&self, tape: &Tape<'_>, zone: &Zone) -> Vec<f64> {
+        let mut error_share = vec![0.0; tape.inputs];
         let mut share = |error: f64, argument: usize| {
             let along = |i: usize| match &self.planes[argument] {
                 Some(plane) => (plane.linear[i] * zone.width(i)).abs(),
@@ -221,7 +221,7 @@ impl Affine {
             };
             let total: f64 = (0..tape.inputs).map(along).sum();
             if total > 0.0 && error.is_finite() && total.is_finite() {
-                (0..tape.inputs).for_each(|i| blame[i] += error * along(i) / total);
+                (0..tape.inputs).for_each(|i| error_share[i] += error * along(i) / total);
             }
         };
         for (k, node) in tape.nodes.iter().enumerate() {
@@ -232,7 +232,7 @@ impl Affine {
                 _ => {}
             }
         }
-        blame
+        error_share
     }
 }
 

@@ -1,4 +1,4 @@
-//! The curvature bound: how low a function can go that bends down no more than so much.
+//! The curvature bound: a lower bound of a function whose second derivatives are bounded.
 //!
 //! With `v_k` the gradient of the argument of node k and `adjoint_k` the derivative of the result
 //! in node k, the Hessian of the result is
@@ -36,7 +36,7 @@
 
 use super::affine::Affine;
 use super::tape::{Node, Tape};
-use super::unit::{Range, bends, slopes};
+use super::unit::{Range, second_derivatives, slopes};
 use super::zone::Zone;
 use crate::NormKind;
 
@@ -168,7 +168,7 @@ fn hessian(tape: &Tape<'_>, ranges: &[Range]) -> Option<Vec<f64>> {
     for (k, node) in tape.nodes.iter().enumerate() {
         match node {
             Node::Apply(unit, j) => {
-                let factor = adjoints[k].times(bends(*unit, ranges[*j])?);
+                let factor = adjoints[k].times(second_derivatives(*unit, ranges[*j])?);
                 if factor.size() > 0.0 {
                     let (v, rho) = enclosed(&|i| gradients[j * n + i]);
                     add(factor.lower, &v, rho);

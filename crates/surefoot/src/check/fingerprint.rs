@@ -1,7 +1,7 @@
 //! Which problem a proof was made for.
 
 use crate::constraint::Forbidden;
-use crate::content::Content;
+use crate::digest::Digest;
 use crate::{Change, Features, Kind, Problem};
 
 /// What a problem says, part by part, as hashes. A proof that fails for another problem than that
@@ -22,18 +22,18 @@ pub struct Fingerprint {
 impl Fingerprint {
     /// That of a problem.
     pub fn of(problem: &Problem) -> Self {
-        let hash = |tell: &dyn Fn(&mut Content)| {
-            let mut content = Content::new();
-            tell(&mut content);
-            content.hash()
+        let hash = |add: &dyn Fn(&mut Digest)| {
+            let mut digest = Digest::new();
+            add(&mut digest);
+            digest.hash()
         };
         Self {
-            features: hash(&|content| tell_features(problem.features(), content)),
-            classifier: hash(&|content| problem.classifier().tell(content)),
-            causal_model: hash(&|content| {
-                problem.scm().iter().for_each(|scm| scm.tell(content));
+            features: hash(&|digest| digest_features(problem.features(), digest)),
+            classifier: hash(&|digest| problem.classifier().digest(digest)),
+            causal_model: hash(&|digest| {
+                problem.scm().iter().for_each(|scm| scm.digest(digest));
             }),
-            rules: hash(&|content| tell_rules(problem, content)),
+            rules: hash(&|digest| digest_rules(problem, digest)),
         }
     }
 
@@ -49,46 +49,46 @@ impl Fingerprint {
     }
 }
 
-fn tell_features(features: &Features, content: &mut Content) {
+fn digest_features(features: &Features, digest: &mut Digest) {
     for feature in features.iter() {
-        content.text(&feature.name);
-        content.text(match feature.kind {
+        digest.text(&feature.name);
+        digest.text(match feature.kind {
             Kind::Real => "real",
             Kind::Integer => "integer",
             Kind::Binary => "binary",
         });
-        content.text(match feature.change {
+        digest.text(match feature.change {
             Change::Fixed => "fixed",
             Change::Any => "any",
             Change::Increase => "increase",
             Change::Decrease => "decrease",
         });
-        content.numbers([feature.mean, feature.std, feature.lower, feature.upper, feature.weight].iter());
-        content.text(feature.group.as_deref().unwrap_or_default());
+        digest.numbers([feature.mean, feature.std, feature.lower, feature.upper, feature.weight].iter());
+        digest.text(feature.group.as_deref().unwrap_or_default());
     }
 }
 
-fn tell_rules(problem: &Problem, content: &mut Content) {
-    content.count(problem.requirements().len());
+fn digest_rules(problem: &Problem, digest: &mut Digest) {
+    digest.count(problem.requirements().len());
     for rule in problem.requirements() {
         let (constant, coefficients) = rule.upper_terms();
-        content.number(constant);
-        content.numbers(coefficients.iter());
+        digest.number(constant);
+        digest.numbers(coefficients.iter());
     }
     for rule in problem.forbidden() {
         match rule {
             Forbidden::Categories { from, to } => {
-                content.text("categories");
+                digest.text("categories");
                 for columns in [from, to] {
-                    content.count(columns.len());
-                    columns.iter().for_each(|&column| content.count(column));
+                    digest.count(columns.len());
+                    columns.iter().for_each(|&column| digest.count(column));
                 }
             }
             Forbidden::Values { feature, from, to } => {
-                content.text("values");
-                content.count(*feature);
-                content.numbers(from.iter());
-                content.numbers(to.iter());
+                digest.text("values");
+                digest.count(*feature);
+                digest.numbers(from.iter());
+                digest.numbers(to.iter());
             }
         }
     }

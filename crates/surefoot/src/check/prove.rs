@@ -4,7 +4,7 @@ use super::affine::Affine;
 use super::tape::Tape;
 use super::zone::Zone;
 use super::{Fault, Stop};
-use super::{bent, curvature};
+use super::{curvature, quadratic};
 
 /// Axes across which cutting is tried before one is chosen.
 const AXES: usize = 3;
@@ -39,11 +39,11 @@ pub(super) struct Claim<'a> {
     pub unverified: &'a dyn Fn(f64) -> Fault,
 }
 
-/// Proves a claim: the affine bound, else a bent one, else the curvature bound, else the same for
+/// Proves a claim: the affine bound, else a quadratic one, else the curvature bound, else the same for
 /// both halves.
 ///
-/// The zone is cut across that of a few sides whose halves are bounded best: those that are to
-/// blame for most of the error, and the first, along which certificates put the worst
+/// The zone is cut across that of a few sides whose halves are bounded best: those that
+/// cause most of the error, and the first, along which certificates put the worst
 /// perturbation. Gives the lowest of the bounds that made up the proof.
 pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mut Work) -> Result<f64, Stop> {
     let first = work.bound(tape, &zone);
@@ -65,8 +65,8 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
         if may_bend {
             work.done += 1;
             work.left = work.left.saturating_sub(1);
-            if let Some(bent) = bent::least(tape, &zone, &affine, claim.wanted) {
-                bound = bound.max(finite(bent));
+            if let Some(quadratic) = quadratic::least(tape, &zone, &affine, claim.wanted) {
+                bound = bound.max(finite(quadratic));
             }
         }
         if may_bend && bound < claim.wanted {
@@ -112,7 +112,7 @@ fn halves(
     wanted: f64,
     work: &mut Work,
 ) -> Vec<(Zone, Affine)> {
-    let blame = affine.blame(tape, zone);
+    let error_share = affine.error_share(tape, zone);
     // Side after side a thin slice may look best; so none is cut that is short already.
     let share = |i: usize| match whole.width(i) {
         width if width.is_finite() && width > 0.0 => zone.width(i) / width,
@@ -120,14 +120,14 @@ fn halves(
         _ => 0.0,
     };
     // Nor one that nothing depends upon.
-    let worst = blame.iter().copied().fold(0.0, f64::max);
-    let matters = |i: &usize| share(*i) > 0.0 && blame[*i] >= 1e-6 * worst;
+    let worst = error_share.iter().copied().fold(0.0, f64::max);
+    let matters = |i: &usize| share(*i) > 0.0 && error_share[*i] >= 1e-6 * worst;
     let most = (0..tape.inputs).filter(matters).map(share).fold(0.0, f64::max);
     let mut axes: Vec<usize> =
         (0..tape.inputs).filter(matters).filter(|&i| share(i) >= SHORT * most).collect();
-    // Where nobody is to blame, as with infinite sides, the longest.
+    // Without shares of the error, as with infinite sides: the longest.
     let longest = |&a: &usize, &b: &usize| zone.width(b).total_cmp(&zone.width(a));
-    axes.sort_by(|a, b| blame[*b].total_cmp(&blame[*a]).then_with(|| longest(a, b)));
+    axes.sort_by(|a, b| error_share[*b].total_cmp(&error_share[*a]).then_with(|| longest(a, b)));
     if axes.len() > AXES && !axes[..AXES].contains(&0) && axes.contains(&0) {
         axes[AXES - 1] = 0;
     }

@@ -4,10 +4,10 @@ use serde_json::{Map, Value};
 
 use super::fingerprint::Fingerprint;
 use super::saved::{Cover, SavedProof, VERSION};
-use crate::certify::{Piece, Reason};
+use crate::certify::{BoundKind, Piece};
 use crate::error::SavedProblem;
-use crate::recourse::{Reason as Why, Recourse, RuledOut, Shortfall, Undecided};
-use crate::{Action, Cost, Error, Form, Norm, NormKind, Outcome, Result};
+use crate::recourse::{Recourse, RuledOut, Shortfall, Undecided, UndecidedReason};
+use crate::{Action, ActionKind, Cost, Error, Norm, NormKind, Outcome, Result};
 
 /// A value with where it was found.
 struct At<'v> {
@@ -67,8 +67,8 @@ impl SavedProof {
                 _ => return Err(cost.expected("`l1` or `l2`")),
             },
             form: match form.text()? {
-                "relative" => Form::Relative,
-                "absolute" => Form::Absolute,
+                "relative" => ActionKind::Relative,
+                "absolute" => ActionKind::Absolute,
                 _ => return Err(form.expected("`relative` or `absolute`")),
             },
             outcome: top.field("outcome")?.outcome(width)?,
@@ -217,7 +217,7 @@ impl<'v> At<'v> {
                 reason: {
                     let field = self.field("reason")?;
                     let name = field.text()?;
-                    let known = Why::ALL.into_iter().find(|reason| reason.name() == name);
+                    let known = UndecidedReason::ALL.into_iter().find(|reason| reason.name() == name);
                     const NAMES: &str = "`rounding`, `overflow`, `budget`, `resolution` or `proof`";
                     known.ok_or_else(|| field.expected(NAMES))?
                 },
@@ -235,10 +235,10 @@ impl<'v> At<'v> {
                 upper: at.field("upper")?.finite_numbers(Some(width))?,
                 margin: at.field("margin")?.finite()?,
                 reason: match at.field("reason")?.text()? {
-                    "affine" => Reason::Affine,
-                    "curvature" => Reason::Curvature,
-                    "bent" => Reason::Bent,
-                    _ => return Err(at.field("reason")?.expected("`affine`, `curvature` or `bent`")),
+                    "affine" => BoundKind::Affine,
+                    "curvature" => BoundKind::Curvature,
+                    "quadratic" | "bent" => BoundKind::Quadratic,
+                    _ => return Err(at.field("reason")?.expected("`affine`, `curvature` or `quadratic`")),
                 },
             })
         };

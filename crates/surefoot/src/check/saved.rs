@@ -33,9 +33,9 @@
 use serde_json::{Map, Value, json};
 
 use super::fingerprint::Fingerprint;
-use crate::certify::{Piece, Reason};
+use crate::certify::{BoundKind, Piece};
 use crate::recourse::{Proof, RuledOut};
-use crate::{Action, Cost, Form, Norm, NormKind, Outcome, Problem};
+use crate::{Action, ActionKind, Cost, Norm, NormKind, Outcome, Problem};
 
 /// The version of the format that is written. The one before, in which a box was ruled out by one
 /// constraint at most, is read as well.
@@ -68,7 +68,7 @@ pub struct SavedProof {
     /// How effort is measured.
     pub cost: Cost,
     /// Whether actions are changes or levels.
-    pub form: Form,
+    pub form: ActionKind,
     /// The answer.
     pub outcome: Outcome,
     /// That the action found holds.
@@ -92,7 +92,7 @@ impl Proof {
             norm: problem.norm().clone(),
             epsilon: problem.epsilon(),
             cost: problem.cost(),
-            form: problem.form(),
+            form: problem.action_kind(),
             outcome: self.outcome.clone(),
             cover,
             ruled_out: self.ruled_out.clone(),
@@ -143,10 +143,10 @@ pub(super) fn cost_name(cost: Cost) -> &'static str {
     }
 }
 
-pub(super) fn form_name(form: Form) -> &'static str {
+pub(super) fn form_name(form: ActionKind) -> &'static str {
     match form {
-        Form::Relative => "relative",
-        Form::Absolute => "absolute",
+        ActionKind::Relative => "relative",
+        ActionKind::Absolute => "absolute",
     }
 }
 
@@ -212,9 +212,9 @@ fn outcome(outcome: &Outcome) -> Value {
 fn cover(cover: &Cover) -> Value {
     let piece = |piece: &Piece| {
         let reason = match piece.reason {
-            Reason::Affine => "affine",
-            Reason::Curvature => "curvature",
-            Reason::Bent => "bent",
+            BoundKind::Affine => "affine",
+            BoundKind::Curvature => "curvature",
+            BoundKind::Quadratic => "quadratic",
         };
         json!({
             "lower": numbers(&piece.lower),

@@ -5,7 +5,7 @@
 //! check.
 
 use super::unit::value;
-use crate::graph::{Form, Graph, Implicit, Operation, Unit};
+use crate::graph::{AffineForm, Graph, Implicit, Operation, Unit};
 use crate::network::Network;
 
 /// One number, computed from those before it.
@@ -94,14 +94,14 @@ impl<'p> Tape<'p> {
         self.nodes.len() - 1
     }
 
-    fn sum(&mut self, places: &[usize], form: &Form) -> usize {
+    fn sum(&mut self, places: &[usize], form: &AffineForm) -> usize {
         let terms = form.terms.iter().enumerate().filter(|(_, factor)| **factor != 0.0);
         let terms = terms.map(|(k, &factor)| (places[k], factor)).collect();
         self.push(Node::Sum(form.constant, terms))
     }
 
     /// A form, which may be a node already.
-    fn form(&mut self, places: &[usize], form: &Form) -> usize {
+    fn form(&mut self, places: &[usize], form: &AffineForm) -> usize {
         let mut terms = form.terms.iter().enumerate().filter(|(_, factor)| **factor != 0.0);
         match (terms.next(), terms.next()) {
             (Some((k, &1.0)), None) if form.constant == 0.0 => places[k],

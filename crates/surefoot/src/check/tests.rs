@@ -7,11 +7,11 @@ use rand_chacha::ChaCha8Rng;
 use super::affine::Affine;
 use super::tape::Tape;
 use super::zone::{Ball, Zone};
-use super::{bent, curvature};
+use super::{curvature, quadratic};
 use crate::bound::{Composer, Coordinates};
 use crate::margin::margin;
 use crate::{
-    Action, Activation, Classifier, Equation, Feature, Features, Form, Layer, Network, Norm, NormKind,
+    Action, ActionKind, Activation, Classifier, Equation, Feature, Features, Layer, Network, Norm, NormKind,
     Problem, Scm,
 };
 
@@ -42,7 +42,7 @@ fn problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
     let scale = [0.01, 0.5, 1.0, 3.0][round % 4];
     let classifier = network(random, &[4, 9, 7, 1], ACTIVATIONS[round % 3], scale);
     let norm = Norm::weighted(KINDS[round / 3 % 3], (0..4).map(|_| random.random_range(0.5..2.0)).collect());
-    let form = if round.is_multiple_of(5) { Form::Absolute } else { Form::Relative };
+    let form = if round.is_multiple_of(5) { ActionKind::Absolute } else { ActionKind::Relative };
     let equations = vec![
         ("b", Equation::network(&["a"], network(random, &[1, 5, 1], ACTIVATIONS[round / 2 % 3], 1.0))),
         ("c", Equation::formula(FORMULAS[round % FORMULAS.len()])),
@@ -54,7 +54,7 @@ fn problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
         .unwrap()
         .with_causal_model(scm)
         .unwrap()
-        .with_form(form)
+        .with_action_kind(form)
         .with_uncertainty(norm.unwrap(), epsilon)
         .unwrap()
 }
@@ -98,8 +98,8 @@ fn no_perturbation_is_beyond_a_bound() {
             let lower = curvature::least(&tape, &zone, &affine, &at, f64::INFINITY);
             known += usize::from(range.lower.is_finite());
             curved += usize::from(lower.is_some());
-            let bent = bent::least(&tape, &zone, &affine, f64::INFINITY);
-            better += usize::from(bent.is_some_and(|bent| bent > range.lower));
+            let quadratic = quadratic::least(&tape, &zone, &affine, f64::INFINITY);
+            better += usize::from(quadratic.is_some_and(|quadratic| quadratic > range.lower));
             for _ in 0..60 {
                 let y = sample(random, &zone);
                 let Ok(value) = margin(&problem, &x, &action, &coordinates.perturbation(&y)) else {
@@ -109,7 +109,10 @@ fn no_perturbation_is_beyond_a_bound() {
                 let inside = value >= range.lower - slack && value <= range.upper + slack;
                 assert!(inside, "{round}: {value} {range:?}");
                 assert!(lower.is_none_or(|lower| value >= lower - slack), "{round}: {value} {lower:?}");
-                assert!(bent.is_none_or(|bent| value >= bent - slack), "{round}: {value} {bent:?}");
+                assert!(
+                    quadratic.is_none_or(|quadratic| value >= quadratic - slack),
+                    "{round}: {value} {quadratic:?}"
+                );
             }
         }
     }

@@ -175,7 +175,7 @@ pub(super) fn slopes(unit: Unit, z: Range) -> Range {
 }
 
 /// All second derivatives; nothing where there is none.
-pub(super) fn bends(unit: Unit, z: Range) -> Option<Range> {
+pub(super) fn second_derivatives(unit: Unit, z: Range) -> Option<Range> {
     if !is_defined(unit, z) {
         return None;
     }
@@ -292,7 +292,7 @@ fn flat_of_tanh(slope: f64) -> [f64; 2] {
 
 /// By Taylor: `f(z) = f(m) + f'(m) (z - m) +- most |f''| (z - m)^2 / 2`.
 fn tangent(unit: Unit, z: Range) -> Option<Line> {
-    let bend = bends(unit, z)?.size();
+    let curvature = second_derivatives(unit, z)?.size();
     let middle = z.middle();
     let half = 0.5 * (z.upper - z.lower) + ROUNDING * z.size();
     let slope = slopes(unit, Range::point(middle));
@@ -300,7 +300,7 @@ fn tangent(unit: Unit, z: Range) -> Option<Line> {
     let line = Line {
         slope: slope.middle(),
         offset: value.middle() - slope.middle() * middle,
-        radius: 0.5 * bend * half * half
+        radius: 0.5 * curvature * half * half
             + (slope.upper - slope.lower) * half
             + (value.upper - value.lower)
             + ROUNDING * (value.size() + slope.size() * z.size()),
@@ -334,8 +334,8 @@ mod tests {
             let lower = random.random_range(-1.0..1.0) * far;
             let z = Range::new(lower, lower + random.random_range(0.0..1.0) * wide);
             for unit in units {
-                let (range, slope, bend, line) =
-                    (values(unit, z), slopes(unit, z), bends(unit, z), line(unit, z));
+                let (range, slope, curvature, line) =
+                    (values(unit, z), slopes(unit, z), second_derivatives(unit, z), line(unit, z));
                 assert!(!line.radius.is_nan() && line.radius >= 0.0, "{unit:?} {z:?} {line:?}");
                 for k in 0..=30 {
                     let x = (z.lower + (z.upper - z.lower) * f64::from(k) / 30.0).clamp(z.lower, z.upper);
@@ -353,10 +353,10 @@ mod tests {
                             "{unit:?} {z:?} {slope:?} {first}"
                         );
                     }
-                    if let (Some(bend), true) = (bend, second.is_finite()) {
+                    if let (Some(curvature), true) = (curvature, second.is_finite()) {
                         assert!(
-                            bend.lower <= second && second <= bend.upper,
-                            "{unit:?} {z:?} {bend:?} {second}"
+                            curvature.lower <= second && second <= curvature.upper,
+                            "{unit:?} {z:?} {curvature:?} {second}"
                         );
                     }
                 }

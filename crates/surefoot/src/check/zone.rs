@@ -156,7 +156,7 @@ impl Zone {
     /// ```
     ///
     /// is one; m = 0 is the box alone. The best multiplier of l1 is 0 or one of `|a_i| / w_i`,
-    /// where the piecewise linear function of m bends; that of l2 is searched for by bisection.
+    /// where the piecewise linear function of m has its kinks; that of l2 is searched for by bisection.
     pub fn least(&self, linear: &[f64], doubt: &[f64]) -> f64 {
         let mut best = self.least_of_box(linear, doubt);
         let Some(ball) = &self.ball else { return best };

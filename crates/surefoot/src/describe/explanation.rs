@@ -65,7 +65,7 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
     match relaxation {
         Relaxation::Limits(i) => {
             let feature = features.feature(*i);
-            let value = feature.tidied(feature.own_units(found.counterfactual[*i]));
+            let value = feature.snap_to_integer(feature.own_units(found.counterfactual[*i]));
             let (verb, side, limit) = match value {
                 value if value > feature.upper => ("rise", "above", feature.upper),
                 value if value < feature.lower => ("fall", "below", feature.lower),

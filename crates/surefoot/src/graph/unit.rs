@@ -79,8 +79,8 @@ impl Unit {
                 (slope, -2.0 * t * slope)
             }
             Unit::Sigmoid => {
-                let (slope, bend) = Unit::Tanh.derivatives(0.5 * z);
-                (0.25 * slope, 0.125 * bend)
+                let (slope, curvature) = Unit::Tanh.derivatives(0.5 * z);
+                (0.25 * slope, 0.125 * curvature)
             }
             Unit::Relu => (if z > 0.0 { 1.0 } else { 0.0 }, 0.0),
             Unit::Square => (2.0 * z, 2.0),
@@ -168,7 +168,7 @@ impl Unit {
     }
 
     /// All second derivatives over an interval; infinite where a slope jumps.
-    pub fn bends(self, z: Interval) -> Interval {
+    pub fn second_derivatives(self, z: Interval) -> Interval {
         let z = self.domain(z.or_everything());
         let (a, b) = (self.derivatives(z.lower).1, self.derivatives(z.upper).1);
         let crosses = z.lower <= 0.0 && z.upper >= 0.0;
@@ -221,20 +221,20 @@ impl Unit {
         if most.is_nan() { f64::INFINITY } else { most }
     }
 
-    /// `f(z) = slope z + offset + bend ((z - m)^2 - w^2) / 2` up to a radius, over an interval with
+    /// `f(z) = slope z + offset + curvature ((z - m)^2 - w^2) / 2` up to a radius, over an interval with
     /// middle m and half width w, for the slope of a chord: the quadratic through both ends and the
     /// middle. Its error is `f'''/6 (z - l)(z - m)(z - u)`, at most `f''' w^3 / (9 sqrt(3))`.
     /// Nothing where there is none.
-    pub fn bent(self, z: Interval, slope: f64) -> Option<Bend> {
+    pub fn parabola(self, z: Interval, slope: f64) -> Option<Parabola> {
         let (l, u) = (z.lower, z.upper);
         let width = 0.5 * (u - l);
-        // Narrower ones bend by less than they are rounded.
+        // On narrower ones the curvature is less than the rounding.
         if !(width.is_finite() && width > 1e-6 * (1.0 + l.abs().max(u.abs()))) || self.domain(z) != z {
             return None;
         }
         let middle = l + width;
         let (a, b, c) = (self.value(l), self.value(middle), self.value(u));
-        bent(l, u, [a, b, c], slope, self.jerk(z))
+        parabola(l, u, [a, b, c], slope, self.jerk(z))
     }
 
     /// A line with the least error over an interval: its slope is that of the chord, its offset
@@ -303,30 +303,30 @@ impl Unit {
     }
 }
 
-/// See [`Unit::bent`].
+/// See [`Unit::parabola`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bend {
+pub(crate) struct Parabola {
     pub offset: f64,
-    pub bend: f64,
+    pub curvature: f64,
     pub radius: f64,
 }
 
-/// [`Unit::bent`] over `l < u`, finite, with the values at the ends and between, and the largest
+/// [`Unit::parabola`] over `l < u`, finite, with the values at the ends and between, and the largest
 /// size of the third derivative.
 #[inline(always)]
-pub(crate) fn bent(l: f64, u: f64, values: [f64; 3], slope: f64, jerk: f64) -> Option<Bend> {
+pub(crate) fn parabola(l: f64, u: f64, values: [f64; 3], slope: f64, jerk: f64) -> Option<Parabola> {
     let [a, b, c] = values;
     let width = 0.5 * (u - l);
     let (first, last) = (a - slope * l, c - slope * u);
     let offset = 0.5 * (first + last);
     let over = b - slope * (l + width) - offset;
-    let bend = -2.0 * over / (width * width);
+    let curvature = -2.0 * over / (width * width);
     let size = a.abs().max(b.abs()).max(c.abs()) + slope.abs() * l.abs().max(u.abs());
     // 1 / (9 sqrt(3)), rounded up; what rounding leaves between chord and ends counts in full.
     let radius = 0.064_150_1 * width * width * width * jerk
         + 2.0 * (first - last).abs()
         + 8.0 * ROUNDING * (1.0 + size);
-    (radius.is_finite() && bend.is_finite()).then_some(Bend { offset, bend, radius })
+    (radius.is_finite() && curvature.is_finite()).then_some(Parabola { offset, curvature, radius })
 }
 
 fn largest(values: &[f64]) -> f64 {
@@ -423,7 +423,7 @@ mod tests {
         #[test]
         fn what_is_sampled_is_enclosed(z in interval()) {
             for unit in UNITS {
-                let (range, slopes, bends) = (unit.range(z), unit.slopes(z), unit.bends(z));
+                let (range, slopes, second_derivatives) = (unit.range(z), unit.slopes(z), unit.second_derivatives(z));
                 let line = unit.relax(z);
                 let jerk = unit.jerk(z);
                 let mut last: Option<(f64, f64)> = None;
@@ -435,15 +435,15 @@ mod tests {
                         continue;
                     }
                     prop_assert!(range.contains(value), "{unit:?} {z:?} {range:?} {value}");
-                    let (slope, bend) = unit.derivatives(x);
+                    let (slope, curvature) = unit.derivatives(x);
                     prop_assert!(slopes.contains(slope), "{unit:?} {z:?} {slopes:?} {slope}");
-                    prop_assert!(!bend.is_finite() || bends.contains(bend), "{unit:?} {z:?} {bends:?} {bend}");
+                    prop_assert!(!curvature.is_finite() || second_derivatives.contains(curvature), "{unit:?} {z:?} {second_derivatives:?} {curvature}");
                     if let Some((y, before)) = last.filter(|_| unit != Unit::Relu) {
-                        let change = (bend - before).abs();
-                        let most = jerk * (x - y) * (1.0 + 1e-9) + 1e-13 * (1.0 + bend.abs() + before.abs());
+                        let change = (curvature - before).abs();
+                        let most = jerk * (x - y) * (1.0 + 1e-9) + 1e-13 * (1.0 + curvature.abs() + before.abs());
                         prop_assert!(change <= most || !change.is_finite(), "{unit:?} {z:?} {jerk} {change}");
                     }
-                    last = Some((x, bend));
+                    last = Some((x, curvature));
                     let error = (value - line.slope * x - line.offset).abs();
                     prop_assert!(error <= line.radius, "{unit:?} {z:?} {line:?} at {x}: {error}");
                 }

@@ -4,7 +4,7 @@
 use crate::classifier::{ClassifierTape, Precision};
 use crate::network::{LANES, Lanes};
 use crate::scm::{Downstream, Tape};
-use crate::{Form, Problem, Result};
+use crate::{ActionKind, Problem, Result};
 
 /// Classifier, causal model and the features of an action, composed once.
 #[derive(Clone, Debug)]
@@ -143,9 +143,9 @@ impl<'p> Margin<'p> {
     fn act(&self, x: &[Lanes], change: &[Lanes], acted: &mut [Lanes]) {
         for (&i, &change) in self.features.iter().zip(change) {
             acted[i] = change
-                + match self.problem.form() {
-                    Form::Relative => acted[i],
-                    Form::Absolute => x[i],
+                + match self.problem.action_kind() {
+                    ActionKind::Relative => acted[i],
+                    ActionKind::Absolute => x[i],
                 };
         }
     }
@@ -157,11 +157,11 @@ impl<'p> Margin<'p> {
         in_perturbation.fill(Lanes::ZERO);
         perturbed.fill(Lanes::ZERO);
         if let (Some(scm), Some(tape), Some(downstream)) = (self.problem.scm(), &*tape, &self.downstream) {
-            scm.unfollow(downstream, tape, adjoint, perturbed, in_perturbation);
+            scm.backward_action(downstream, tape, adjoint, perturbed, in_perturbation);
         }
         for (&i, in_action) in self.features.iter().zip(in_action) {
             *in_action = adjoint[i];
-            if self.problem.form() == Form::Absolute {
+            if self.problem.action_kind() == ActionKind::Absolute {
                 adjoint[i] = Lanes::ZERO;
             }
         }
@@ -169,7 +169,7 @@ impl<'p> Margin<'p> {
             *perturbed = *perturbed + adjoint;
         }
         match (self.problem.scm(), &*tape) {
-            (Some(scm), Some(tape)) => scm.unperturb(tape, perturbed, in_perturbation),
+            (Some(scm), Some(tape)) => scm.backward_perturbation(tape, perturbed, in_perturbation),
             _ => in_perturbation.copy_from_slice(perturbed),
         }
     }

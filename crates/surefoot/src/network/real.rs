@@ -32,7 +32,7 @@ pub(crate) trait Real:
     fn slope(activation: Activation, h: Self) -> Self;
 
     /// The second derivative of an activation over the first, from its value.
-    fn bend(activation: Activation, h: Self) -> Self;
+    fn curvature(activation: Activation, h: Self) -> Self;
 }
 
 /// [`Real`] for a type: the same formulas, with constants of its precision.
@@ -116,7 +116,7 @@ macro_rules! real {
             }
 
             #[inline(always)]
-            fn bend(activation: Activation, h: $real) -> $real {
+            fn curvature(activation: Activation, h: $real) -> $real {
                 match activation {
                     Activation::Tanh => -2.0 * h,
                     Activation::Relu => 0.0,

@@ -181,7 +181,7 @@ impl<T: Real> Trainable<T> {
                 // z enters the tangent s'(z) dz as well: by s''(z) dz = (s''/s') h' with
                 // h' = s'(z) dz.
                 transposed.apply(&tangent_adjoint[..outputs], &mut next_tangent[..inputs]);
-                self.bend(&mut next[..inputs], &next_tangent[..inputs], below, &tangents[k]);
+                self.curvature(&mut next[..inputs], &next_tangent[..inputs], below, &tangents[k]);
                 kernel::multiply_slopes(self.activation, &mut next_tangent[..inputs], below);
             }
             std::mem::swap(adjoint, next);
@@ -199,11 +199,17 @@ impl<T: Real> Trainable<T> {
         }
     }
 
-    fn bend(&self, sums: &mut [Lanes<T>], adjoints: &[Lanes<T>], values: &[Lanes<T>], tangents: &[Lanes<T>]) {
+    fn curvature(
+        &self,
+        sums: &mut [Lanes<T>],
+        adjoints: &[Lanes<T>],
+        values: &[Lanes<T>],
+        tangents: &[Lanes<T>],
+    ) {
         for (i, sum) in sums.iter_mut().enumerate() {
             for l in 0..LANES {
-                let bend = T::bend(self.activation, values[i].0[l]);
-                sum.0[l] = sum.0[l] + adjoints[i].0[l] * bend * tangents[i].0[l];
+                let curvature = T::curvature(self.activation, values[i].0[l]);
+                sum.0[l] = sum.0[l] + adjoints[i].0[l] * curvature * tangents[i].0[l];
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::affine::Affine;
 use super::message::{Graph, Node, TensorMessage, ValueInfo, data_type};
 use super::tensor::Tensor;
-use super::{Misuse, ModelFile, OnnxProblem};
+use super::{ModelFile, OnnxProblem, UnsupportedUse};
 use crate::{Activation, Layer, Network};
 
 type Result<T> = std::result::Result<T, OnnxProblem>;
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
             Some(tensor) => Tensor::read(tensor, self.file).map(Value::Constant),
             None if name.is_empty() => {
                 let (found, expected) = (node.inputs.len(), position + 1);
-                Err(misuse(node, place, Misuse::Inputs { found, expected }))
+                Err(misuse(node, place, UnsupportedUse::Inputs { found, expected }))
             }
             None => Err(OnnxProblem::Unknown { node: place.into(), value: name.into() }),
         }
@@ -136,8 +136,8 @@ impl<'a> Reader<'a> {
     pub fn columns(&self, node: &Node, place: &str, position: usize) -> Result<Affine> {
         match self.operand(node, place, position)? {
             Value::Columns(columns) => Ok(columns),
-            Value::Constant(_) => Err(misuse(node, place, Misuse::OnlyConstants)),
-            Value::Decision(_) => Err(misuse(node, place, Misuse::Decision)),
+            Value::Constant(_) => Err(misuse(node, place, UnsupportedUse::OnlyConstants)),
+            Value::Decision(_) => Err(misuse(node, place, UnsupportedUse::Decision)),
         }
     }
 
@@ -145,8 +145,8 @@ impl<'a> Reader<'a> {
     pub fn constant(&self, node: &Node, place: &str, position: usize) -> Result<Tensor> {
         match self.operand(node, place, position)? {
             Value::Constant(tensor) => Ok(tensor),
-            Value::Columns(_) => Err(misuse(node, place, Misuse::NoConstant)),
-            Value::Decision(_) => Err(misuse(node, place, Misuse::Decision)),
+            Value::Columns(_) => Err(misuse(node, place, UnsupportedUse::NoConstant)),
+            Value::Decision(_) => Err(misuse(node, place, UnsupportedUse::Decision)),
         }
     }
 
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
         columns: Affine,
         activation: Activation,
     ) -> Result<Affine> {
-        let misfit = || misuse(node, place, Misuse::NoWidth);
+        let misfit = || misuse(node, place, UnsupportedUse::NoWidth);
         // Two opposite logits are one probability and what is missing to one.
         if activation == Activation::Sigmoid && columns.is_opposite() {
             let probability = columns.only(1).ok_or_else(misfit)?;
@@ -268,6 +268,6 @@ impl<'a> Reader<'a> {
 }
 
 /// That an operator does something that is not understood.
-pub fn misuse(node: &Node, place: &str, reason: Misuse) -> OnnxProblem {
+pub fn misuse(node: &Node, place: &str, reason: UnsupportedUse) -> OnnxProblem {
     OnnxProblem::Use { operator: node.operator.clone(), node: place.into(), reason }
 }

@@ -4,7 +4,7 @@ use super::affine::Affine;
 use super::graph::{Reader, Value, misuse};
 use super::message::{Attribute, Node, data_type};
 use super::tensor::Tensor;
-use super::{Misuse, OnnxProblem};
+use super::{OnnxProblem, UnsupportedUse};
 use crate::Activation;
 
 type Result<T> = std::result::Result<T, OnnxProblem>;
@@ -38,7 +38,7 @@ impl Reader<'_> {
             "Add" | "Sub" | "Mul" | "Div" if is_plain => one(Value::Columns(self.arithmetic(node, place)?)),
             "Neg" if is_plain => {
                 let columns = self.columns(node, place, 0)?.times(&[-1.0]);
-                one(Value::Columns(columns.ok_or_else(|| misuse(node, place, Misuse::NoWidth))?))
+                one(Value::Columns(columns.ok_or_else(|| misuse(node, place, UnsupportedUse::NoWidth))?))
             }
             "Relu" if is_plain => self.layer(node, place, Activation::Relu),
             "Tanh" if is_plain => self.layer(node, place, Activation::Tanh),
@@ -55,7 +55,7 @@ impl Reader<'_> {
                 self.along_columns(node, place, "axis", 0)?;
                 let columns = self.columns(node, place, 0)?;
                 if columns.width() != Some(2) {
-                    return Err(misuse(node, place, Misuse::NotTwoClasses));
+                    return Err(misuse(node, place, UnsupportedUse::NotTwoClasses));
                 }
                 one(Value::Decision(columns))
             }
@@ -78,7 +78,7 @@ impl Reader<'_> {
 
     /// The probabilities of two classes: `(1 - p, p)` with the sigmoid p of the difference.
     fn softmax(&mut self, node: &Node, place: &str, columns: Affine) -> Result<Affine> {
-        let width = columns.width().ok_or_else(|| misuse(node, place, Misuse::NoWidth))?;
+        let width = columns.width().ok_or_else(|| misuse(node, place, UnsupportedUse::NoWidth))?;
         let two =
             || OnnxProblem::Classes { output: node.outputs.first().cloned().unwrap_or_default(), width };
         let difference = columns.difference().ok_or_else(two)?;
@@ -106,7 +106,7 @@ impl Reader<'_> {
         match value {
             Value::Decision(columns) => Ok(Value::Decision(columns)),
             value if keeps => Ok(value),
-            _ => Err(misuse(node, place, Misuse::LosesDigits(to))),
+            _ => Err(misuse(node, place, UnsupportedUse::LosesDigits(to))),
         }
     }
 
@@ -117,12 +117,12 @@ impl Reader<'_> {
             return Err(misuse(
                 node,
                 place,
-                Misuse::Attribute { attribute: "perm", value: format!("{order:?}") },
+                UnsupportedUse::Attribute { attribute: "perm", value: format!("{order:?}") },
             ));
         }
         let matrix = self.constant(node, place, 0)?.matrix();
-        let matrix =
-            matrix.map_err(|dimensions| misuse(node, place, Misuse::Shape { dimensions, width: None }))?;
+        let matrix = matrix
+            .map_err(|dimensions| misuse(node, place, UnsupportedUse::Shape { dimensions, width: None }))?;
         let dimensions = vec![matrix.ncols(), matrix.nrows()];
         Ok(Tensor { dimensions, numbers: matrix.t().iter().copied().collect() })
     }
@@ -132,7 +132,7 @@ impl Reader<'_> {
         let value = self.operand(node, place, 0)?;
         let Value::Columns(columns) = &value else { return Ok(value) };
         let refused = |attribute: &'static str, value: String| {
-            Err(misuse(node, place, Misuse::Attribute { attribute, value }))
+            Err(misuse(node, place, UnsupportedUse::Attribute { attribute, value }))
         };
         match node.operator.as_str() {
             "Flatten" => {
@@ -150,7 +150,9 @@ impl Reader<'_> {
                     let width = *last as usize;
                     self.afford(place, width.checked_mul(2))?;
                     let columns = columns.clone().with_width(width);
-                    return Ok(Value::Columns(columns.ok_or_else(|| misuse(node, place, Misuse::NoWidth))?));
+                    return Ok(Value::Columns(
+                        columns.ok_or_else(|| misuse(node, place, UnsupportedUse::NoWidth))?,
+                    ));
                 }
                 let stays = match shape[..] {
                     [first, -1.0] => first == 0.0,
@@ -178,11 +180,15 @@ impl Reader<'_> {
         let columns = self.columns(node, place, 0)?;
         let is_general = node.operator == "Gemm";
         if is_general && whole(node, "transA", 0) != 0 {
-            return Err(misuse(node, place, Misuse::Attribute { attribute: "transA", value: "1".into() }));
+            return Err(misuse(
+                node,
+                place,
+                UnsupportedUse::Attribute { attribute: "transA", value: "1".into() },
+            ));
         }
         let weight = self.constant(node, place, 1)?.matrix();
         let misfit = |dimensions: Vec<usize>, columns: &Affine| {
-            misuse(node, place, Misuse::Shape { dimensions, width: columns.width() })
+            misuse(node, place, UnsupportedUse::Shape { dimensions, width: columns.width() })
         };
         let mut weight = weight.map_err(|dimensions| misfit(dimensions, &columns))?;
         let factor = |name: &str| attribute(node, name).map_or(1.0, |attribute| f64::from(attribute.float));
@@ -202,7 +208,8 @@ impl Reader<'_> {
         let row = bias.row(result.width()).ok_or_else(|| misfit(bias.dimensions.clone(), &result))?;
         let row: Vec<f64> = row.iter().map(|number| factor("beta") * number).collect();
         let width = result.width();
-        let fault = || misuse(node, place, Misuse::Shape { dimensions: bias.dimensions.clone(), width });
+        let fault =
+            || misuse(node, place, UnsupportedUse::Shape { dimensions: bias.dimensions.clone(), width });
         result.plus(&row).ok_or_else(fault)
     }
 
@@ -213,15 +220,18 @@ impl Reader<'_> {
             (Value::Columns(columns), Value::Constant(tensor)) => (columns, tensor, false),
             (Value::Constant(tensor), Value::Columns(columns)) => (columns, tensor, true),
             (Value::Constant(_), Value::Constant(_)) => {
-                return Err(misuse(node, place, Misuse::OnlyConstants));
+                return Err(misuse(node, place, UnsupportedUse::OnlyConstants));
             }
             (Value::Decision(_), _) | (_, Value::Decision(_)) => {
-                return Err(misuse(node, place, Misuse::Decision));
+                return Err(misuse(node, place, UnsupportedUse::Decision));
             }
-            (Value::Columns(_), Value::Columns(_)) => return Err(misuse(node, place, Misuse::NoConstant)),
+            (Value::Columns(_), Value::Columns(_)) => {
+                return Err(misuse(node, place, UnsupportedUse::NoConstant));
+            }
         };
         let width = columns.width();
-        let misfit = || misuse(node, place, Misuse::Shape { dimensions: tensor.dimensions.clone(), width });
+        let misfit =
+            || misuse(node, place, UnsupportedUse::Shape { dimensions: tensor.dimensions.clone(), width });
         let row = tensor.row(width).ok_or_else(misfit)?;
         let of = |f: fn(f64) -> f64| -> Vec<f64> { row.iter().map(|&number| f(number)).collect() };
         let result = match (node.operator.as_str(), is_swapped) {
@@ -230,7 +240,7 @@ impl Reader<'_> {
             ("Sub", true) => columns.times(&[-1.0]).and_then(|negative| negative.plus(row)),
             ("Mul", _) => columns.times(row),
             ("Div", false) => columns.times(&of(|number| 1.0 / number)),
-            _ => return Err(misuse(node, place, Misuse::NoConstant)),
+            _ => return Err(misuse(node, place, UnsupportedUse::NoConstant)),
         };
         result.ok_or_else(misfit)
     }
@@ -242,14 +252,14 @@ impl Reader<'_> {
         let width = parts.iter().map(Affine::width).sum::<Option<usize>>();
         let first = parts.first().and_then(|first| first.size_with(width?));
         self.afford(place, first)?;
-        Affine::beside(parts).ok_or_else(|| misuse(node, place, Misuse::NoConstant))
+        Affine::beside(parts).ok_or_else(|| misuse(node, place, UnsupportedUse::NoConstant))
     }
 
     /// Values that are probabilities, and hence their own absolute values.
     fn probabilities(&self, node: &Node, place: &str) -> Result<Affine> {
         let columns = self.columns(node, place, 0)?;
         if !self.is_probability(&columns) {
-            return Err(misuse(node, place, Misuse::NotProbabilities));
+            return Err(misuse(node, place, UnsupportedUse::NotProbabilities));
         }
         Ok(columns)
     }
@@ -257,14 +267,15 @@ impl Reader<'_> {
     /// The sum of the probabilities of two classes, which is one.
     fn sum(&self, node: &Node, place: &str) -> Result<Tensor> {
         let columns = self.columns(node, place, 0)?;
-        let sum = columns.constant_sum().ok_or_else(|| misuse(node, place, Misuse::NotProbabilities))?;
+        let sum =
+            columns.constant_sum().ok_or_else(|| misuse(node, place, UnsupportedUse::NotProbabilities))?;
         let axes = match attribute(node, "axes") {
             Some(attribute) => attribute.wholes.iter().map(|&axis| axis as f64).collect(),
             None => self.constant(node, place, 1)?.numbers,
         };
         if !matches!(axes[..], [1.0] | [-1.0]) {
             let value = format!("{axes:?}");
-            return Err(misuse(node, place, Misuse::Attribute { attribute: "axes", value }));
+            return Err(misuse(node, place, UnsupportedUse::Attribute { attribute: "axes", value }));
         }
         Ok(Tensor { dimensions: vec![1, 1], numbers: vec![sum] })
     }
@@ -277,7 +288,7 @@ impl Reader<'_> {
         let width = columns.width();
         let misfit = || {
             let dimensions = vec![offset.len(), scale.len()];
-            misuse(node, place, Misuse::Shape { dimensions, width })
+            misuse(node, place, UnsupportedUse::Shape { dimensions, width })
         };
         if offset.is_empty() || scale.is_empty() {
             return Err(misfit());
@@ -290,12 +301,12 @@ impl Reader<'_> {
         let norm = attribute(node, "norm").map_or(&b"MAX"[..], |attribute| &attribute.text);
         if norm != b"L1" {
             let value = String::from_utf8_lossy(norm).into_owned();
-            return Err(misuse(node, place, Misuse::Attribute { attribute: "norm", value }));
+            return Err(misuse(node, place, UnsupportedUse::Attribute { attribute: "norm", value }));
         }
         let columns = self.probabilities(node, place)?;
         let sum = columns.constant_sum().filter(|&sum| sum > 0.0);
         let scaled = sum.and_then(|sum| columns.times(&[1.0 / sum]));
-        scaled.ok_or_else(|| misuse(node, place, Misuse::NotProbabilities))
+        scaled.ok_or_else(|| misuse(node, place, UnsupportedUse::NotProbabilities))
     }
 
     /// A logistic regression: decision and probabilities.
@@ -313,7 +324,7 @@ impl Reader<'_> {
         let width = coefficients.len() / classes;
         let misfit = |columns: &Affine| {
             let dimensions = vec![classes, width];
-            misuse(node, place, Misuse::Shape { dimensions, width: columns.width() })
+            misuse(node, place, UnsupportedUse::Shape { dimensions, width: columns.width() })
         };
         self.afford(place, columns.size_with(classes))?;
         let weight = ndarray::Array2::from_shape_vec((classes, width), coefficients);
@@ -328,10 +339,14 @@ impl Reader<'_> {
             }
             (b"LOGISTIC", _) => self.activate(node, place, scores, Activation::Sigmoid)?,
             (b"SOFTMAX", 2) => self.softmax(node, place, scores)?,
-            (b"NONE", _) => return Err(misuse(node, place, Misuse::RawScores)),
+            (b"NONE", _) => return Err(misuse(node, place, UnsupportedUse::RawScores)),
             (other, _) => {
                 let value = String::from_utf8_lossy(other).into_owned();
-                return Err(misuse(node, place, Misuse::Attribute { attribute: "post_transform", value }));
+                return Err(misuse(
+                    node,
+                    place,
+                    UnsupportedUse::Attribute { attribute: "post_transform", value },
+                ));
             }
         };
         Ok(vec![Value::Decision(probabilities.clone()), Value::Columns(probabilities)])
@@ -341,9 +356,11 @@ impl Reader<'_> {
     fn along_columns(&self, node: &Node, place: &str, name: &'static str, default: i64) -> Result<()> {
         match whole(node, name, default) {
             1 | -1 => Ok(()),
-            other => {
-                Err(misuse(node, place, Misuse::Attribute { attribute: name, value: other.to_string() }))
-            }
+            other => Err(misuse(
+                node,
+                place,
+                UnsupportedUse::Attribute { attribute: name, value: other.to_string() },
+            )),
         }
     }
 }

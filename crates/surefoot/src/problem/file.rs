@@ -13,7 +13,9 @@ use crate::error::FileProblem;
 use crate::file::{ModelFolder, read_to_string};
 use crate::magnitude::is_moderate;
 use crate::onnx::external_files;
-use crate::{Classifier, Constraint, Cost, Error, Features, Forbidden, Form, Norm, NormKind, Result, Scm};
+use crate::{
+    ActionKind, Classifier, Constraint, Cost, Error, Features, Forbidden, Norm, NormKind, Result, Scm,
+};
 
 /// A problem file as far as it goes: a draft may lack its classifier or its equations.
 ///
@@ -59,7 +61,7 @@ struct Settings {
     epsilon: f64,
     norm: Norm,
     cost: Cost,
-    form: Form,
+    form: ActionKind,
     limits_on: LimitsOn,
     safety: f64,
 }
@@ -237,7 +239,7 @@ impl ProblemFile {
     }
 
     /// How effort is measured, whether actions are changes or levels, and the margin to keep.
-    pub fn settings(&self) -> (Cost, Form, f64) {
+    pub fn settings(&self) -> (Cost, ActionKind, f64) {
         (self.settings.cost, self.settings.form, self.settings.safety)
     }
 
@@ -264,7 +266,7 @@ impl ProblemFile {
             .with_uncertainty(norm, epsilon)?
             .with_safety(safety)?
             .with_cost(cost)
-            .with_form(form)
+            .with_action_kind(form)
             .with_limits_on(limits_on)?
             .with_constraints(self.constraints.clone())?
             .with_forbidden(self.forbidden.clone())?;
@@ -309,7 +311,7 @@ fn read_settings(top: &mut Fields<'_>, norm_weights: Option<Vec<f64>>) -> Settin
         None => Norm::unweighted(kind),
     };
     let cost = top.choice("cost", &[("l1", Cost::L1), ("l2", Cost::L2)]).unwrap_or_default();
-    let forms = [("relative", Form::Relative), ("absolute", Form::Absolute)];
+    let forms = [("relative", ActionKind::Relative), ("absolute", ActionKind::Absolute)];
     let form = top.choice("form", &forms).unwrap_or_default();
     let subjects = [("outcome", LimitsOn::Outcome), ("action", LimitsOn::Action)];
     let limits_on = top.choice("limits_on", &subjects).unwrap_or_default();

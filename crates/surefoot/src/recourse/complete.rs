@@ -33,7 +33,7 @@
 //! intervention, a relative action that leaves it as it is might as well not name it.
 
 mod boxes;
-mod far;
+mod cones;
 mod finish;
 mod requirements;
 mod solve;
@@ -41,15 +41,15 @@ mod solve;
 use super::{require_budget, require_gap};
 use crate::action::{MOST_ACTIONABLE, intervention_sets};
 use crate::certify::{Budget, Certificate};
-use crate::{Error, Form, Outcome, Problem, Recourse, Result};
+use crate::{ActionKind, Error, Outcome, Problem, Recourse, Result};
 
 /// How often room is asked for, where a proof fails without: more if that was not enough, less if
 /// nothing has as much.
-const ROOMS: usize = 6;
+const MAX_MARGIN_RETRIES: usize = 6;
 /// By how much the classifier is stricter, in units of the logit, if nothing else helps.
 const STRICTER: [f64; 2] = [0.05, 0.25];
 /// What is dearer by more than this than it need be may be found cheaper with room.
-const DEAR: f64 = 0.05;
+const LARGE_GAP: f64 = 0.05;
 /// Where an answer is not settled, a search with one part in so many of the budget is made as well.
 const STEP: usize = 4;
 /// No search has a smaller budget than this, unless it was asked for.
@@ -149,7 +149,7 @@ impl<'p> Complete<'p> {
         if !causal && count > MOST_ACTIONABLE {
             return Err(Error::TooManyActionable { count, most: MOST_ACTIONABLE });
         }
-        if let (Some(scm), Form::Relative) = (problem.scm(), problem.form()) {
+        if let (Some(scm), ActionKind::Relative) = (problem.scm(), problem.action_kind()) {
             let actionable = problem.features().actionable();
             sets.retain(|set| {
                 let downstream = scm.downstream(set);
@@ -205,7 +205,7 @@ impl<'p> Complete<'p> {
 
     fn prove_once(&self, individual: &[f64]) -> Result<Proof> {
         let proof = solve::Solver::new(self, individual)?.run()?;
-        let is_dear = !proof.outcome.is_settled(DEAR);
+        let is_dear = !proof.outcome.is_settled(LARGE_GAP);
         if is_dear { self.with_room(individual, proof) } else { Ok(proof) }
     }
 
@@ -220,7 +220,7 @@ impl<'p> Complete<'p> {
                 known.push(reason.perturbation.clone());
             }
         }
-        for _ in 0..ROOMS {
+        for _ in 0..MAX_MARGIN_RETRIES {
             let (bound, least) = match &proof.outcome {
                 Outcome::Undecided(undecided) => (undecided.cost_bound, f64::INFINITY),
                 Outcome::Found(found) => (found.cost_bound, found.cost),
@@ -237,9 +237,10 @@ impl<'p> Complete<'p> {
             // A threshold so close to 1 that it cannot be raised leaves no room.
             let Ok(problem) = self.problem.stricter(room) else { break };
             let stricter = Complete { problem: &problem, ..settings.clone() };
-            let (seeming, evaluations) = solve::Solver::new(&stricter, individual)?.seeming(&known);
+            let (cheapest_unproven, evaluations) =
+                solve::Solver::new(&stricter, individual)?.cheapest_unproven(&known);
             proof.evaluations += evaluations;
-            let Some((set, change, cost)) = seeming else {
+            let Some((set, change, cost)) = cheapest_unproven else {
                 room *= 0.5;
                 continue;
             };

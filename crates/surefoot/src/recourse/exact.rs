@@ -21,14 +21,14 @@
 
 mod constrained;
 mod reach;
-mod whole;
+mod integer;
 
 use ndarray::Array2;
 
 use super::{Outcome, Recourse, Settings, Shortfall, Undecided};
 use crate::action::{feasible_change, intervention_sets};
 use crate::margin::counterfactual;
-use crate::{Action, Complete, Constraint, Cost, Error, Feature, Form, Problem, Result};
+use crate::{Action, ActionKind, Complete, Constraint, Cost, Error, Feature, Problem, Result};
 
 /// The exact solver, prepared once for a problem and used for any number of individuals.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub struct Exact<'p> {
     requirement_reach: Vec<Vec<f64>>,
     sets: Vec<Set>,
     /// Whether actions take whole values.
-    is_whole: bool,
+    is_integer: bool,
     /// For individuals whom [`Complete`] answers.
     settings: Settings,
 }
@@ -109,7 +109,7 @@ impl<'p> Exact<'p> {
             Some(scm) => scm.coefficients()?,
             None => Array2::zeros((weights.len(), weights.len())),
         };
-        let is_whole = problem.whole_feature().is_some();
+        let is_integer = problem.whole_feature().is_some();
         let mut exact = Self {
             problem,
             weights,
@@ -117,7 +117,7 @@ impl<'p> Exact<'p> {
             reach: Vec::new(),
             requirement_reach: Vec::new(),
             sets: Vec::new(),
-            is_whole,
+            is_integer,
             settings: Settings::default(),
         };
         exact.reach = exact.sizes(weights, &[]);
@@ -198,9 +198,9 @@ impl<'p> Exact<'p> {
 
     /// What a unit of perturbation of each feature adds to the score once the action is taken.
     fn response(&self, intervention: &[usize]) -> Result<Vec<f64>> {
-        let cut = match self.problem.form() {
-            Form::Relative => &[],
-            Form::Absolute => intervention,
+        let cut = match self.problem.action_kind() {
+            ActionKind::Relative => &[],
+            ActionKind::Absolute => intervention,
         };
         let mut response = match self.problem.scm() {
             None => self.weights.to_vec(),
@@ -233,7 +233,7 @@ impl<'p> Exact<'p> {
         if score >= 0.0 {
             return Ok((Outcome::AlreadyFavourable, 0));
         }
-        let outcome = match self.is_whole {
+        let outcome = match self.is_integer {
             true => self.solve_whole(individual, score)?,
             false => Some(self.solve_real(individual, score)?),
         };

@@ -162,7 +162,7 @@ impl Scm {
 
     /// Back through the second pass: takes the adjoints of `tape.acted` and adds to those of
     /// `tape.perturbed` and of the perturbation. Adjoints of features downstream are used up.
-    pub(crate) fn unfollow(
+    pub(crate) fn backward_action(
         &self,
         downstream: &Downstream,
         tape: &Tape,
@@ -192,7 +192,12 @@ impl Scm {
 
     /// Back through the first pass: adds the adjoints of `tape.perturbed` to those of the
     /// perturbation and uses them up.
-    pub(crate) fn unperturb(&self, tape: &Tape, perturbed: &mut [Lanes], perturbation: &mut [Lanes]) {
+    pub(crate) fn backward_perturbation(
+        &self,
+        tape: &Tape,
+        perturbed: &mut [Lanes],
+        perturbation: &mut [Lanes],
+    ) {
         for &i in self.order.iter().rev() {
             let adjoint = std::mem::replace(&mut perturbed[i], Lanes::ZERO) * tape.unclipped[i];
             perturbation[i] = perturbation[i] + adjoint;

@@ -2,7 +2,7 @@
 //! [`block`](super::block) with forms in place of numbers.
 
 use super::{Downstream, Node, Scm};
-use crate::graph::{Builder, Form};
+use crate::graph::{AffineForm, Builder};
 
 /// What a value may differ from itself after a trip through its noise, relative to values
 /// beyond 1: equations are refused where it is more.
@@ -15,9 +15,9 @@ pub(crate) struct Known<'f> {
     pub x: &'f [f64],
     pub noise: &'f [f64],
     /// The perturbation, and the perturbed individual with what [`Scm::compose_noise`] gives.
-    pub perturbation: &'f [Form],
-    pub perturbed: &'f [Form],
-    pub noise_of_perturbed: &'f [Option<Form>],
+    pub perturbation: &'f [AffineForm],
+    pub perturbed: &'f [AffineForm],
+    pub noise_of_perturbed: &'f [Option<AffineForm>],
 }
 
 impl Scm {
@@ -27,16 +27,16 @@ impl Scm {
         graph: &mut Builder<'a>,
         x: &[f64],
         noise: &[f64],
-        perturbation: &[Form],
-    ) -> Vec<Form> {
-        let mut perturbed = vec![Form::default(); x.len()];
+        perturbation: &[AffineForm],
+    ) -> Vec<AffineForm> {
+        let mut perturbed = vec![AffineForm::default(); x.len()];
         for &i in &self.order {
             let node = &self.nodes[i];
-            let parents: Vec<Form> = node.parents.iter().map(|&p| perturbed[p].clone()).collect();
+            let parents: Vec<AffineForm> = node.parents.iter().map(|&p| perturbed[p].clone()).collect();
             let value = if node.parents.is_empty() {
-                Form::constant(x[i])
+                AffineForm::constant(x[i])
             } else {
-                let value = node.mechanism.compose(graph, &parents, &Form::constant(noise[i]));
+                let value = node.mechanism.compose(graph, &parents, &AffineForm::constant(noise[i]));
                 self.with_error_of_trip(graph, i, x, noise, value)
             };
             // Whoever is shifted beyond a clip is nobody; a shift only as far as the clip is smaller,
@@ -54,8 +54,8 @@ impl Scm {
         i: usize,
         x: &[f64],
         noise: &[f64],
-        value: Form,
-    ) -> Form {
+        value: AffineForm,
+    ) -> AffineForm {
         if value.as_constant().is_some() {
             return value;
         }
@@ -64,7 +64,7 @@ impl Scm {
         if error <= 1e-13 * x[i].abs().max(1.0) {
             return value;
         }
-        let slack = graph.slack(error, &Form::constant(0.0));
+        let slack = graph.slack(error, &AffineForm::constant(0.0));
         value.plus(1.0, &slack)
     }
 
@@ -74,12 +74,12 @@ impl Scm {
         &'a self,
         graph: &mut Builder<'a>,
         downstream: &Downstream,
-        perturbed: &[Form],
-    ) -> Vec<Option<Form>> {
+        perturbed: &[AffineForm],
+    ) -> Vec<Option<AffineForm>> {
         let mut noise = vec![None; self.nodes.len()];
         for &i in downstream.0.iter().filter(|&&i| !self.nodes[i].mechanism.is_additive()) {
             let Node { parents, mechanism } = &self.nodes[i];
-            let parents: Vec<Form> = parents.iter().map(|&p| perturbed[p].clone()).collect();
+            let parents: Vec<AffineForm> = parents.iter().map(|&p| perturbed[p].clone()).collect();
             noise[i] = Some(mechanism.compose_noise(graph, &parents, &perturbed[i]));
         }
         noise
@@ -92,13 +92,14 @@ impl Scm {
         graph: &mut Builder<'a>,
         downstream: &Downstream,
         known: &Known<'_>,
-        acted: &mut [Form],
+        acted: &mut [AffineForm],
     ) {
         let Known { x, noise, perturbation, perturbed, noise_of_perturbed } = *known;
         for &i in &downstream.0 {
             let node = &self.nodes[i];
-            let of =
-                |values: &[Form]| -> Vec<Form> { node.parents.iter().map(|&p| values[p].clone()).collect() };
+            let of = |values: &[AffineForm]| -> Vec<AffineForm> {
+                node.parents.iter().map(|&p| values[p].clone()).collect()
+            };
             let parents = of(acted);
             if parents == of(perturbed) {
                 // Copied rather than computed again.
@@ -107,7 +108,7 @@ impl Scm {
             }
             let value = match &noise_of_perturbed[i] {
                 None => {
-                    let value = node.mechanism.compose(graph, &parents, &Form::constant(noise[i]));
+                    let value = node.mechanism.compose(graph, &parents, &AffineForm::constant(noise[i]));
                     self.with_error_of_trip(graph, i, x, noise, value).plus(1.0, &perturbation[i])
                 }
                 Some(noise) => node.mechanism.compose(graph, &parents, noise),

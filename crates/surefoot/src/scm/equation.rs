@@ -4,8 +4,8 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::{formula, linear, network};
-use crate::content::Content;
-use crate::graph::{Builder, Form};
+use crate::digest::Digest;
+use crate::graph::{AffineForm, Builder};
 use crate::network::{Lanes, Network, Workspace};
 use crate::{Error, Features, Result};
 
@@ -74,19 +74,29 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     }
 
     /// [`Mechanism::clip`] as a part of a graph.
-    fn compose_clip<'a>(&'a self, _: &mut Builder<'a>, _: &[Form], value: Form) -> Form {
+    fn compose_clip<'a>(&'a self, _: &mut Builder<'a>, _: &[AffineForm], value: AffineForm) -> AffineForm {
         value
     }
 
     /// What it says, for a hash.
-    fn tell(&self, content: &mut Content);
+    fn digest(&self, digest: &mut Digest);
 
     /// The value as a part of a graph.
-    fn compose<'a>(&'a self, graph: &mut Builder<'a>, parents: &[Form], noise: &Form) -> Form;
+    fn compose<'a>(
+        &'a self,
+        graph: &mut Builder<'a>,
+        parents: &[AffineForm],
+        noise: &AffineForm,
+    ) -> AffineForm;
 
     /// The noise that gives this value as a part of a graph; where the noise is additive it is
     /// not asked for.
-    fn compose_noise<'a>(&'a self, graph: &mut Builder<'a>, _: &[Form], value: &Form) -> Form {
+    fn compose_noise<'a>(
+        &'a self,
+        graph: &mut Builder<'a>,
+        _: &[AffineForm],
+        value: &AffineForm,
+    ) -> AffineForm {
         graph.slack(f64::INFINITY, value)
     }
 }

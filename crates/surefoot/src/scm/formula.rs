@@ -3,9 +3,9 @@
 mod root;
 
 use super::equation::Mechanism;
-use crate::content::Content;
+use crate::digest::Digest;
 use crate::expression::{Arithmetic, Clip, Expression, FormulaProblem, Input, Obstacle, Operator, Trend};
-use crate::graph::{Builder, Form, Implicit, Interval, Intervals};
+use crate::graph::{AffineForm, Builder, Implicit, Interval, Intervals};
 use crate::network::{Lanes, Workspace};
 use crate::{Error, Feature, Features, Result};
 use root::{last, root};
@@ -264,11 +264,11 @@ impl Mechanism for Formula {
         self.expression.evaluate(&input).map(|value| self.feature.standardise(value))
     }
 
-    fn tell(&self, content: &mut Content) {
-        content.text("formula");
-        content.text(&self.expression.canonical());
+    fn digest(&self, digest: &mut Digest) {
+        digest.text("formula");
+        digest.text(&self.expression.canonical());
         if let Inversion::Given { expression, .. } = &self.inversion {
-            content.text(&expression.canonical());
+            digest.text(&expression.canonical());
         }
     }
 
@@ -324,7 +324,12 @@ impl Mechanism for Formula {
         }
     }
 
-    fn compose_clip<'a>(&'a self, graph: &mut Builder<'a>, parents: &[Form], value: Form) -> Form {
+    fn compose_clip<'a>(
+        &'a self,
+        graph: &mut Builder<'a>,
+        parents: &[AffineForm],
+        value: AffineForm,
+    ) -> AffineForm {
         if self.clips.is_empty() {
             return value;
         }
@@ -336,19 +341,29 @@ impl Mechanism for Formula {
         clipped.shifted(-self.feature.mean).scaled(1.0 / self.feature.std)
     }
 
-    fn compose<'a>(&'a self, graph: &mut Builder<'a>, parents: &[Form], noise: &Form) -> Form {
+    fn compose<'a>(
+        &'a self,
+        graph: &mut Builder<'a>,
+        parents: &[AffineForm],
+        noise: &AffineForm,
+    ) -> AffineForm {
         let own = self.compose_own(graph, &self.expression, &self.slots, parents, noise);
         own.shifted(-self.feature.mean).scaled(1.0 / self.feature.std)
     }
 
-    fn compose_noise<'a>(&'a self, graph: &mut Builder<'a>, parents: &[Form], value: &Form) -> Form {
+    fn compose_noise<'a>(
+        &'a self,
+        graph: &mut Builder<'a>,
+        parents: &[AffineForm],
+        value: &AffineForm,
+    ) -> AffineForm {
         let own = value.clone().scaled(self.feature.std).shifted(self.feature.mean);
         match &self.inversion {
             Inversion::Given { expression, slots } => {
                 self.compose_own(graph, expression, slots, parents, &own)
             }
             Inversion::Additive { coefficient } => {
-                let without = Form::constant(0.0);
+                let without = AffineForm::constant(0.0);
                 let without = self.compose_own(graph, &self.inside, &self.slots, parents, &without);
                 own.plus(-1.0, &without).scaled(1.0 / coefficient)
             }
@@ -366,9 +381,9 @@ impl Formula {
         graph: &mut Builder<'a>,
         expression: &Expression,
         slots: &[Slot],
-        parents: &[Form],
-        other: &Form,
-    ) -> Form {
+        parents: &[AffineForm],
+        other: &AffineForm,
+    ) -> AffineForm {
         let own = |j: usize| parents[j].clone().scaled(self.parents[j].std).shifted(self.parents[j].mean);
         expression.fold(graph, &|slot| match slots[slot] {
             Slot::Parent(j) => own(j),

@@ -1,8 +1,8 @@
 //! `X := coefficients . parents + intercept + u`.
 
 use super::equation::Mechanism;
-use crate::content::Content;
-use crate::graph::{Builder, Form};
+use crate::digest::Digest;
+use crate::graph::{AffineForm, Builder};
 use crate::magnitude::is_moderate;
 use crate::network::{Lanes, Workspace};
 use crate::{Error, Feature, Result};
@@ -65,10 +65,10 @@ impl Mechanism for Linear {
         terms.fold(noise.map(|u| u + self.intercept), |sum, (&c, &p)| sum.zip(p, |sum, p| sum + c * p))
     }
 
-    fn tell(&self, content: &mut Content) {
-        content.text("linear");
-        content.numbers(self.coefficients.iter());
-        content.number(self.intercept);
+    fn digest(&self, digest: &mut Digest) {
+        digest.text("linear");
+        digest.numbers(self.coefficients.iter());
+        digest.number(self.intercept);
     }
 
     fn is_additive(&self) -> bool {
@@ -78,7 +78,7 @@ impl Mechanism for Linear {
     fn coefficients(&self) -> Option<Vec<f64>> {
         Some(self.coefficients.clone())
     }
-    fn compose<'a>(&'a self, _: &mut Builder<'a>, parents: &[Form], noise: &Form) -> Form {
+    fn compose<'a>(&'a self, _: &mut Builder<'a>, parents: &[AffineForm], noise: &AffineForm) -> AffineForm {
         let terms = self.coefficients.iter().zip(parents);
         terms.fold(noise.clone().shifted(self.intercept), |sum, (&c, parent)| sum.plus(c, parent))
     }

@@ -1,8 +1,8 @@
 //! `X := network(parents) + u`.
 
 use super::equation::Mechanism;
-use crate::content::Content;
-use crate::graph::{Builder, Form};
+use crate::digest::Digest;
+use crate::graph::{AffineForm, Builder};
 use crate::network::{Lanes, Network, Workspace};
 use crate::{Error, Feature, Result};
 
@@ -58,9 +58,9 @@ impl Mechanism for NetworkEquation {
         Some(self.0.workspace())
     }
 
-    fn tell(&self, content: &mut Content) {
-        content.text("network");
-        self.0.tell(content);
+    fn digest(&self, digest: &mut Digest) {
+        digest.text("network");
+        self.0.digest(digest);
     }
 
     fn is_additive(&self) -> bool {
@@ -73,7 +73,12 @@ impl Mechanism for NetworkEquation {
         only_layer.then(|| self.0.layers()[0].weight.row(0).to_vec())
     }
 
-    fn compose<'a>(&'a self, graph: &mut Builder<'a>, parents: &[Form], noise: &Form) -> Form {
+    fn compose<'a>(
+        &'a self,
+        graph: &mut Builder<'a>,
+        parents: &[AffineForm],
+        noise: &AffineForm,
+    ) -> AffineForm {
         graph.network(&self.0, parents).plus(1.0, noise)
     }
 }

@@ -1,14 +1,14 @@
 //! Affine bounds of a network: unit by unit, in lanes.
 
 use super::{Affine, LayerState, Region, Row, State, dot, dot_sizes, rounding};
-use crate::graph::{Form, Interval, Unit, relax_tanh};
+use crate::graph::{AffineForm, Interval, Unit, relax_tanh};
 use crate::network::{LANES, Lanes, Network, Real, Vectorised, vectorised};
 
 impl Affine {
     pub(super) fn network(
         &mut self,
         network: &Network,
-        forms: &[Form],
+        forms: &[AffineForm],
         inputs: usize,
         k: usize,
         region: &Region,
@@ -99,19 +99,19 @@ impl Affine {
 
 impl State {
     fn blame_units(&mut self, inputs: usize) {
-        self.blame.clear();
-        self.blame.resize(inputs, 0.0);
-        let mut blame = std::mem::take(&mut self.blame);
+        self.error_share.clear();
+        self.error_share.resize(inputs, 0.0);
+        let mut error_share = std::mem::take(&mut self.error_share);
         for layer in &self.layers {
-            layer.blame(&layer.radius, 1.0, &mut blame);
+            layer.error_share(&layer.radius, 1.0, &mut error_share);
         }
-        self.blame = blame;
+        self.error_share = error_share;
     }
 }
 
 impl LayerState {
-    /// Adds, for each input, what it is to blame for of the errors of the units.
-    pub(super) fn blame(&self, errors: &[Lanes], factor: f64, blame: &mut [f64]) {
+    /// Adds, for each input, its share of the errors of the units.
+    pub(super) fn error_share(&self, errors: &[Lanes], factor: f64, error_share: &mut [f64]) {
         let blocks = self.lower.len();
         for b in 0..blocks {
             let mut share = [0.0; LANES];
@@ -121,9 +121,9 @@ impl LayerState {
                 let slope = self.slope[b].0[l].max(1e-12);
                 share[l] = factor * self.adjoint[b].0[l].abs() * errors[b].0[l] / (width * slope);
             }
-            for (i, blame) in blame.iter_mut().enumerate() {
+            for (i, error_share) in error_share.iter_mut().enumerate() {
                 let column = &self.columns[i * blocks + b].0;
-                *blame += (0..LANES).map(|l| share[l] * column[l].abs()).sum::<f64>();
+                *error_share += (0..LANES).map(|l| share[l] * column[l].abs()).sum::<f64>();
             }
         }
     }
@@ -142,7 +142,7 @@ impl LayerState {
             &mut self.round,
             &mut self.origin,
             &mut self.deviation,
-            &mut self.bent,
+            &mut self.quadratic,
         ] {
             lanes.resize(blocks, Lanes::ZERO);
         }

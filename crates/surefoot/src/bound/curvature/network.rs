@@ -11,11 +11,11 @@ pub(super) struct Layer {
     slope: Vec<Lanes>,
     slope_radius: Vec<Lanes>,
     slope_most: Vec<Lanes>,
-    bend_low: Vec<Lanes>,
-    bend_high: Vec<Lanes>,
-    bend: Vec<Lanes>,
-    bend_radius: Vec<Lanes>,
-    bend_most: Vec<Lanes>,
+    curvature_low: Vec<Lanes>,
+    curvature_high: Vec<Lanes>,
+    curvature: Vec<Lanes>,
+    curvature_radius: Vec<Lanes>,
+    curvature_most: Vec<Lanes>,
     /// The largest size of the third derivative.
     jerk: Vec<Lanes>,
     /// How far what goes in can be from its value at the centre, in proportion to the region.
@@ -127,7 +127,7 @@ impl Work<'_> {
             hessian_below = vec![Lanes::ZERO; if keep { packed * blocks } else { 0 }];
             for b in 0..blocks {
                 let (s, sr, sm) = (this.slope[b].0, this.slope_radius[b].0, this.slope_most[b].0);
-                let (c, cr, cm) = (this.bend[b].0, this.bend_radius[b].0, this.bend_most[b].0);
+                let (c, cr, cm) = (this.curvature[b].0, this.curvature_radius[b].0, this.curvature_most[b].0);
                 let (long, rho) = (this.length[b].0, this.rho[b].0);
                 for l in 0..LANES {
                     rho_below[b].0[l] = sr[l] * long[l] + sm[l] * rho[l];
@@ -147,8 +147,8 @@ impl Work<'_> {
                         let below = hessian.get(place * blocks + b).map_or([0.0; LANES], |h| h.0);
                         let out = &mut hessian_below[place * blocks + b].0;
                         for l in 0..LANES {
-                            let bend = if c[l].is_finite() { c[l] } else { 0.0 };
-                            out[l] = bend * x[l] * y[l] + s[l] * below[l];
+                            let curvature = if c[l].is_finite() { c[l] } else { 0.0 };
+                            out[l] = curvature * x[l] * y[l] + s[l] * below[l];
                         }
                         place += 1;
                     }
@@ -225,14 +225,15 @@ impl Work<'_> {
                 for l in 0..LANES {
                     let (a, r) = (centre[b].0[l], radius[b].0[l]);
                     let range = Interval { lower: a - r, upper: a + r };
-                    let bends = Interval { lower: layer.bend_low[b].0[l], upper: layer.bend_high[b].0[l] };
-                    let bend = layer.bend[b].0[l];
+                    let second_derivatives =
+                        Interval { lower: layer.curvature_low[b].0[l], upper: layer.curvature_high[b].0[l] };
+                    let curvature = layer.curvature[b].0[l];
                     let term = Term {
-                        least: least(range, bends),
-                        at: a * if bend.is_finite() { bend } else { 0.0 },
+                        least: least(range, second_derivatives),
+                        at: a * if curvature.is_finite() { curvature } else { 0.0 },
                         change: times(a.abs(), times(layer.jerk[b].0[l], layer.reach[b].0[l]))
-                            + times(layer.bend_most[b].0[l], linear[b].0[l]),
-                        most: times(range.size(), layer.bend_most[b].0[l]),
+                            + times(layer.curvature_most[b].0[l], linear[b].0[l]),
+                        most: times(range.size(), layer.curvature_most[b].0[l]),
                         long: layer.length[b].0[l],
                         rho: layer.rho[b].0[l],
                         rho_linear: layer.rho_linear[b].0[l],
@@ -241,15 +242,16 @@ impl Work<'_> {
                     let back = spread_back[b].0[l];
                     if carries {
                         let other = term.weights_around(0.0);
-                        let strain = 2.0 / 3.0 * times(term.most, layer.support[b].0[l]);
-                        if other.0.is_finite() && other.1.is_finite() && strain.is_finite() {
+                        let error_directions = 2.0 / 3.0 * times(term.most, layer.support[b].0[l]);
+                        if other.0.is_finite() && other.1.is_finite() && error_directions.is_finite() {
                             chosen[1] = other;
-                            carried[b].0[l] = strain;
+                            carried[b].0[l] = error_directions;
                         }
                     }
                     if back > 0.0 {
                         // What units above carry back to this one.
-                        let (share, identity) = weights(-back * layer.bend_most[b].0[l], term.long, term.rho);
+                        let (share, identity) =
+                            weights(-back * layer.curvature_most[b].0[l], term.long, term.rho);
                         let passed = times(back, times(layer.slope_most[b].0[l], layer.hessian[b].0[l]));
                         let bounded = share.is_finite() && identity.is_finite() && passed.is_finite();
                         lost |= !bounded;
@@ -283,8 +285,11 @@ impl Work<'_> {
                     let (a, r) = (centre[b].0[l], radius[b].0[l]);
                     let (s, sr, sm) =
                         (layer.slope[b].0[l], layer.slope_radius[b].0[l], layer.slope_most[b].0[l]);
-                    let (c, cr, cm) =
-                        (layer.bend[b].0[l], layer.bend_radius[b].0[l], layer.bend_most[b].0[l]);
+                    let (c, cr, cm) = (
+                        layer.curvature[b].0[l],
+                        layer.curvature_radius[b].0[l],
+                        layer.curvature_most[b].0[l],
+                    );
                     let (long, rho) = (layer.length[b].0[l], layer.rho[b].0[l]);
                     let c = if c.is_finite() { c } else { 0.0 };
                     down[b].0[l] = a * s;
@@ -348,11 +353,11 @@ impl Layer {
             slope: zeros(),
             slope_radius: zeros(),
             slope_most: zeros(),
-            bend_low: zeros(),
-            bend_high: zeros(),
-            bend: zeros(),
-            bend_radius: zeros(),
-            bend_most: zeros(),
+            curvature_low: zeros(),
+            curvature_high: zeros(),
+            curvature: zeros(),
+            curvature_radius: zeros(),
+            curvature_most: zeros(),
             jerk: zeros(),
             reach: zeros(),
             support: zeros(),
@@ -364,17 +369,17 @@ impl Layer {
         for b in 0..blocks {
             for l in 0..LANES {
                 let range = Interval { lower: state.lower[b].0[l], upper: state.upper[b].0[l] };
-                let (slopes, bends) = (unit.slopes(range), unit.bends(range));
+                let (slopes, second_derivatives) = (unit.slopes(range), unit.second_derivatives(range));
                 let (s, sr) = around(slopes, point.slope[b].0[l]);
-                let (c, cr) = around(bends, point.bend[b].0[l]);
+                let (c, cr) = around(second_derivatives, point.curvature[b].0[l]);
                 layer.slope[b].0[l] = s;
                 layer.slope_radius[b].0[l] = sr;
                 layer.slope_most[b].0[l] = slopes.size();
-                layer.bend_low[b].0[l] = bends.lower;
-                layer.bend_high[b].0[l] = bends.upper;
-                layer.bend[b].0[l] = c;
-                layer.bend_radius[b].0[l] = cr;
-                layer.bend_most[b].0[l] = bends.size();
+                layer.curvature_low[b].0[l] = second_derivatives.lower;
+                layer.curvature_high[b].0[l] = second_derivatives.upper;
+                layer.curvature[b].0[l] = c;
+                layer.curvature_radius[b].0[l] = cr;
+                layer.curvature_most[b].0[l] = second_derivatives.size();
                 layer.jerk[b].0[l] = unit.jerk(range);
             }
         }

@@ -11,12 +11,12 @@ impl Region {
     /// afterwards, squared and added up over both halves.
     ///
     /// From its least value over the region, which is short of what is wanted by `lacking`, a bound
-    /// rises as `slope . y` does with what is cut away around it, and by `blame` for all that the
+    /// rises as `slope . y` does with what is cut away around it, and by `error_share` for all that the
     /// region becomes shorter along each axis. Cutting where the error lies alone takes up to a
     /// hundred times as many cells: to cut off what is high anyway is worth as much.
-    pub fn best_cut(&self, slope: &[f64], blame: &[f64], lacking: f64) -> Option<(usize, f64)> {
+    pub fn best_cut(&self, slope: &[f64], error_share: &[f64], lacking: f64) -> Option<(usize, f64)> {
         let length = |region: &Region, i: usize| region.upper[i] - region.lower[i];
-        if !(lacking.is_finite() && slope.iter().chain(blame).all(|x| x.is_finite())) {
+        if !(lacking.is_finite() && slope.iter().chain(error_share).all(|x| x.is_finite())) {
             let longer = |a: usize, b: usize| if length(self, b) > length(self, a) { b } else { a };
             let axis = (0..self.inputs()).reduce(longer)?;
             return Some((axis, 0.5 * (self.lower[axis] + self.upper[axis])));
@@ -41,7 +41,8 @@ impl Region {
                 let mut lacks = 0.0;
                 for half in self.split(axis, at).into_iter().flatten() {
                     let rise = |i: usize| {
-                        least(&half, i) - least(self, i) + blame[i] * (length(self, i) - length(&half, i))
+                        least(&half, i) - least(self, i)
+                            + error_share[i] * (length(self, i) - length(&half, i))
                     };
                     let rise: f64 = (0..self.inputs()).map(rise).sum();
                     lacks += (lacking - rise).max(0.0).powi(2);

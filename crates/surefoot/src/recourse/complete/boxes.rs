@@ -68,14 +68,14 @@ impl Cuboid {
         if u - l <= FAR {
             return middle;
         }
-        let seen = 0.5 * (seen(l) + seen(u));
+        let seen = 0.5 * (compress(l) + compress(u));
         let cut = seen * SCALE / (SCALE - seen.abs());
         if cut > l && cut < u { cut } else { middle }
     }
 
     /// How long a side looks from zero, where a unit is a unit.
     pub fn length(&self, k: usize) -> f64 {
-        seen(self.upper[k]) - seen(self.lower[k])
+        compress(self.upper[k]) - compress(self.lower[k])
     }
 
     /// The part of it that costs at most so much may be smaller.
@@ -111,7 +111,7 @@ const FAR: f64 = 16.0;
 const SCALE: f64 = 4.0;
 
 /// A number as seen from zero; infinity is not far.
-fn seen(x: f64) -> f64 {
+fn compress(x: f64) -> f64 {
     if x.is_infinite() { SCALE.copysign(x) } else { x * (SCALE / (SCALE + x.abs())) }
 }
 

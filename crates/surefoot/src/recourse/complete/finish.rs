@@ -3,9 +3,9 @@
 use super::Proof;
 use super::boxes::cost_of;
 use super::solve::{Set, Solver};
-use crate::action::{as_told, feasible_change};
+use crate::action::{feasible_change, rounded_for_display};
 use crate::bound::Order;
-use crate::certify::{Certificate, LEAST_MARGIN, Proven, Verdict, breaks};
+use crate::certify::{Certificate, LEAST_MARGIN, ProofAttempt, Verdict, breaks};
 use crate::margin::counterfactual;
 use crate::{Action, Outcome, Recourse, Result};
 
@@ -17,17 +17,17 @@ const PATIENCE: f64 = 3.0;
 /// The first proof may cost one part in so many of what is left of the budget.
 const FIRST: usize = 10;
 /// Incumbents whose costs differ by less than this share are taken for the same.
-const AGAIN: f64 = 1e-3;
+const SAME_COST_TOLERANCE: f64 = 1e-3;
 /// Proofs that are tried.
 const ATTEMPTS: usize = 7;
 /// A change that makes up less than this share of the cost is left out if the action survives it.
-const HARDLY: f64 = 0.003;
+const NEGLIGIBLE_COST_SHARE: f64 = 0.003;
 
 /// What came of an attempt to prove an action.
 enum Attempt {
     Proven(Box<Proof>),
     Broken(Vec<f64>),
-    Open(Box<Proven>),
+    Open(Box<ProofAttempt>),
 }
 
 impl Solver<'_, '_> {
@@ -45,11 +45,12 @@ impl Solver<'_, '_> {
         let mut open = match self.attempt(set, &incumbent, PUSHES[0])? {
             Attempt::Proven(proof) => return Ok(Some(self.with_reasons(*proof))),
             Attempt::Broken(_)
-                if self.is_broken(set, &incumbent) || (cost / self.overtaken - 1.0).abs() > AGAIN =>
+                if self.is_broken(set, &incumbent)
+                    || (cost / self.last_rejected_cost - 1.0).abs() > SAME_COST_TOLERANCE =>
             {
-                self.overtaken = cost;
+                self.last_rejected_cost = cost;
                 self.incumbent = None;
-                self.queue.extend(self.held.drain(..));
+                self.queue.extend(self.open_points.drain(..));
                 self.prover.set_limit(self.searching());
                 return Ok(None);
             }
@@ -144,14 +145,14 @@ impl Solver<'_, '_> {
             return all;
         }
         let (worst, value) = self.attack(set, &all, None);
-        let Set { composer, weights, whole, .. } = &self.sets[set];
+        let Set { composer, weights, integrality, .. } = &self.sets[set];
         let gradient =
             self.prover.jets.evaluate(&composer.in_change(&worst), incumbent, Order::Gradient).gradient;
         let cost = cost_of(self.cost(), weights, incumbent);
         let room =
             |k: usize| if gradient[k] > 0.0 { sides[k].1 - incumbent[k] } else { incumbent[k] - sides[k].0 };
         let far = |k: usize| (push * cost + 1e-4) / weights[k];
-        let worth = |k: usize| match whole.step(k) {
+        let worth = |k: usize| match integrality.step(k) {
             step if far(k) < step => -1.0,
             _ => gradient[k].abs() * far(k).min(room(k)),
         };
@@ -169,19 +170,26 @@ impl Solver<'_, '_> {
 
     /// The same action as words tell it, and without changes that are hardly worth telling, so
     /// that what is proven is what people are told; unless it does not survive that.
-    fn tidied(&mut self, set: usize, change: &[f64]) -> Vec<f64> {
+    fn simplified_and_rounded(&mut self, set: usize, change: &[f64]) -> Vec<f64> {
         let problem = self.settings.problem;
         let weights = &self.sets[set].weights;
         let total = cost_of(self.cost(), weights, change);
         let told = |k: usize| {
             let i = self.settings.sets[set][k];
-            let told = as_told(problem.features().feature(i), problem.form(), self.individual[i], change[k]);
+            let told = rounded_for_display(
+                problem.features().feature(i),
+                problem.action_kind(),
+                self.individual[i],
+                change[k],
+            );
             let (l, u) = feasible_change(problem.features(), i, self.individual[i]);
             if told >= l && told <= u { told } else { change[k] }
         };
         let told: Vec<f64> = (0..change.len()).map(told).collect();
-        let whole = &self.sets[set].whole;
-        let worth = |k: &usize| whole.is_whole(*k) || weights[*k] * change[*k].abs() >= HARDLY * total;
+        let integrality = &self.sets[set].integrality;
+        let worth = |k: &usize| {
+            integrality.is_integer(*k) || weights[*k] * change[*k].abs() >= NEGLIGIBLE_COST_SHARE * total
+        };
         let mut few = vec![0.0; change.len()];
         (0..change.len()).filter(worth).for_each(|k| few[k] = told[k]);
         if few != told && self.meets(set, &few) && self.attack(set, &few, None).1 > 0.0 {
@@ -196,7 +204,7 @@ impl Solver<'_, '_> {
         let problem = self.settings.problem;
         let required = problem.safety().max(LEAST_MARGIN);
         let plain = self.outwards(set, incumbent, push);
-        let change = self.tidied(set, &plain);
+        let change = self.simplified_and_rounded(set, &plain);
         let action = self.action(set, &change);
         let before = self.prover.evaluations();
         let starts: Vec<Vec<f64>> =
@@ -249,7 +257,7 @@ impl Solver<'_, '_> {
     /// would change.
     fn simplified(&self, action: &Action) -> Action {
         let problem = self.settings.problem;
-        if problem.form() == crate::Form::Absolute {
+        if problem.action_kind() == crate::ActionKind::Absolute {
             return action.clone();
         }
         let moved: Vec<usize> =

@@ -81,9 +81,9 @@ impl Solver<'_, '_> {
         let set = cuboid.set;
         let worst = self.margins(set, middle).first().map(|&(_, k)| k);
         let (limit, cost) = (self.limit(), self.cost());
-        let Set { whole, weights, graphs, .. } = &self.sets[set];
+        let Set { integrality, weights, graphs, .. } = &self.sets[set];
         let weights = weights.clone();
-        let Some((lower, upper)) = whole.tightened(cuboid.shrunk(cost, &weights, limit)) else {
+        let Some((lower, upper)) = integrality.tightened(cuboid.shrunk(cost, &weights, limit)) else {
             return false;
         };
         let region = Region::cuboid(lower.clone(), upper.clone());
@@ -112,10 +112,10 @@ impl Solver<'_, '_> {
     /// Rules out the actions of a box that cost at most `cost_limit`, if a sum is negative for all of
     /// them.
     fn rule_out_by_sum(&mut self, cuboid: &Cuboid, sum: &Sum, multipliers: &[f64], cost_limit: f64) -> bool {
-        let Set { whole, weights, composer, .. } = &self.sets[cuboid.set];
+        let Set { integrality, weights, composer, .. } = &self.sets[cuboid.set];
         let cost = self.cost();
         let queue_again = (cuboid.set, cuboid.lower.clone(), cuboid.upper.clone());
-        let Some((lower, upper)) = whole.tightened(cuboid.shrunk(cost, weights, cost_limit)) else {
+        let Some((lower, upper)) = integrality.tightened(cuboid.shrunk(cost, weights, cost_limit)) else {
             // All its whole-valued actions cost more.
             let (set, lower, upper) = queue_again;
             self.push(set, lower, upper, cost_limit);
@@ -163,7 +163,7 @@ impl Solver<'_, '_> {
         rows.iter_mut().for_each(|row| row.need += INSIDE);
         let program = Program { rows: &rows, weights, cost: self.cost(), lower, upper };
         let Solution::Optimal { point, .. } = program.solve() else { return };
-        let change = self.sets[set].whole.near(lower, upper, &point);
+        let change = self.sets[set].integrality.near(lower, upper, &point);
         let cost = cost_of(self.cost(), weights, &change);
         let is_cheaper = self.incumbent.as_ref().is_none_or(|(_, _, least)| cost < *least);
         if is_cheaper && self.survives(set, &change) {
@@ -198,8 +198,8 @@ impl Solver<'_, '_> {
             rows.push(Row { coefficients: model.gradient, need: at - model.value + INSIDE, doubt });
         }
         let reach = |k: usize| (2.0 * push * limit + 1e-3) / weights[k];
-        // Whole values stay as they are.
-        let near = |k: usize, sign: f64| match self.sets[set].whole.is_whole(k) {
+        // Integer values stay as they are.
+        let near = |k: usize, sign: f64| match self.sets[set].integrality.is_integer(k) {
             true => incumbent[k],
             false => (incumbent[k] + sign * reach(k)).clamp(sides[k].0, sides[k].1),
         };
@@ -235,11 +235,11 @@ impl Solver<'_, '_> {
     /// A change that was moved away from an incumbent, with whole values where they belong and as
     /// far as requirements allow: those of its parts that keep to them.
     pub(super) fn allowed(&self, set: usize, incumbent: &[f64], moved: Vec<f64>) -> Vec<f64> {
-        let whole = &self.sets[set].whole;
+        let integrality = &self.sets[set].integrality;
         let problem = self.settings.problem;
         let feasible = |&i: &usize| feasible_change(problem.features(), i, self.individual[i]);
-        let sides = whole.tightened(self.settings.sets[set].iter().map(feasible).unzip());
-        let moved = sides.map_or(moved.clone(), |(lower, upper)| whole.near(&lower, &upper, &moved));
+        let sides = integrality.tightened(self.settings.sets[set].iter().map(feasible).unzip());
+        let moved = sides.map_or(moved.clone(), |(lower, upper)| integrality.near(&lower, &upper, &moved));
         if self.meets(set, &moved) {
             return moved;
         }

@@ -8,9 +8,9 @@ use crate::action::feasible_change;
 use crate::bound::{Composer, Coordinates, Order, Region};
 use crate::certify::{Certificate, LEAST_MARGIN, Prover, Search, breaks};
 use crate::graph::Graph;
+use crate::integer::Integrality;
 use crate::margin::margin;
-use crate::recourse::{Reason, Shortfall, Undecided};
-use crate::whole::Whole;
+use crate::recourse::{Shortfall, Undecided, UndecidedReason};
 use crate::{Action, Cost, Outcome, Result};
 
 /// Sides shorter than this are not cut any more.
@@ -24,7 +24,7 @@ pub(super) struct Set<'p> {
     pub weights: Vec<f64>,
     /// For each perturbation of the pool the margin in the change.
     pub graphs: Vec<Graph<'p>>,
-    pub whole: Whole,
+    pub integrality: Integrality,
     /// For each requirement its value in the change.
     pub requirements: Vec<Graph<'p>>,
 }
@@ -38,9 +38,9 @@ pub(super) struct Solver<'p, 's> {
     pub(super) prover: Prover,
     pub(super) queue: BinaryHeap<Cuboid>,
     /// Boxes too small to be cut.
-    pub(super) stuck: f64,
+    pub(super) min_unsplittable_cost: f64,
     /// Single whole-valued actions that were not ruled out.
-    pub(super) held: Vec<Cuboid>,
+    pub(super) open_points: Vec<Cuboid>,
     pub(super) number: usize,
     /// An action that survives attacks, and its cost.
     pub(super) incumbent: Option<(usize, Vec<f64>, f64)>,
@@ -51,7 +51,7 @@ pub(super) struct Solver<'p, 's> {
     /// Room in the worst case that a proof is likely to need.
     pub(super) room: f64,
     /// The cost of the last incumbent that was given up.
-    pub(super) overtaken: f64,
+    pub(super) last_rejected_cost: f64,
 }
 
 impl<'p, 's> Solver<'p, 's> {
@@ -61,10 +61,10 @@ impl<'p, 's> Solver<'p, 's> {
         for features in &settings.sets {
             let composer = Composer::new(problem, individual, features)?;
             let weights = features.iter().map(|&i| problem.features().feature(i).weight).collect();
-            let whole = Whole::new(problem, individual, features);
+            let integrality = Integrality::new(problem, individual, features);
             let requirements =
                 problem.requirements().iter().map(|rule| composer.of_requirement(rule)).collect();
-            sets.push(Set { composer, weights, graphs: Vec::new(), whole, requirements });
+            sets.push(Set { composer, weights, graphs: Vec::new(), integrality, requirements });
         }
         Ok(Self {
             settings,
@@ -74,15 +74,15 @@ impl<'p, 's> Solver<'p, 's> {
             pool: Vec::new(),
             prover: Prover::new(problem, settings.budget.evaluations),
             queue: BinaryHeap::new(),
-            stuck: f64::INFINITY,
-            held: Vec::new(),
+            min_unsplittable_cost: f64::INFINITY,
+            open_points: Vec::new(),
             number: 0,
             incumbent: None,
             best: None,
             ruled_out: Vec::new(),
             proving: 0,
             room: 0.0,
-            overtaken: 0.0,
+            last_rejected_cost: 0.0,
         })
     }
 
@@ -109,7 +109,7 @@ impl<'p, 's> Solver<'p, 's> {
 
     /// The cheapest action that seems to hold, without a proof, with its cost; and the evaluations
     /// it took. It has survived attacks from all sides and `known` perturbations.
-    pub fn seeming(mut self, known: &[Vec<f64>]) -> (Option<(usize, Vec<f64>, f64)>, usize) {
+    pub fn cheapest_unproven(mut self, known: &[Vec<f64>]) -> (Option<(usize, Vec<f64>, f64)>, usize) {
         self.pool.extend_from_slice(known);
         self.fill_queue();
         while self.seek() {
@@ -125,7 +125,7 @@ impl<'p, 's> Solver<'p, 's> {
                 break;
             }
             self.incumbent = None;
-            self.queue.extend(self.held.drain(..));
+            self.queue.extend(self.open_points.drain(..));
         }
         (self.incumbent, self.prover.evaluations())
     }
@@ -141,7 +141,7 @@ impl<'p, 's> Solver<'p, 's> {
                 self.queue.push(cuboid);
                 break;
             }
-            self.look(cuboid);
+            self.process_box(cuboid);
         }
         self.incumbent.is_some()
     }
@@ -152,9 +152,9 @@ impl<'p, 's> Solver<'p, 's> {
         let bound = self.bound();
         // Without an incumbent the search ends either with the budget or with an empty queue.
         let reason = match &self.incumbent {
-            Some(_) => Reason::Proof,
-            None if self.queue.is_empty() => Reason::Resolution,
-            None => Reason::Budget,
+            Some(_) => UndecidedReason::Proof,
+            None if self.queue.is_empty() => UndecidedReason::Resolution,
+            None => UndecidedReason::Budget,
         };
         let (set, change, found) = match (self.incumbent.take(), self.best.take()) {
             (Some((set, change, _)), _) | (None, Some((set, change, _))) if bound < f64::INFINITY => {
@@ -189,8 +189,8 @@ impl<'p, 's> Solver<'p, 's> {
 
     /// Nothing that holds costs less than this; infinite: nothing holds.
     pub(super) fn bound(&self) -> f64 {
-        let open = self.queue.peek().into_iter().chain(&self.held);
-        open.map(|cuboid| cuboid.cost).fold(self.stuck, f64::min)
+        let open = self.queue.peek().into_iter().chain(&self.open_points);
+        open.map(|cuboid| cuboid.cost).fold(self.min_unsplittable_cost, f64::min)
     }
 
     pub(super) fn action(&self, set: usize, change: &[f64]) -> Action {
@@ -238,10 +238,10 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     pub(super) fn push(&mut self, set: usize, lower: Vec<f64>, upper: Vec<f64>, cost: f64) {
-        let Set { whole, weights, .. } = &self.sets[set];
+        let Set { integrality, weights, .. } = &self.sets[set];
         // What has no whole-valued action in it is empty.
-        let Some((lower, upper)) = whole.tightened((lower, upper)) else { return };
-        let cheapest = whole.cheapest(&lower, &upper, self.cost(), weights);
+        let Some((lower, upper)) = integrality.tightened((lower, upper)) else { return };
+        let cheapest = integrality.cheapest(&lower, &upper, self.cost(), weights);
         // A cost that overflows is finite all the same: an infinite bound means that nothing is left.
         let cost = cost.max(cost_of(self.cost(), weights, &cheapest) * (1.0 - 1e-12)).min(f64::MAX);
         self.number += 1;
@@ -254,13 +254,13 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     /// Rules out a box, finds an incumbent in it, or cuts it.
-    fn look(&mut self, cuboid: Cuboid) {
+    fn process_box(&mut self, cuboid: Cuboid) {
         if cuboid.far {
-            return self.look_far(cuboid);
+            return self.process_cone(cuboid);
         }
         let set = cuboid.set;
         let Some(requirements) = self.open_requirements(&cuboid) else { return };
-        let middle = self.sets[set].whole.near(&cuboid.lower, &cuboid.upper, &cuboid.middle());
+        let middle = self.sets[set].integrality.near(&cuboid.lower, &cuboid.upper, &cuboid.middle());
         let mut order = self.margins(set, &middle);
         order.truncate(2);
         for (value, k) in &order {
@@ -323,9 +323,9 @@ impl<'p, 's> Solver<'p, 's> {
     fn rule_out(&mut self, cuboid: &Cuboid, k: usize) -> bool {
         self.compose(cuboid.set);
         let limit = self.limit();
-        let Set { composer, weights, graphs, whole, .. } = &self.sets[cuboid.set];
+        let Set { composer, weights, graphs, integrality, .. } = &self.sets[cuboid.set];
         let (cost, weights) = (composer.problem().cost(), weights.clone());
-        let Some((lower, upper)) = whole.tightened(cuboid.shrunk(cost, &weights, limit)) else {
+        let Some((lower, upper)) = integrality.tightened(cuboid.shrunk(cost, &weights, limit)) else {
             // All its whole-valued actions are dearer.
             self.push(cuboid.set, cuboid.lower.clone(), cuboid.upper.clone(), limit);
             return true;
@@ -389,17 +389,17 @@ impl<'p, 's> Solver<'p, 's> {
     /// may be the new incumbent.
     fn improve(&mut self, cuboid: &Cuboid, survivor: &[f64]) {
         let set = cuboid.set;
-        let Set { whole, weights, .. } = &self.sets[set];
-        let cheapest = whole.cheapest(&cuboid.lower, &cuboid.upper, self.cost(), weights);
-        let whole = whole.clone();
+        let Set { integrality, weights, .. } = &self.sets[set];
+        let cheapest = integrality.cheapest(&cuboid.lower, &cuboid.upper, self.cost(), weights);
+        let integrality = integrality.clone();
         let at = |share: f64| -> Vec<f64> {
             // Between two categories there is none.
-            let between = |k: usize| match whole.is_category(k) {
+            let between = |k: usize| match integrality.is_category(k) {
                 true => survivor[k],
                 false => cheapest[k] + share * (survivor[k] - cheapest[k]),
             };
             let between: Vec<f64> = (0..survivor.len()).map(between).collect();
-            whole.near(&cuboid.lower, &cuboid.upper, &between)
+            integrality.near(&cuboid.lower, &cuboid.upper, &between)
         };
         let (mut low, mut high) = (0.0, 1.0);
         if self.survives(set, &cheapest) {
@@ -439,30 +439,30 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     fn cut(&mut self, cuboid: Cuboid) {
-        let Set { weights, whole, .. } = &self.sets[cuboid.set];
+        let Set { weights, integrality, .. } = &self.sets[cuboid.set];
         let width = |k: usize| match weights[k] * cuboid.length(k) {
             // However small the steps, there is something between them.
-            width if width > 0.0 && whole.is_whole(k) => width.max(2.0 * SHORTEST),
+            width if width > 0.0 && integrality.is_integer(k) => width.max(2.0 * SHORTEST),
             width => width,
         };
         let longest = (0..weights.len()).reduce(|a, b| if width(b) > width(a) { b } else { a });
         let Some(k) = longest.filter(|&k| width(k) > SHORTEST) else {
             match cuboid.lower == cuboid.upper {
-                true => self.held.push(cuboid),
-                false => self.stuck = self.stuck.min(cuboid.cost),
+                true => self.open_points.push(cuboid),
+                false => self.min_unsplittable_cost = self.min_unsplittable_cost.min(cuboid.cost),
             }
             return;
         };
         let mut at = cuboid.cut(k);
-        if let Some(limit) = whole.exact_limit(k) {
+        if let Some(limit) = integrality.exact_limit(k) {
             // Beyond the limit a box may be ruled out, but it cannot be split into integers.
             if cuboid.lower[k] >= limit || cuboid.upper[k] <= -limit {
-                self.stuck = self.stuck.min(cuboid.cost);
+                self.min_unsplittable_cost = self.min_unsplittable_cost.min(cuboid.cost);
                 return;
             }
             at = at.clamp(-limit, limit);
         }
-        let (end, start) = whole.halves(&cuboid.lower, &cuboid.upper, k, at).unwrap_or((at, at));
+        let (end, start) = integrality.halves(&cuboid.lower, &cuboid.upper, k, at).unwrap_or((at, at));
         let Cuboid { set, lower, upper, cost, .. } = cuboid;
         let (mut below, mut above) = (upper.clone(), lower.clone());
         (below[k], above[k]) = (end, start);

@@ -56,7 +56,7 @@ impl Run<'_> {
                 if margin >= 0.0 {
                     return None;
                 }
-                // Six times what half a cell amounts to: the margin bends, and the worst
+                // Six times what half a cell amounts to: the margin is curved, and the worst
                 // perturbation known may jump from one cell to the next. Where it cannot be
                 // computed nothing is known.
                 let slopes = self.quick.gradient.iter().zip(cell);

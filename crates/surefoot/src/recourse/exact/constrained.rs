@@ -9,10 +9,10 @@
 
 use super::{Exact, Set};
 use crate::action::feasible_change;
+use crate::integer::{Integrality, Sides};
 use crate::margin::counterfactual;
 use crate::program::{Program, Row, Solution};
 use crate::recourse::{Outcome, Recourse, Shortfall, Undecided};
-use crate::whole::{Sides, Whole};
 use crate::{Action, Result};
 
 /// Boxes looked at for one intervention set before another method is asked.
@@ -56,9 +56,9 @@ impl Exact<'_> {
                 bound = bound.min(least);
                 break;
             }
-            let whole = Whole::new(self.problem, individual, &set.features);
+            let integrality = Integrality::new(self.problem, individual, &set.features);
             let lenient = self.rows(set, individual, score, -1.0, &[]);
-            let Some(Branched { lower, .. }) = self.branch(individual, set, &whole, &lenient) else {
+            let Some(Branched { lower, .. }) = self.branch(individual, set, &integrality, &lenient) else {
                 return Ok(None);
             };
             let lower = lower.max(least);
@@ -66,7 +66,7 @@ impl Exact<'_> {
             if lower > cost * (1.0 + 1e-12) {
                 continue;
             }
-            let Some(found) = self.found(individual, score, set, &whole)? else { continue };
+            let Some(found) = self.found(individual, score, set, &integrality)? else { continue };
             // Among equally cheap ones the fewest features.
             let is_fewer = |best: &Recourse| found.action.features.len() < best.action.features.len();
             let is_better = best.as_ref().is_none_or(|best| {
@@ -133,11 +133,17 @@ impl Exact<'_> {
 
     /// The cheapest change of a set that meets some rows, by branch and bound over whole values; nothing
     /// where it could not be told.
-    fn branch(&self, individual: &[f64], set: &Set, whole: &Whole, rows: &[Row]) -> Option<Branched> {
+    fn branch(
+        &self,
+        individual: &[f64],
+        set: &Set,
+        integrality: &Integrality,
+        rows: &[Row],
+    ) -> Option<Branched> {
         let (weights, cost) = (&set.weights[..], self.problem.cost());
         let action = |change: &[f64]| Action { features: set.features.clone(), change: change.to_vec() };
         let price = |change: &[f64]| cost.of(self.problem.features(), &action(change));
-        let mut open: Vec<Sides> = whole.tightened(self.box_of(individual, set)).into_iter().collect();
+        let mut open: Vec<Sides> = integrality.tightened(self.box_of(individual, set)).into_iter().collect();
         let mut result = Branched { lower: f64::INFINITY, change: None };
         let mut least_found = f64::INFINITY;
         let mut looked = 0;
@@ -159,28 +165,34 @@ impl Exact<'_> {
                 result.lower = result.lower.min(least);
                 continue;
             }
-            let near = whole.near(&lower, &upper, &point);
+            let near = integrality.near(&lower, &upper, &point);
             let is_good = meets(rows, &near);
             if is_good && price(&near) < least_found {
                 (least_found, result.change) = (price(&near), Some(near.clone()));
             }
-            let parts = parts(whole, (&lower, &upper), &point, &near, is_good);
+            let parts = parts(integrality, (&lower, &upper), &point, &near, is_good);
             if parts.is_empty() {
                 result.lower = result.lower.min(least);
             }
-            open.extend(parts.into_iter().filter_map(|part| whole.tightened(part)));
+            open.extend(parts.into_iter().filter_map(|part| integrality.tightened(part)));
         }
         Some(result)
     }
 
     /// The cheapest action of a set that meets every requirement and holds, as the definition evaluates
     /// it; nothing if there is none, or none that evaluation confirms.
-    fn found(&self, individual: &[f64], score: f64, set: &Set, whole: &Whole) -> Result<Option<Recourse>> {
+    fn found(
+        &self,
+        individual: &[f64],
+        score: f64,
+        set: &Set,
+        integrality: &Integrality,
+    ) -> Result<Option<Recourse>> {
         let unperturbed = vec![0.0; individual.len()];
         let mut extra = vec![0.0; self.problem.requirements().len() + 1];
         for _ in 0..ATTEMPTS {
             let strict = self.rows(set, individual, score, 1.0, &extra);
-            let branched = self.branch(individual, set, whole, &strict);
+            let branched = self.branch(individual, set, integrality, &strict);
             let Some(change) = branched.and_then(|branched| branched.change) else { return Ok(None) };
             let action = Action { features: set.features.clone(), change };
             let reached = counterfactual(self.problem, individual, &action, &unperturbed)?;
@@ -203,12 +215,12 @@ impl Exact<'_> {
     fn constrained_shortfall(&self, individual: &[f64], score: f64) -> Shortfall {
         let nothing = Shortfall { best: self.no_action(), missing: f64::INFINITY };
         let Some(set) = self.sets.iter().max_by_key(|set| set.features.len()) else { return nothing };
-        let whole = Whole::new(self.problem, individual, &set.features);
+        let integrality = Integrality::new(self.problem, individual, &set.features);
         let rows = self.rows(set, individual, score, 1.0, &[]);
         let with = |share: f64| {
             let mut rows = rows.clone();
             rows[0].need *= share;
-            self.branch(individual, set, &whole, &rows)?.change
+            self.branch(individual, set, &integrality, &rows)?.change
         };
         let Some(mut change) = with(0.0) else { return nothing };
         let (mut low, mut high) = (0.0, 1.0);
@@ -237,14 +249,14 @@ fn meets(rows: &[Row], change: &[f64]) -> bool {
 /// The parts of a box to be looked at next: all moves of a group that is not decided, or both halves
 /// across a side on which the solution is not whole. None where the solution of the box is final.
 fn parts(
-    whole: &Whole,
+    integrality: &Integrality,
     (lower, upper): (&[f64], &[f64]),
     point: &[f64],
     near: &[f64],
     is_good: bool,
 ) -> Vec<Sides> {
-    let is_open = |k: usize| whole.is_whole(k) && lower[k] < upper[k];
-    if let Some(group) = whole.groups().iter().find(|group| group.columns.iter().any(|&k| is_open(k))) {
+    let is_open = |k: usize| integrality.is_integer(k) && lower[k] < upper[k];
+    if let Some(group) = integrality.groups().iter().find(|group| group.columns.iter().any(|&k| is_open(k))) {
         let is_inside = |change: &&Vec<f64>| {
             group.columns.iter().zip(*change).all(|(&k, c)| *c >= lower[k] && *c <= upper[k])
         };
@@ -260,7 +272,7 @@ fn parts(
     let farthest = (0..point.len()).filter(|&k| is_open(k)).max_by(|&a, &b| off(a).total_cmp(&off(b)));
     let is_final = |k: usize| is_good && off(k) <= 1e-9 * (1.0 + near[k].abs());
     let Some(k) = farthest.filter(|&k| !is_final(k)) else { return Vec::new() };
-    let Some((end, start)) = whole.halves(lower, upper, k, point[k]) else { return Vec::new() };
+    let Some((end, start)) = integrality.halves(lower, upper, k, point[k]) else { return Vec::new() };
     let mut parts = [(lower.to_vec(), upper.to_vec()), (lower.to_vec(), upper.to_vec())];
     (parts[0].1[k], parts[1].0[k]) = (end, start);
     parts.into()

@@ -6,9 +6,9 @@
 //! sets.
 
 use super::{Exact, Set};
+use crate::integer::Integrality;
 use crate::margin::counterfactual;
 use crate::recourse::Reach;
-use crate::whole::Whole;
 use crate::{Action, Result};
 
 /// Room for the rounding of a product and a quotient.
@@ -70,14 +70,14 @@ impl Exact<'_> {
         set: &Set,
         gain: impl Fn(usize, f64) -> f64,
     ) -> Option<(f64, Vec<f64>)> {
-        let whole = Whole::new(self.problem, individual, &set.features);
-        let (lower, upper) = whole.tightened(self.sides(individual, set))?;
+        let integrality = Integrality::new(self.problem, individual, &set.features);
+        let (lower, upper) = integrality.tightened(self.sides(individual, set))?;
         let best = |k: usize| {
             let ends = [0.0_f64.clamp(lower[k], upper[k]), lower[k], upper[k]];
             ends.into_iter().reduce(|a, b| if gain(k, b) > gain(k, a) { b } else { a }).unwrap_or(0.0)
         };
         let mut change: Vec<f64> = (0..set.features.len()).map(best).collect();
-        for group in whole.groups() {
+        for group in integrality.groups() {
             let total = |moved: &&Vec<f64>| -> f64 {
                 group.columns.iter().zip(*moved).map(|(&k, &change)| gain(k, change)).sum()
             };

@@ -136,5 +136,5 @@ pub(super) fn feasible(problem: &Problem, individual: &[f64], action: &Action) -
             return Err(Stop::Wrong(Fault::Infeasible { feature, change, lower, upper }));
         }
     }
-    super::whole::is_whole(problem, individual, action)
+    super::integer::is_integer(problem, individual, action)
 }

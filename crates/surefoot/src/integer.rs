@@ -1,4 +1,4 @@
-//! Whole values: which changes of a set of features an individual may make.
+//! Integer values: which changes of a set of features an individual may make.
 //!
 //! The change of an integer or binary feature is a whole number of its own units, `k / std` in
 //! standardised ones. Columns of a one-hot group move together, from the individual's own
@@ -9,7 +9,7 @@ use crate::{Kind, Problem};
 
 /// The whole-valued changes of an intervention set.
 #[derive(Clone, Debug)]
-pub(crate) struct Whole {
+pub(crate) struct Integrality {
     /// For each feature of the set, if it takes steps of its own.
     steps: Vec<Option<Steps>>,
     groups: Vec<Moves>,
@@ -37,7 +37,7 @@ pub(crate) struct Moves {
 /// A box, as its least and its greatest corner.
 pub(crate) type Sides = (Vec<f64>, Vec<f64>);
 
-impl Whole {
+impl Integrality {
     pub fn new(problem: &Problem, individual: &[f64], set: &[usize]) -> Self {
         let features = problem.features();
         let own = |i: usize| features.feature(i).own_units(individual[i]).round();
@@ -78,7 +78,7 @@ impl Whole {
     }
 
     /// Whether a feature of the set takes whole values.
-    pub fn is_whole(&self, k: usize) -> bool {
+    pub fn is_integer(&self, k: usize) -> bool {
         self.steps[k].is_some() || self.is_category(k)
     }
 
@@ -168,7 +168,7 @@ impl Whole {
     /// Both halves of a box across a whole side, cut near a value; nothing if the side is one
     /// point, or real.
     pub fn halves(&self, lower: &[f64], upper: &[f64], k: usize, at: f64) -> Option<(f64, f64)> {
-        if lower[k] == upper[k] || !self.is_whole(k) {
+        if lower[k] == upper[k] || !self.is_integer(k) {
             return None;
         }
         let Some(steps) = &self.steps[k] else { return Some((lower[k], upper[k])) };

@@ -1,4 +1,4 @@
-//! The bound that takes along what bends: a quadratic below the result, over a zone.
+//! The quadratic bound: a quadratic below the result, over a zone.
 //!
 //! In the plane of the result every function of the tape counts with an error of second order. For
 //! tanh, sigmoid and square that error is written out once more: Newton's interpolation of f at
@@ -39,20 +39,21 @@ pub(super) fn least(tape: &Tape<'_>, zone: &Zone, affine: &Affine, wanted: f64) 
         match node {
             Node::Apply(unit, j) if share != 0.0 => {
                 let (Some(line), range) = (affine.lines[k], affine.ranges[*j]) else { continue };
-                let Some((offset, bend, radius)) = bent(*unit, range.lower, range.upper, line.slope) else {
+                let Some((offset, curvature, radius)) = parabola(*unit, range.lower, range.upper, line.slope)
+                else {
                     continue;
                 };
                 let argument = Argument::new(affine, *j, zone);
                 let (w, d) = (0.5 * (range.upper - range.lower), argument.away);
-                let error = radius + bend.abs() * (2.0 * w * d + d * d);
+                let error = radius + curvature.abs() * (2.0 * w * d + d * d);
                 if error >= line.radius || !error.is_finite() {
                     continue;
                 }
                 sum.error += share.abs() * (error - line.radius);
                 sum.put(share * (offset - line.offset), share.abs() * (offset.abs() + line.offset.abs()));
-                sum.put(-share * bend * w * w, (share * bend * w * w).abs());
+                sum.put(-share * curvature * w * w, (share * curvature * w * w).abs());
                 let m = range.lower + w;
-                sum.square(share * bend, (&argument, m), (&argument, m), zone);
+                sum.square(share * curvature, (&argument, m), (&argument, m), zone);
             }
             Node::Product(i, j) if share != 0.0 => {
                 let (x, y) = (affine.ranges[*i], affine.ranges[*j]);
@@ -142,7 +143,7 @@ impl Sum {
 }
 
 /// Offset, b and r of the quadratic through both ends and the middle, for the slope of the chord.
-fn bent(unit: Unit, l: f64, u: f64, slope: f64) -> Option<(f64, f64, f64)> {
+fn parabola(unit: Unit, l: f64, u: f64, slope: f64) -> Option<(f64, f64, f64)> {
     let w = 0.5 * (u - l);
     if !(w.is_finite() && w > 1e-6 * (1.0 + l.abs().max(u.abs()))) {
         return None;
@@ -155,10 +156,10 @@ fn bent(unit: Unit, l: f64, u: f64, slope: f64) -> Option<(f64, f64, f64)> {
     };
     let [first, between, last] = [l, l + w, u].map(|z| value(unit, z) - slope * z);
     let offset = 0.5 * (first + last);
-    let bend = (offset - between) / (w * w);
+    let curvature = (offset - between) / (w * w);
     let size = 1.0 + first.abs() + last.abs() + slope.abs() * l.abs().max(u.abs());
     let radius = third * w.powi(3) / 15.588 + (first - last).abs() + 8.0 * ROUNDING * size;
-    (offset.is_finite() && bend.is_finite()).then_some((offset, bend, radius))
+    (offset.is_finite() && curvature.is_finite()).then_some((offset, curvature, radius))
 }
 
 /// The largest size of `-2 (1 - t^2) (1 - 3 t^2)`, which turns at 0 and where `t^2 = 2/3`.
@@ -184,12 +185,12 @@ mod tests {
                 for wide in [1e-4, 0.1, 1.0, 5.0] {
                     let u = l + wide;
                     let slope = (value(unit, u) - value(unit, l)) / wide;
-                    let Some((offset, bend, radius)) = bent(unit, l, u, slope) else { continue };
+                    let Some((offset, curvature, radius)) = parabola(unit, l, u, slope) else { continue };
                     let (m, w) = (0.5 * (l + u), 0.5 * wide);
                     let mut most = 0.0f64;
                     for i in 0..=50 {
                         let z = l + wide * f64::from(i) / 50.0;
-                        let quadratic = slope * z + offset + bend * ((z - m).powi(2) - w * w);
+                        let quadratic = slope * z + offset + curvature * ((z - m).powi(2) - w * w);
                         most = most.max((value(unit, z) - quadratic).abs());
                     }
                     assert!(most <= radius, "{unit:?} {l} {u}: {most} {radius}");

@@ -19,7 +19,7 @@ pub enum OnnxProblem {
     Operator { operator: String, node: String },
     /// An operator that is known but does something else here.
     #[error("{node}: the operator `{operator}` {reason}")]
-    Use { operator: String, node: String, reason: Misuse },
+    Use { operator: String, node: String, reason: UnsupportedUse },
     /// Activations of several kinds.
     #[error("{node}: `{operator}` follows layers with `{before}`; all layers must have the same activation")]
     MixedActivations { operator: String, node: String, before: String },
@@ -69,7 +69,7 @@ pub enum OnnxProblem {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "fields are named by the message of their variant")]
-pub enum Misuse {
+pub enum UnsupportedUse {
     /// Two values meet where one must be a constant.
     #[error("joins two values of which neither is a constant; only chains of layers are understood")]
     NoConstant,

@@ -1,15 +1,15 @@
 //! Exact recourse where actions take whole values.
 //!
 //! What remains of a linear problem, `min cost(theta)` such that `g.theta >= need`, is a knapsack of
-//! whole numbers, reals and categories. It is solved by branch and bound: without wholeness the
+//! integer features, reals and categories. It is solved by branch and bound: without wholeness the
 //! closed form gives a bound on the cost of every part, which is cut where its solution is not
-//! whole. Sets are looked at in the order of their bounds, so that most are never cut.
+//! integer. Sets are looked at in the order of their bounds, so that most are never cut.
 
 use super::{Exact, Gains, Set};
 use crate::action::feasible_change;
+use crate::integer::{Integrality, Sides};
 use crate::margin::counterfactual;
 use crate::recourse::{Outcome, Recourse, Shortfall, Undecided};
-use crate::whole::{Sides, Whole};
 use crate::{Action, Cost, Result};
 
 /// Parts looked at before another method is asked.
@@ -22,7 +22,7 @@ const ROUNDING: f64 = 1e-13;
 struct Knapsack<'a> {
     gains: &'a Gains,
     weights: &'a [f64],
-    whole: &'a Whole,
+    integrality: &'a Integrality,
     cost: Cost,
     need: f64,
 }
@@ -41,15 +41,15 @@ impl Exact<'_> {
         let mut relaxed: Vec<(f64, &Set)> = relaxed.filter(|(least, _)| least.is_finite()).collect();
         relaxed.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut bound = f64::INFINITY;
-        let mut cheapest: Option<(f64, &Set, Whole)> = None;
+        let mut cheapest: Option<(f64, &Set, Integrality)> = None;
         for (least, set) in relaxed {
             let best = cheapest.as_ref().map_or(f64::INFINITY, |(cost, ..)| *cost);
             if least > best {
                 break;
             }
-            let whole = Whole::new(self.problem, individual, &set.features);
+            let integrality = Integrality::new(self.problem, individual, &set.features);
             let Some(lower) =
-                self.knapsack(individual, set, &whole, &set.most, set.raise - score - slack(set))
+                self.knapsack(individual, set, &integrality, &set.most, set.raise - score - slack(set))
             else {
                 return Ok(None);
             };
@@ -58,18 +58,20 @@ impl Exact<'_> {
                 continue;
             }
             let asked = set.raise - score + slack(set) + self.problem.safety();
-            let Some((cost, _)) = self.knapsack(individual, set, &whole, &set.gains, asked) else {
+            let Some((cost, _)) = self.knapsack(individual, set, &integrality, &set.gains, asked) else {
                 return Ok(None);
             };
             // Among equally cheap ones the fewest features.
             let fewer =
                 cheapest.as_ref().is_some_and(|(_, other, _)| set.features.len() < other.features.len());
             if cost < best * (1.0 - 1e-12) || fewer && cost <= best * (1.0 + 1e-12) {
-                cheapest = Some((cost, set, whole));
+                cheapest = Some((cost, set, integrality));
             }
         }
         match cheapest {
-            Some((_, set, whole)) => self.prove_whole(individual, score, set, &whole, bound).map(Some),
+            Some((_, set, integrality)) => {
+                self.prove_whole(individual, score, set, &integrality, bound).map(Some)
+            }
             None => self.short_whole(individual, score, bound).map(Some),
         }
     }
@@ -80,7 +82,7 @@ impl Exact<'_> {
         individual: &[f64],
         score: f64,
         set: &Set,
-        whole: &Whole,
+        integrality: &Integrality,
         bound: f64,
     ) -> Result<Outcome> {
         let unperturbed = vec![0.0; individual.len()];
@@ -90,7 +92,7 @@ impl Exact<'_> {
             + self.problem.safety();
         let mut left = None;
         for _ in 0..4 {
-            let Some((cost, change)) = self.knapsack(individual, set, whole, &set.gains, asked) else {
+            let Some((cost, change)) = self.knapsack(individual, set, integrality, &set.gains, asked) else {
                 break;
             };
             if !cost.is_finite() {
@@ -119,15 +121,15 @@ impl Exact<'_> {
     fn short_whole(&self, individual: &[f64], score: f64, bound: f64) -> Result<Outcome> {
         let mut best: Option<(f64, Action)> = None;
         for set in &self.sets {
-            let whole = Whole::new(self.problem, individual, &set.features);
-            let Some((lower, upper)) = whole.tightened(self.sides(individual, set)) else { continue };
+            let integrality = Integrality::new(self.problem, individual, &set.features);
+            let Some((lower, upper)) = integrality.tightened(self.sides(individual, set)) else { continue };
             let end = |k: usize| match set.gains.values[k] {
                 gain if gain > 0.0 => upper[k],
                 gain if gain < 0.0 => lower[k],
                 _ => 0.0,
             };
             let mut change: Vec<f64> = (0..set.features.len()).map(end).collect();
-            for group in whole.groups() {
+            for group in integrality.groups() {
                 let gain = |moved: &&Vec<f64>| -> f64 {
                     group.columns.iter().zip(*moved).map(|(&k, c)| set.gains.values[k] * c).sum()
                 };
@@ -163,20 +165,20 @@ impl Exact<'_> {
         &self,
         individual: &[f64],
         set: &Set,
-        whole: &Whole,
+        integrality: &Integrality,
         gains: &Gains,
         need: f64,
     ) -> Option<(f64, Vec<f64>)> {
         let (weights, cost) = (&set.weights[..], self.problem.cost());
         let sides = self.sides(individual, set);
-        Knapsack { gains, weights, whole, cost, need }.solve(sides)
+        Knapsack { gains, weights, integrality, cost, need }.solve(sides)
     }
 }
 
 impl Knapsack<'_> {
     fn solve(&self, sides: Sides) -> Option<(f64, Vec<f64>)> {
         let mut best = (f64::INFINITY, Vec::new());
-        let mut open: Vec<Sides> = self.whole.tightened(sides).into_iter().collect();
+        let mut open: Vec<Sides> = self.integrality.tightened(sides).into_iter().collect();
         let mut looked = 0;
         while let Some((lower, upper)) = open.pop() {
             looked += 1;
@@ -190,14 +192,14 @@ impl Knapsack<'_> {
             if least * (1.0 - 1e-12) >= best.0 || least == f64::INFINITY {
                 continue;
             }
-            let near = self.whole.near(&lower, &upper, &change);
+            let near = self.integrality.near(&lower, &upper, &change);
             if self.is_enough(&near) && self.price(&near) < best.0 {
                 best = (self.price(&near), near.clone());
             }
-            let push = |open: &mut Vec<Sides>, sides: Sides| open.extend(self.whole.tightened(sides));
+            let push = |open: &mut Vec<Sides>, sides: Sides| open.extend(self.integrality.tightened(sides));
             // A group that is not decided yet: all its moves that are left.
-            let split = |group: &&crate::whole::Moves| group.columns.iter().any(|&k| lower[k] < upper[k]);
-            if let Some(group) = self.whole.groups().iter().find(split) {
+            let split = |group: &&crate::integer::Moves| group.columns.iter().any(|&k| lower[k] < upper[k]);
+            if let Some(group) = self.integrality.groups().iter().find(split) {
                 for moved in &group.moves {
                     let mut part = (lower.clone(), upper.clone());
                     let is_inside =
@@ -211,14 +213,14 @@ impl Knapsack<'_> {
                 continue;
             }
             // A number that is not whole, or of which rounding does not leave enough.
-            let is_open = |k: &usize| self.whole.is_whole(*k) && lower[*k] < upper[*k];
+            let is_open = |k: &usize| self.integrality.is_integer(*k) && lower[*k] < upper[*k];
             let off = |k: usize| (change[k] - near[k]).abs() * self.weights[k];
             let farthest =
                 (0..change.len()).filter(is_open).reduce(|a, b| if off(b) > off(a) { b } else { a });
             let Some(k) = farthest.filter(|&k| near[k] != change[k] || !self.is_enough(&near)) else {
                 continue;
             };
-            let Some((end, start)) = self.whole.halves(&lower, &upper, k, change[k]) else { continue };
+            let Some((end, start)) = self.integrality.halves(&lower, &upper, k, change[k]) else { continue };
             let (mut below, mut above) = ((lower.clone(), upper.clone()), (lower, upper));
             (below.1[k], above.0[k]) = (end, start);
             // What helps is looked at first.

@@ -1,4 +1,4 @@
-//! Whole values, categories, constraints and several options: answers by hand.
+//! Integer values, categories, constraints and several options: answers by hand.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 

@@ -52,7 +52,7 @@ impl Solver<'_, '_> {
     }
 
     /// Rules out what is far away in a box, or leaves it to boxes.
-    pub(super) fn look_far(&mut self, cuboid: Cuboid) {
+    pub(super) fn process_cone(&mut self, cuboid: Cuboid) {
         let long = cuboid.long_sides();
         let width = cuboid.lower.len();
         let ray = |&k: &usize| {

@@ -1,4 +1,4 @@
-//! Whole values together with features that have no limits: what is far away is ruled out for
+//! Integer values together with features that have no limits: what is far away is ruled out for
 //! whole values, too, and every proof is verified.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
@@ -8,8 +8,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::check::{Checked, Fault, check_within};
 use surefoot::{
-    Activation, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Feature, Features,
-    Forbidden, Form, Kind, Layer, Network, Norm, Outcome, Problem, SavedProof, Scm,
+    ActionKind, Activation, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Feature,
+    Features, Forbidden, Kind, Layer, Network, Norm, Outcome, Problem, SavedProof, Scm,
 };
 
 /// With `least` zero a network that nothing but raising features helps.
@@ -53,7 +53,7 @@ fn problem(random: &mut ChaCha8Rng, is_linear: bool, is_hopeless: bool) -> Probl
         .with_uncertainty(norm, [0.0, 0.05, 0.3][random.random_range(0..3)])
         .unwrap()
         .with_cost(if random.random() { Cost::L1 } else { Cost::L2 })
-        .with_form(if random.random() { Form::Relative } else { Form::Absolute });
+        .with_action_kind(if random.random() { ActionKind::Relative } else { ActionKind::Absolute });
     if random.random_range(0..4) == 0 {
         let equations = vec![
             ("other", Equation::formula("0.3 * few - 0.02 * real + u")),

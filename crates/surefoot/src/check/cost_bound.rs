@@ -4,17 +4,17 @@
 
 use super::cones::{Far, halved, long_sides};
 use super::cover::{Covered, Sides, covered};
+use super::integer::Cells;
 use super::prove::{Claim, Work, agrees, at_least};
 use super::saved::SavedProof;
 use super::tape::Tape;
-use super::whole::Cells;
 use super::zone::{Ball, Zone};
 use super::{Fault, Stop};
 use crate::action::{MOST_ACTIONABLE, feasible_change};
 use crate::bound::Composer;
 use crate::margin::{counterfactual, margin};
 use crate::recourse::RuledOut;
-use crate::{Action, Constraint, Cost, Error, Form, NormKind, Problem};
+use crate::{Action, ActionKind, Constraint, Cost, Error, NormKind, Problem};
 
 /// What was verified of what is ruled out.
 #[derive(Default)]
@@ -76,7 +76,8 @@ fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Error> {
         let set: Vec<usize> = (0..units.len()).filter(named).flat_map(|k| units[k].clone()).collect();
         let stands = |&&i: &&usize| {
             set.contains(&i)
-                || problem.form() == Form::Relative && !set.iter().any(|&j| scm.is_downstream(i, j))
+                || problem.action_kind() == ActionKind::Relative
+                    && !set.iter().any(|&j| scm.is_downstream(i, j))
         };
         let set: Vec<usize> = actionable.iter().filter(stands).copied().collect();
         if !sets.contains(&set) {

@@ -1,4 +1,4 @@
-//! Whole values, as the checker sees them: every whole-valued action stands in the middle of a cell
+//! Integer values, as the checker sees them: every whole-valued action stands in the middle of a cell
 //! that reaches half a step to either side, so that boxes of actions cover whole-valued ones if and
 //! only if they cover cells.
 
@@ -160,7 +160,7 @@ fn allowed_move(problem: &Problem, individual: &[f64], columns: &[usize], steps:
 }
 
 /// That an action takes whole values where they belong, and no forbidden transition.
-pub(super) fn is_whole(problem: &Problem, individual: &[f64], action: &Action) -> Result<(), Stop> {
+pub(super) fn is_integer(problem: &Problem, individual: &[f64], action: &Action) -> Result<(), Stop> {
     let features = problem.features();
     let steps = |i: usize| {
         let place = action.features.iter().position(|&named| named == i);
@@ -172,9 +172,9 @@ pub(super) fn is_whole(problem: &Problem, individual: &[f64], action: &Action) -
         if feature.kind == Kind::Real {
             continue;
         }
-        let is_whole = (change - whole).abs() <= 1e-9 * whole.abs().max(1.0);
-        if !is_whole || feature.group.is_none() && !allowed_steps(problem, individual, i, whole) {
-            return Err(Stop::Wrong(Fault::NotWhole { feature: feature.name.clone(), change }));
+        let is_integer = (change - whole).abs() <= 1e-9 * whole.abs().max(1.0);
+        if !is_integer || feature.group.is_none() && !allowed_steps(problem, individual, i, whole) {
+            return Err(Stop::Wrong(Fault::NotInteger { feature: feature.name.clone(), change }));
         }
     }
     for group in features.groups() {

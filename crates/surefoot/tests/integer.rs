@@ -1,4 +1,4 @@
-//! Whole values, one-hot groups, constraints and forbidden transitions: every whole-valued action
+//! Integer values, one-hot groups, constraints and forbidden transitions: every whole-valued action
 //! is tried, and every proof is checked.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
@@ -10,8 +10,9 @@ use surefoot::action::intervention_sets;
 use surefoot::check::{Checked, Fault, check};
 use surefoot::margin::counterfactual;
 use surefoot::{
-    Action, Activation, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Exact, Feature,
-    Features, Forbidden, Form, Kind, Layer, Network, Norm, Outcome, People, Problem, Scm, Verdict, certify,
+    Action, ActionKind, Activation, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Exact,
+    Feature, Features, Forbidden, Kind, Layer, Network, Norm, Outcome, People, Problem, Scm, Verdict,
+    certify,
 };
 
 const AGE: usize = 0;
@@ -65,7 +66,7 @@ fn problem(random: &mut ChaCha8Rng, round: usize, is_linear: bool) -> Problem {
         .with_uncertainty(kind, [0.05, 0.2, 0.0][round % 3])
         .unwrap()
         .with_cost([Cost::L1, Cost::L2][round / 4 % 2])
-        .with_form([Form::Relative, Form::Relative, Form::Absolute][round / 2 % 3]);
+        .with_action_kind([ActionKind::Relative, ActionKind::Relative, ActionKind::Absolute][round / 2 % 3]);
     let problem = match round % 4 {
         0 => problem,
         1 | 2 => {
@@ -210,7 +211,7 @@ fn twin(problem: &Problem) -> Problem {
     let classifier = Classifier::linear(weights.to_vec(), constant, 0.5).unwrap();
     let twin = Problem::new(features.clone(), classifier).unwrap();
     let twin = twin.with_uncertainty(problem.norm().clone(), problem.epsilon()).unwrap();
-    let twin = twin.with_form(problem.form()).with_cost(problem.cost());
+    let twin = twin.with_action_kind(problem.action_kind()).with_cost(problem.cost());
     let Some(scm) = problem.scm() else { return twin };
     let matrix = scm.coefficients().unwrap();
     let names = features.names();
@@ -269,7 +270,7 @@ fn brute_force(is_linear: bool, rounds: usize, seed: u64) {
                 let mut target = own.clone();
                 for (&i, change) in action.features.iter().zip(&action.change) {
                     let feature = problem.features().feature(i);
-                    target[i] = feature.tidied(own[i] + change * feature.std);
+                    target[i] = feature.snap_to_integer(own[i] + change * feature.std);
                     assert!(feature.kind == Kind::Real || target[i].fract() == 0.0, "{round}: {}", target[i]);
                     assert!(feature.allows(target[i]), "{round}: {}", target[i]);
                 }
@@ -390,7 +391,7 @@ fn proofs_that_were_tampered_with_are_refused() {
                     }
                 }
                 halves += 1;
-                assert!(matches!(wrong(&problem, &half), Fault::NotWhole { .. }), "{round}");
+                assert!(matches!(wrong(&problem, &half), Fault::NotInteger { .. }), "{round}");
             }
         }
         // A requirement that is not there, or a share that proves nothing.

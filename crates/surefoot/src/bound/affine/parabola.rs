@@ -1,29 +1,29 @@
-//! Bent bounds: a graph lies above a quadratic over a region.
+//! Quadratic lower bounds of a graph over a region.
 //!
-//! An affine bound counts all that an operation bends as error. Here the error symbol of an
+//! An affine bound counts all curvature of an operation as error. Here the error symbol of an
 //! operation is resolved once more: with `z` its argument, in an interval with middle m and half
 //! width w,
 //!
 //! ```text
-//! f(z) = slope z + offset + bend ((z - m)^2 - w^2) / 2 +- radius
+//! f(z) = slope z + offset + curvature ((z - m)^2 - w^2) / 2 +- radius
 //! x y  = x0 y + y0 x - x0 y0 + (x - x0) (y - y0)
 //! ```
 //!
 //! with a radius of third order in the size of the region. In the squares `z` is replaced by its
 //! affine form in the inputs; by how far it may be from that, times the width, is of third order
-//! as well. Each symbol counts with its coefficient in the result, which is exact, so that what
-//! bends up and what bends down cancels as it does in the graph itself (a Taylor model of second
+//! as well. Each symbol counts with its coefficient in the result, which is exact, so that
+//! positive and negative curvature cancel as they do in the graph itself (a Taylor model of second
 //! order; Makino and Berz, 2003, with chords in place of tangents).
 
 use super::{Affine, LayerState, Region, Row, middle, rounding};
 use crate::bound::jet::{Gram, dot};
 use crate::bound::quadratic::Quadratic;
-use crate::graph::{Bend, Graph, Interval, Operation, Unit, bent};
+use crate::graph::{Graph, Interval, Operation, Parabola, Unit, parabola};
 use crate::network::{LANES, Lanes, Real, Vectorised, vectorised};
 
 /// `constant + linear . y + y^T matrix y / 2` up to an error.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Bent {
+pub(crate) struct QuadraticBound {
     pub constant: f64,
     pub linear: Vec<f64>,
     /// Symmetric, row by row.
@@ -31,7 +31,7 @@ pub(crate) struct Bent {
     pub error: f64,
 }
 
-impl Bent {
+impl QuadraticBound {
     /// The least value over a region, bounded from below, and the slope about where it is; no more
     /// effort is made than it takes to reach `enough`.
     pub fn lower(&self, region: &Region, enough: f64) -> (f64, Vec<f64>) {
@@ -43,9 +43,9 @@ impl Bent {
     }
 }
 
-/// A bent bound as it is added up.
+/// A quadratic bound as it is added up.
 struct Sum {
-    bent: Bent,
+    quadratic: QuadraticBound,
     /// Sizes of all terms.
     size: f64,
 }
@@ -53,7 +53,7 @@ struct Sum {
 impl Affine {
     /// The quadratic that a graph keeps to over the region of the last bound, which must have been
     /// of the same graph. Nothing where that is infinite.
-    pub fn bend(&mut self, graph: &Graph<'_>, region: &Region) -> Option<Bent> {
+    pub fn quadratic(&mut self, graph: &Graph<'_>, region: &Region) -> Option<QuadraticBound> {
         if self.states_nothing {
             return None;
         }
@@ -61,7 +61,7 @@ impl Affine {
         let inputs = graph.inputs;
         let row = &self.row;
         let mut sum = Sum {
-            bent: Bent {
+            quadratic: QuadraticBound {
                 constant: row.constant,
                 linear: row.terms[..inputs].to_vec(),
                 matrix: vec![0.0; inputs * inputs],
@@ -86,19 +86,22 @@ impl Affine {
                 Operation::Unit(unit, _) => {
                     let (form, range) = (&state.forms[0], state.arguments[0]);
                     let away = deviation(form);
-                    let bend = unit.bent(range, state.line.slope);
+                    let curvature = unit.parabola(range, state.line.slope);
                     let (m, w) = middle(range);
-                    let error = |bend: &Bend| bend.radius + bend.bend.abs() * w * away;
-                    match bend.filter(|bend| error(bend) < state.line.radius) {
-                        Some(bend) => {
+                    let error =
+                        |curvature: &Parabola| curvature.radius + curvature.curvature.abs() * w * away;
+                    match curvature.filter(|curvature| error(curvature) < state.line.radius) {
+                        Some(curvature) => {
                             let rest = state.radius - state.line.radius;
-                            sum.bent.error += share.abs() * (error(&bend) + rest.max(0.0));
-                            let offset = bend.offset - state.line.offset - 0.5 * bend.bend * w * w;
-                            sum.bent.constant += share * offset;
-                            sum.size += (share * bend.offset).abs() + (share * bend.bend * w * w).abs();
-                            sum.square(0.5 * share * bend.bend, [(form, m), (form, m)], region);
+                            sum.quadratic.error += share.abs() * (error(&curvature) + rest.max(0.0));
+                            let offset =
+                                curvature.offset - state.line.offset - 0.5 * curvature.curvature * w * w;
+                            sum.quadratic.constant += share * offset;
+                            sum.size += (share * curvature.offset).abs()
+                                + (share * curvature.curvature * w * w).abs();
+                            sum.square(0.5 * share * curvature.curvature, [(form, m), (form, m)], region);
                         }
-                        None => sum.bent.error += share.abs() * state.radius,
+                        None => sum.quadratic.error += share.abs() * state.radius,
                     }
                 }
                 Operation::Product(..) => {
@@ -107,10 +110,10 @@ impl Affine {
                     let error = rx * deviation(b) + ry * deviation(a);
                     if error < rx * ry && (rx * ry).is_finite() {
                         let rest = state.radius - rx * ry;
-                        sum.bent.error += share.abs() * (error + rest.max(0.0));
+                        sum.quadratic.error += share.abs() * (error + rest.max(0.0));
                         sum.square(share, [(a, x), (b, y)], region);
                     } else {
-                        sum.bent.error += share.abs() * state.radius;
+                        sum.quadratic.error += share.abs() * state.radius;
                     }
                 }
                 Operation::Network(network, _) => {
@@ -121,50 +124,51 @@ impl Affine {
                     }
                     let columns = inputs + k;
                     let rest = rounding(columns + 16) * state.result.size;
-                    sum.bent.error += radius * (1.0 + 1e-12) + share.abs() * rest;
+                    sum.quadratic.error += radius * (1.0 + 1e-12) + share.abs() * rest;
                 }
                 Operation::Implicit(..) | Operation::Slack(..) => {
-                    sum.bent.error += share.abs() * state.radius
+                    sum.quadratic.error += share.abs() * state.radius
                 }
             }
         }
         self.states = states;
-        let Sum { mut bent, size } = sum;
-        bent.error = bent.error * (1.0 + 1e-12) + rounding(inputs + 256) * size;
-        bent.error.is_finite().then_some(bent)
+        let Sum { mut quadratic, size } = sum;
+        quadratic.error = quadratic.error * (1.0 + 1e-12) + rounding(inputs + 256) * size;
+        quadratic.error.is_finite().then_some(quadratic)
     }
 
-    /// As [`Affine::blame`], of the error of the last bent bound.
-    pub fn blame_bent(&self, inputs: usize) -> Vec<f64> {
-        let mut blame = vec![0.0; inputs];
+    /// As [`Affine::error_share`], of the error of the last quadratic bound.
+    pub fn quadratic_error_share(&self, inputs: usize) -> Vec<f64> {
+        let mut error_share = vec![0.0; inputs];
         for (k, state) in self.states.iter().enumerate() {
             let share = self.row.terms.get(inputs + k).map_or(0.0, |t| t.abs());
             if share == 0.0 {
                 continue;
             }
             if state.layers.is_empty() {
-                blame.iter_mut().zip(&state.blame).for_each(|(sum, b)| *sum += share * b);
+                error_share.iter_mut().zip(&state.error_share).for_each(|(sum, b)| *sum += share * b);
             }
             for layer in &state.layers {
-                layer.blame(&layer.bent, share, &mut blame);
+                layer.error_share(&layer.quadratic, share, &mut error_share);
             }
         }
-        blame
+        error_share
     }
 }
 
 impl Sum {
     /// Adds `share (a - x) (b - y)` for two forms.
     fn square(&mut self, share: f64, [(a, x), (b, y)]: [(&Row, f64); 2], region: &Region) {
-        let n = self.bent.linear.len();
+        let n = self.quadratic.linear.len();
         let (p, q) = (a.constant - x, b.constant - y);
         for i in 0..n {
             for j in 0..n {
-                self.bent.matrix[i * n + j] += share * (a.terms[i] * b.terms[j] + b.terms[i] * a.terms[j]);
+                self.quadratic.matrix[i * n + j] +=
+                    share * (a.terms[i] * b.terms[j] + b.terms[i] * a.terms[j]);
             }
-            self.bent.linear[i] += share * (p * b.terms[i] + q * a.terms[i]);
+            self.quadratic.linear[i] += share * (p * b.terms[i] + q * a.terms[i]);
         }
-        self.bent.constant += share * p * q;
+        self.quadratic.constant += share * p * q;
         let reach = |row: &Row, constant: f64| -> f64 {
             constant.abs() + (0..n).map(|i| row.terms[i].abs() * region.size(i)).sum::<f64>()
         };
@@ -173,19 +177,19 @@ impl Sum {
 
     /// Adds the units of a layer and gives their error.
     fn layer(&mut self, layer: &mut LayerState, unit: Unit, share: f64, region: &Region) -> f64 {
-        let n = self.bent.linear.len();
+        let n = self.quadratic.linear.len();
         let blocks = layer.lower.len();
         let mut weight = vec![Lanes::ZERO; 2 * blocks];
         let (square, linear) = weight.split_at_mut(blocks);
         let work = BendUnits { layer, unit, share, region, inputs: n, square, linear };
         let (constant, error, size) = vectorised(work);
-        self.bent.constant += constant;
+        self.quadratic.constant += constant;
         self.size += size;
         let columns = &layer.columns[..n * blocks];
-        for (i, term) in self.bent.linear.iter_mut().enumerate() {
+        for (i, term) in self.quadratic.linear.iter_mut().enumerate() {
             *term += dot(linear, &columns[i * blocks..(i + 1) * blocks]);
         }
-        vectorised(Gram { columns, weight: square, hessian: &mut self.bent.matrix, inputs: n });
+        vectorised(Gram { columns, weight: square, hessian: &mut self.quadratic.matrix, inputs: n });
         error
     }
 }
@@ -238,39 +242,39 @@ impl Vectorised for BendUnits<'_> {
                 let (slope, radius) = (layer.slope[b].0[l], layer.radius[b].0[l]);
                 let width = 0.5 * (upper[l] - lower[l]);
                 let wide = width > 1e-6 * (1.0 + lower[l].abs().max(upper[l].abs()));
-                let bend = match unit {
+                let curvature = match unit {
                     Unit::Tanh if wide && width < f64::INFINITY => {
-                        bent(lower[l], upper[l], values.map(|v| v[l]), slope, jerk[l])
+                        parabola(lower[l], upper[l], values.map(|v| v[l]), slope, jerk[l])
                     }
                     Unit::Tanh => None,
-                    unit => unit.bent(Interval { lower: lower[l], upper: upper[l] }, slope),
+                    unit => unit.parabola(Interval { lower: lower[l], upper: upper[l] }, slope),
                 };
-                layer.bent[b].0[l] = radius;
+                layer.quadratic[b].0[l] = radius;
                 (square[b].0[l], linear[b].0[l]) = (0.0, 0.0);
                 let size = if share == 0.0 { 0.0 } else { share.abs() };
-                let Some(bend) = bend.filter(|_| slope > 1e-8) else {
+                let Some(curvature) = curvature.filter(|_| slope > 1e-8) else {
                     errors[l] += if size == 0.0 { 0.0 } else { size * radius };
                     continue;
                 };
-                // Of its rounding the radius of the line has what the bent one needs as well.
-                let error = bend.radius
-                    + bend.bend.abs() * width * layer.deviation[b].0[l]
+                // Of its rounding the radius of the line has what the quadratic one needs as well.
+                let error = curvature.radius
+                    + curvature.curvature.abs() * width * layer.deviation[b].0[l]
                     + slope * layer.round[b].0[l];
                 if error >= radius || error.is_nan() {
                     errors[l] += if size == 0.0 { 0.0 } else { size * radius };
                     continue;
                 }
-                layer.bent[b].0[l] = error;
+                layer.quadratic[b].0[l] = error;
                 errors[l] += size * error;
                 let off = layer.origin[b].0[l] - (lower[l] + width);
-                let bends = share * bend.bend;
-                square[b].0[l] = bends / (slope * slope);
-                linear[b].0[l] = bends * off / slope;
-                constants[l] +=
-                    share * (bend.offset - layer.offset[b].0[l]) + 0.5 * bends * (off * off - width * width);
+                let second_derivatives = share * curvature.curvature;
+                square[b].0[l] = second_derivatives / (slope * slope);
+                linear[b].0[l] = second_derivatives * off / slope;
+                constants[l] += share * (curvature.offset - layer.offset[b].0[l])
+                    + 0.5 * second_derivatives * (off * off - width * width);
                 let far = off.abs() + reach[l] / slope;
-                sizes[l] += size * (bend.offset.abs() + layer.offset[b].0[l].abs())
-                    + bends.abs() * (far * far + width * width);
+                sizes[l] += size * (curvature.offset.abs() + layer.offset[b].0[l].abs())
+                    + second_derivatives.abs() * (far * far + width * width);
             }
         }
         (constants.iter().sum(), errors.iter().sum(), sizes.iter().sum())

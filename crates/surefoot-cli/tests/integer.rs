@@ -1,4 +1,4 @@
-//! Whole numbers, categories, constraints and several options, as people use them.
+//! Integer numbers, categories, constraints and several options, as people use them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
@@ -34,7 +34,7 @@ fn options_are_rows_that_hold_the_cheapest_first() {
         let numbers: Vec<&str> = of(who).iter().map(|row| row[option]).collect();
         assert_eq!(numbers, ["1", "2", "3"]);
         for row in of(who) {
-            // Whole numbers are written as such.
+            // Integer numbers are written as such.
             for name in ["hours", "education", "contract_none", "contract_temporary", "contract_permanent"] {
                 let (change, to) =
                     (row[column(&format!("action:{name}"))], row[column(&format!("counterfactual:{name}"))]);

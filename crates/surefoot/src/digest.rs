@@ -1,15 +1,15 @@
-//! What something says, number by number, as a hash: the same wherever and whenever it is taken.
+//! Digests: a hash of the numbers and texts of a problem, the same on every machine.
 
-use sha2::{Digest, Sha256};
+use sha2::{Digest as _, Sha256};
 
 /// Hexadecimal digits kept of a hash.
 const DIGITS: usize = 32;
 
-/// Content that is being told.
-pub(crate) struct Content(Sha256);
+/// Digest that is being told.
+pub(crate) struct Digest(Sha256);
 
-impl Content {
-    /// Nothing so far.
+impl Digest {
+    /// The digest of nothing.
     pub fn new() -> Self {
         Self(Sha256::new())
     }
@@ -50,13 +50,13 @@ mod tests {
     /// As another program has it: `printf '\x02\0\0\0\0\0\0\0ab' | sha256sum`.
     #[test]
     fn the_same_everywhere() {
-        let mut content = Content::new();
-        content.text("ab");
-        assert_eq!(content.hash(), "5dff2b3fa79721a8181b9beb1db6bcce");
+        let mut digest = Digest::new();
+        digest.text("ab");
+        assert_eq!(digest.hash(), "5dff2b3fa79721a8181b9beb1db6bcce");
         let of = |value: f64| {
-            let mut content = Content::new();
-            content.number(value);
-            content.hash()
+            let mut digest = Digest::new();
+            digest.number(value);
+            digest.hash()
         };
         assert_eq!(of(0.0), of(-0.0));
         assert_ne!(of(0.1 + 0.2), of(0.3));
