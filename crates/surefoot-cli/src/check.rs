@@ -15,7 +15,8 @@ use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use surefoot::file::{Audience, ModelFolder, write_atomically};
 use surefoot::problem::{ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile};
 use surefoot::{
-    ActionKind, Change, Cost, Features, Forbidden, Network, NormKind, ProblemFile, escape_line, escape_text,
+    ActionKind, Change, Cost, Feature, Features, Forbidden, Network, NormKind, ProblemFile, escape_line,
+    escape_text,
 };
 
 use crate::outputs::Outputs;
@@ -161,18 +162,22 @@ fn forbids(transition: &Forbidden, features: &Features) -> String {
     format!("{of} from {from} to {to}")
 }
 
+/// The limits of a feature in words.
+fn limits(feature: &Feature) -> String {
+    match (feature.lower.is_finite(), feature.upper.is_finite()) {
+        (false, false) => "none".into(),
+        (true, false) => format!("from {}", number(feature.lower)),
+        (false, true) => format!("up to {}", number(feature.upper)),
+        (true, true) => format!("{} to {}", number(feature.lower), number(feature.upper)),
+    }
+}
+
 fn feature_table(file: &ProblemFile, features: &Features) -> Table {
     let (epsilon, norm) = file.uncertainty();
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
     table.set_header(["feature", "kind", "mean", "std", "limits", "change", "cost weight", "shift up to"]);
     for (i, feature) in features.iter().enumerate() {
-        let limits = match (feature.lower.is_finite(), feature.upper.is_finite()) {
-            (false, false) => "none".into(),
-            (true, false) => format!("from {}", number(feature.lower)),
-            (false, true) => format!("up to {}", number(feature.upper)),
-            (true, true) => format!("{} to {}", number(feature.lower), number(feature.upper)),
-        };
         let change = match feature.change {
             Change::Fixed => "fixed",
             Change::Any => "any",
@@ -191,7 +196,7 @@ fn feature_table(file: &ProblemFile, features: &Features) -> Table {
             kind,
             number(feature.mean),
             number(feature.std),
-            limits,
+            limits(feature),
             change.into(),
             weight,
             number(shift),

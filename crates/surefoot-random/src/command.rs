@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use surefoot::{Outcome, People, Problem, describe};
+use surefoot::{Outcome, People, Problem, describe, essential};
 
 use crate::judge::{answer, prove};
 use crate::words::has_no_number;
@@ -86,7 +86,7 @@ impl Runs<'_> {
         self.expect(0, "recourse", &arguments);
         let rows = self.table("answers.csv");
         let outcomes: Vec<_> = people.iter().map(|x| answer(problem, x, settings.evaluations)).collect();
-        self.compare(case, &rows, outcomes);
+        self.compare(case, problem, &rows, outcomes);
         arguments[4] = "single.csv";
         self.run(1, &arguments);
         let bytes = |name: &str| std::fs::read(self.folder.join(name)).ok();
@@ -115,7 +115,13 @@ impl Runs<'_> {
         }
     }
 
-    fn compare(&mut self, case: &Case, rows: &[Row], outcomes: Vec<surefoot::Result<Outcome>>) {
+    fn compare(
+        &mut self,
+        case: &Case,
+        problem: &Problem,
+        rows: &[Row],
+        outcomes: Vec<surefoot::Result<Outcome>>,
+    ) {
         if rows.len() != outcomes.len() {
             return self.note("a row for everybody", format!("{rows:?}"));
         }
@@ -134,6 +140,7 @@ impl Runs<'_> {
                 self.note("tables have numbers", format!("{row:?}"));
             }
             let Some(found) = outcome.recourse() else { continue };
+            let action = essential(problem, &found.action);
             for (i, feature) in case.features.iter().enumerate() {
                 let reached = cell(&format!("counterfactual:{}", feature.name));
                 let expected = feature.own_units(found.counterfactual[i]);
@@ -141,8 +148,8 @@ impl Runs<'_> {
                 if !reached.is_some_and(|reached| (reached - expected).abs() <= slack) {
                     self.note("counterfactuals in own units", format!("{row:?} and {outcome:?}"));
                 }
-                let place = found.action.features.iter().position(|&named| named == i);
-                let change = place.map(|place| feature.std * found.action.change[place]);
+                let place = action.features.iter().position(|&named| named == i);
+                let change = place.map(|place| feature.std * action.change[place]);
                 let told =
                     row.get(&format!("action:{}", feature.name)).and_then(|cell| cell.parse::<f64>().ok());
                 let is_told = match (change, told) {
@@ -176,7 +183,7 @@ impl Runs<'_> {
         );
         let rows = self.table("proven.csv");
         let proofs = people.iter().map(|x| Ok(prove(problem, x, settings.evaluations)?.outcome));
-        self.compare(case, &rows, proofs.collect());
+        self.compare(case, problem, &rows, proofs.collect());
         self.expect(
             0,
             "written proofs are verified",

@@ -98,6 +98,9 @@ pub enum UndecidedReason {
     Rounding,
     /// Numbers overflow, or vanish, on the way to an answer.
     Overflow,
+    /// Only actions that change something by more than a billion standard deviations are left, where
+    /// rounding errors are too large to tell.
+    Distance,
     /// The budget was spent while there were still actions to examine.
     Budget,
     /// Every action was examined. Those that are neither proven nor ruled out lie in regions that
@@ -110,14 +113,15 @@ pub enum UndecidedReason {
 
 impl UndecidedReason {
     /// Every reason.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Rounding, Self::Overflow, Self::Budget, Self::Resolution, Self::Proof];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Rounding, Self::Overflow, Self::Distance, Self::Budget, Self::Resolution, Self::Proof];
 
     /// The word for it in files.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rounding => "rounding",
             Self::Overflow => "overflow",
+            Self::Distance => "distance",
             Self::Budget => "budget",
             Self::Resolution => "resolution",
             Self::Proof => "proof",
@@ -135,6 +139,11 @@ impl UndecidedReason {
             Self::Overflow => (
                 "numbers so large or so small meet here that they overflow or vanish",
                 "choose units, weights and coefficients of more similar magnitudes",
+            ),
+            Self::Distance => (
+                "all that is left are actions that change something by more than a billion standard deviations, \
+                 and rounding errors are too large to judge those",
+                "limits of the features that an action may change will decide it",
             ),
             Self::Budget => (
                 "the budget was spent before every action was examined",

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::{limits, number};
 use crate::ids::Ids;
 use surefoot::action::feasible_change;
 use surefoot::{Classifier, Error, Feature, Features, Intervention, People, Scm, escape_line};
@@ -200,15 +201,14 @@ impl Checked {
                     }
                     seen.push(i);
                     let what = format!(
-                        "`{}` would leave its limits [{}, {}] as its equation follows `{}`",
+                        "`{}` would leave its limits ({}) as its equation follows `{}`",
                         feature.name,
-                        feature.lower,
-                        feature.upper,
+                        limits(feature),
                         features.feature(cause).name
                     );
                     let to = features.feature(cause).own_units(x[cause] + change);
-                    let example =
-                        format!("{place}: {value:.4} where `{}` is {to:.4}", features.feature(cause).name);
+                    let name = &features.feature(cause).name;
+                    let example = format!("{place}: {} where `{name}` is {}", number(value), number(to));
                     count(&mut self.warnings, what, Some(example));
                 }
             }

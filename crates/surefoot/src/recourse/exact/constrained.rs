@@ -12,7 +12,7 @@ use crate::action::feasible_change;
 use crate::integer::{Integrality, Sides};
 use crate::margin::counterfactual;
 use crate::program::{Program, Row, Solution};
-use crate::recourse::{Outcome, Recourse, Shortfall, Undecided};
+use crate::recourse::{Outcome, Recourse, Shortfall, Undecided, UndecidedReason};
 use crate::{Action, Result};
 
 /// Boxes looked at for one intervention set before another method is asked.
@@ -89,7 +89,9 @@ impl Exact<'_> {
             None if bound >= FAR_AWAY => {
                 let Shortfall { best, missing } = self.constrained_shortfall(individual, score);
                 let required = self.problem.safety() + self.rounding_of_score(individual, &best.change);
-                Some(Outcome::Undecided(Undecided::within_rounding(best, -missing, required, bound)))
+                let reason = UndecidedReason::Distance;
+                let margin = -missing;
+                Some(Outcome::Undecided(Undecided { best, margin, required, cost_bound: bound, reason }))
             }
             None => None,
         })
