@@ -98,7 +98,7 @@ def shifted(adult, counterfactual, causes=None, count=200):
 
 def answered(folder, adult, favourable, people, causes=None):
     """Asks for recourse and has the model itself confirm it."""
-    surefoot(folder, "check", "problem.toml", "people.parquet")
+    surefoot(folder, "validate", "problem.toml", "people.parquet")
     people.to_csv(folder / "some.csv", index=False)
     said = surefoot(folder, "recourse", "problem.toml", "some.csv", "-o", "answers.parquet", "--evaluations", 20000)
     assert "Written to answers.parquet" in said
@@ -215,10 +215,10 @@ def test_foreign_models_are_refused_by_operator(adult, problem):
     path = folder / "model.onnx"
     forest = RandomForestClassifier(3, max_depth=2, random_state=1).fit(adult.values, adult.rich)
     path.write_bytes(to_onnx(forest, adult.values[:1].astype(np.float32)).SerializeToString())
-    said = surefoot(folder, "check", "problem.toml", expected=2)
+    said = surefoot(folder, "validate", "problem.toml", expected=2)
     assert "TreeEnsembleClassifier" in said and "model.onnx" in said and "line" in said
     export(network(nn.Linear(6, 8), nn.GELU(), nn.Linear(8, 1)).eval(), path, "dynamo")
     said = surefoot(folder, "recourse", "problem.toml", "people.parquet", "-o", "answers.csv", expected=2)
     assert "`Gelu`" in said and not (folder / "answers.csv").exists()
     path.write_bytes(path.read_bytes()[:100])
-    assert "ONNX" in surefoot(folder, "check", "problem.toml", expected=2)
+    assert "ONNX" in surefoot(folder, "validate", "problem.toml", expected=2)

@@ -137,7 +137,7 @@ impl Hindered {
         let why = why?.to_string();
         self.count += 1;
         if self.count <= EXAMPLES {
-            self.examples += &format!("That of {} cannot be taken: {why}.\n", escape_line(id));
+            self.examples += &format!("The action of {} cannot be taken: {why}.\n", escape_line(id));
         }
         Some(why)
     }

@@ -17,6 +17,7 @@ use crate::effort::check_evaluations;
 use crate::formulas;
 use crate::outputs::Outputs;
 use crate::people::Source;
+use crate::words::{are, number_of};
 
 /// What `surefoot attack` can be asked.
 #[derive(Args)]
@@ -96,7 +97,7 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
                 if broken <= EXAMPLES {
                     let shift = describe_shift(&problem, &found.perturbation)?;
                     let id = escape_line(id);
-                    writeln!(examples, "That of {id} breaks with {shift} (size {:.3e}).", found.size)?;
+                    writeln!(examples, "The action of {id} {}.", broken_by(&shift, found.size))?;
                 }
             }
         }
@@ -111,9 +112,12 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     }
     let epsilon = problem.epsilon();
     let mut text = format!(
-        "{attacked} actions: {broken} are broken by shifts of up to {epsilon}; for {} no such shift was found, \
-         which proves nothing (`surefoot certify` does). {without} people have no action.\n",
-        attacked - broken
+        "{}: {broken} {} broken by shifts of up to {epsilon}; for {} no such shift was found, which proves nothing \
+         (`surefoot certify` does). {} no action.\n",
+        number_of(attacked, "action"),
+        are(broken),
+        attacked - broken,
+        if without == 1 { "1 person has".into() } else { format!("{without} people have") }
     );
     if least.is_finite() {
         writeln!(text, "The smallest shift found to break one of them has the size {least:.3e}.")?;
@@ -124,6 +128,14 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
         writeln!(text, "Written to {}.", path.display())?;
     }
     Ok(CommandOutput { text, holds: broken == 0 && hindered.count == 0 })
+}
+
+/// What breaks an action, in words. An action may fail without any shift.
+fn broken_by(shift: &str, size: f64) -> String {
+    match size {
+        0.0 => "fails without any shift".into(),
+        _ => format!("breaks with {shift} (size {size:.3e})"),
+    }
 }
 
 /// Whether a break is within the uncertainty that the problem guards against.

@@ -1,17 +1,13 @@
 //! `surefoot certify`: whether actions hold, wherever they came from.
 
-use std::fmt::{self, Write as _};
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use surefoot::check::{Checked, SavedProof, check};
 use surefoot::{
-    Action, Budget, Certificate, Infeasible, Outcome, Problem, ProblemFile, Verdict, certify, describe_shift,
+    Action, Budget, Certificate, Infeasible, Problem, ProblemFile, Verdict, certify, describe_shift,
     escape_line, infeasibility,
 };
 use surefoot_cli::table::{Column, Values, Writer};
@@ -21,7 +17,9 @@ use crate::answers::{Answers, EXAMPLES, Hindered};
 use crate::effort::check_evaluations;
 use crate::formulas;
 use crate::outputs::Outputs;
-use crate::people::Source;
+use crate::people::{Group, Source};
+use crate::verify::verify_file;
+use crate::words::{are, number_of};
 
 /// What `surefoot certify` can be asked.
 #[derive(Args)]
@@ -36,9 +34,8 @@ pub struct Options {
     /// recourse` writes it.
     #[arg(required_unless_present = "check")]
     answers: Option<PathBuf>,
-    /// Check saved proofs again instead, as `surefoot recourse --proofs` writes them, with code that
-    /// shares next to nothing with what found them.
-    #[arg(long, value_name = "PROOFS", conflicts_with_all = ["people", "answers", "output", "id"])]
+    /// The earlier name of `surefoot verify`, accepted for one release.
+    #[arg(long, value_name = "PROOFS", hide = true, conflicts_with_all = ["people", "answers", "output", "id"])]
     check: Option<PathBuf>,
     /// Where to write the verdicts: CSV, Parquet or Arrow.
     #[arg(short, long, value_name = "FILE")]
@@ -58,10 +55,10 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     let file = ProblemFile::read(&options.problem)?;
     let problem = file.problem()?;
     if let Some(path) = &options.check {
-        return check_proofs(&problem, path);
+        return verify_file(&problem, path);
     }
     let (Some(people), Some(answers)) = (&options.people, &options.answers) else {
-        bail!("give a table of people and one of actions, or --check");
+        bail!("give a table of people and one of actions");
     };
     if let Some(output) = &options.output {
         let outputs =
@@ -70,252 +67,158 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     }
     let mut promised = Answers::open(answers, problem.features(), options.id.as_deref())?;
     let mut source = Source::open(people, problem.features(), options.id.as_deref())?;
-    let columns = [
-        ("id", Column::Text),
-        ("verdict", Column::Text),
-        ("margin", Column::Number),
-        ("margin_at_most", Column::Number),
-        ("breaks_with", Column::Text),
-        ("feasible", Column::Truth),
-        ("reason", Column::Text),
-    ];
-    let mut writer = options.output.as_ref().map(|path| Writer::create(path, &columns)).transpose()?;
-    let (mut holding, mut breaking, mut undecided, mut without) = (0, 0, 0, 0);
-    let mut examples = String::new();
-    let mut hindered = Hindered::default();
+    let mut writer = options.output.as_ref().map(|path| Writer::create(path, &COLUMNS)).transpose()?;
+    let mut report = Report::default();
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} actions, {per_sec}")?);
     let budget = Budget { evaluations: options.evaluations };
     while let Some(group) = source.next()? {
-        let mut asked: Vec<(&String, &[f64], Action)> = Vec::new();
-        for (id, individual) in group.ids.iter().zip(group.people.iter()) {
-            let actions = promised.take(id)?;
-            without += usize::from(actions.is_empty());
-            asked.extend(actions.into_iter().map(|action| (id, individual, action)));
-        }
-        let certificates = asked
+        let promises = report.promises(&group, &mut promised)?;
+        let certified = promises
             .par_iter()
-            .map(|(_, individual, action)| {
-                let certificate = certify(&problem, individual, action, budget)?;
-                let why = infeasibility(&problem, individual, action)?;
+            .map(|promise| {
+                let certificate = certify(&problem, promise.individual, &promise.action, budget)?;
+                let infeasible = infeasibility(&problem, promise.individual, &promise.action)?;
                 bar.inc(1);
-                Ok((certificate, why))
+                Ok((certificate, infeasible))
             })
             .collect::<surefoot::Result<Vec<(Certificate, Option<Infeasible>)>>>()
             .map_err(|error| group.locate(&problem, error))?;
-        let mut rows: [Vec<Option<String>>; 3] = Default::default();
-        let mut margins: [Vec<Option<f64>>; 2] = Default::default();
-        let mut reasons = Vec::with_capacity(asked.len());
-        for ((id, ..), (certificate, why)) in asked.iter().zip(&certificates) {
-            reasons.push(hindered.note(id, why.as_ref()));
-            let (word, lower, upper, shift) = match &certificate.verdict {
-                Verdict::Holds { margin } => {
-                    holding += 1;
-                    ("holds", Some(*margin), None, None)
-                }
-                Verdict::Breaks { perturbation, margin } => {
-                    breaking += 1;
-                    let shift = describe_shift(&problem, perturbation)?;
-                    if breaking <= EXAMPLES {
-                        writeln!(examples, "That of {} breaks with {shift}.", escape_line(id))?;
-                    }
-                    ("breaks", None, Some(*margin), Some(shift))
-                }
-                Verdict::Undecided { lower, upper } => {
-                    undecided += 1;
-                    ("undecided", Some(*lower), Some(*upper), None)
-                }
-            };
-            rows[0].push(Some((*id).clone()));
-            rows[1].push(Some(word.into()));
-            rows[2].push(shift);
-            margins[0].push(lower.filter(|margin| margin.is_finite()));
-            margins[1].push(upper.filter(|margin| margin.is_finite()));
+        let mut rows = Rows::default();
+        for (promise, (certificate, infeasible)) in promises.iter().zip(&certified) {
+            report.add(&problem, promise.id, &certificate.verdict, infeasible.as_ref(), &mut rows)?;
         }
         if let Some(writer) = &mut writer {
-            let ([ids, words, shifts], [lower, upper]) = (rows, margins);
-            let numbers = Values::Numbers;
-            writer.write(&[
-                Values::Texts(ids),
-                Values::Texts(words),
-                numbers(lower),
-                numbers(upper),
-                Values::Texts(shifts),
-                Values::Truths(reasons.iter().map(|why| Some(why.is_none())).collect()),
-                Values::Texts(reasons),
-            ])?;
+            writer.write(&rows.values())?;
         }
     }
     bar.finish_and_clear();
     promised.finish(people)?;
+    let mut text = report.text(problem.epsilon());
     if let (Some(writer), Some(path)) = (writer, &options.output) {
         formulas::finish(writer, path)?;
+        text += &format!("Written to {}.\n", path.display());
     }
-    let epsilon = problem.epsilon();
-    let mut text = format!(
-        "{} actions: {holding} are proven to hold for every shift of up to {epsilon}, {breaking} do not, {undecided} \
-         could not be decided. {without} people have no action.\n",
-        holding + breaking + undecided
-    );
-    text += &examples;
-    write!(text, "{hindered}")?;
-    if let Some(path) = &options.output {
-        writeln!(text, "Written to {}.", path.display())?;
-    }
-    Ok(CommandOutput { text, holds: breaking == 0 && undecided == 0 && hindered.count == 0 })
+    Ok(CommandOutput { text, holds: report.holds() })
 }
 
-/// Checks saved proofs, line by line.
-fn check_proofs(problem: &Problem, path: &Path) -> Result<CommandOutput> {
-    let file = surefoot::file::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let bar = ProgressBar::no_length();
-    bar.set_style(ProgressStyle::with_template("{spinner} {pos} proofs, {per_sec}")?);
-    let (mut counts, mut wrong, mut open, mut elsewhere) = (Counts::default(), 0, 0, 0);
-    let mut examples = String::new();
-    let mut lines = Lines { path, reader: BufReader::new(file), number: 0 };
-    loop {
-        let some = lines.next_batch()?;
-        if some.is_empty() {
-            break;
-        }
-        let checked = some
-            .par_iter()
-            .map(|(number, line)| -> Result<(String, SavedProof, Checked)> {
-                let place = || format!("{}, line {number}", path.display());
-                let value: serde_json::Value = serde_json::from_str(line).with_context(place)?;
-                let (Some(id), Some(proof)) = (value["id"].as_str(), value.get("proof")) else {
-                    bail!("{}: no `id` with a `proof`; `surefoot recourse --proofs` writes them", place());
-                };
-                let proof = SavedProof::from_value(proof).with_context(place)?;
-                let checked = check(problem, &proof).with_context(place)?;
-                bar.inc(1);
-                Ok((id.to_owned(), proof, checked))
-            })
-            .collect::<Result<Vec<_>>>()?;
-        for (id, proof, checked) in checked {
-            let id = escape_line(&id);
-            let fault = match checked {
-                Checked::Verified(_) => {
-                    counts.add(&proof.outcome);
-                    continue;
-                }
-                Checked::OtherProblem { what } => {
-                    elsewhere += 1;
-                    format!("That of {id} is for another problem: the {what} not the same.")
-                }
-                Checked::Wrong(fault) => {
-                    wrong += 1;
-                    format!("That of {id} is wrong: {fault}.")
-                }
-                Checked::Unverified(fault) => {
-                    open += 1;
-                    format!("That of {id} could not be verified: {fault}.")
-                }
-            };
-            if wrong + open + elsewhere <= EXAMPLES {
-                writeln!(examples, "{fault}")?;
-            }
-        }
-    }
-    bar.finish_and_clear();
-    let failed = wrong + open + elsewhere;
-    if counts.all() + failed == 0 {
-        bail!("{}: there is no proof in it; `surefoot recourse --proofs` writes them", path.display());
-    }
-    let mut text = format!(
-        "{} proofs: verified {counts}; {wrong} are wrong, {open} could not be verified",
-        counts.all() + failed
-    );
-    if elsewhere > 0 {
-        write!(text, ", {elsewhere} are for another problem")?;
-    }
-    Ok(CommandOutput { text: format!("{text}.\n{examples}"), holds: failed == 0 })
-}
+/// The columns of a table of verdicts.
+const COLUMNS: [(&str, Column); 7] = [
+    ("id", Column::Text),
+    ("verdict", Column::Text),
+    ("margin", Column::Number),
+    ("margin_at_most", Column::Number),
+    ("breaks_with", Column::Text),
+    ("feasible", Column::Truth),
+    ("reason", Column::Text),
+];
 
-/// What was verified, and how often.
+/// Rows of a table of verdicts.
 #[derive(Default)]
-struct Counts {
-    /// Actions that hold, with a bound on the cost of any that does.
-    bounded: usize,
-    /// By how much one of these may be dearer than need be, as a share: the most.
-    gap: f64,
-    /// Actions that hold; of their cost nothing is stated.
-    unbounded: usize,
-    impossible: usize,
-    other: usize,
+struct Rows {
+    ids: Vec<Option<String>>,
+    verdicts: Vec<Option<String>>,
+    lower: Vec<Option<f64>>,
+    upper: Vec<Option<f64>>,
+    shifts: Vec<Option<String>>,
+    reasons: Vec<Option<String>>,
 }
 
-impl Counts {
-    fn add(&mut self, outcome: &Outcome) {
-        match outcome {
-            Outcome::Found(found) if found.cost_bound > 0.0 || found.cost == 0.0 => {
-                self.bounded += 1;
-                let gap = found.cost / found.cost_bound - 1.0;
-                self.gap = self.gap.max(gap);
-            }
-            Outcome::Found(_) => self.unbounded += 1,
-            Outcome::Impossible(_) => self.impossible += 1,
-            Outcome::Undecided(_) | Outcome::AlreadyFavourable => self.other += 1,
-        }
-    }
-
-    fn all(&self) -> usize {
-        self.bounded + self.unbounded + self.impossible + self.other
+impl Rows {
+    fn values(self) -> [Values; 7] {
+        let feasible = self.reasons.iter().map(|reason| Some(reason.is_none())).collect();
+        [
+            Values::Texts(self.ids),
+            Values::Texts(self.verdicts),
+            Values::Numbers(self.lower),
+            Values::Numbers(self.upper),
+            Values::Texts(self.shifts),
+            Values::Truths(feasible),
+            Values::Texts(self.reasons),
+        ]
     }
 }
 
-impl fmt::Display for Counts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Counts { bounded, gap, unbounded, impossible, other } = self;
-        write!(f, "that {bounded} actions hold")?;
-        if *bounded > 0 {
-            // In tenths of a percent, rounded up.
-            let percent = (1000.0 * gap - 0.01).ceil().max(0.0) / 10.0;
-            write!(f, " and cost at most {percent}% more than any that does")?;
+/// An action that somebody was promised to work.
+struct Promise<'a> {
+    id: &'a str,
+    individual: &'a [f64],
+    action: Action,
+}
+
+/// How often each verdict was reached.
+#[derive(Default)]
+struct Report {
+    holding: usize,
+    breaking: usize,
+    undecided: usize,
+    /// People without an action.
+    without: usize,
+    infeasible: Hindered,
+    /// A sentence on each of the first actions that break.
+    examples: String,
+}
+
+impl Report {
+    /// The actions that the people of a group were promised.
+    fn promises<'a>(&mut self, group: &'a Group, answers: &mut Answers<'_>) -> Result<Vec<Promise<'a>>> {
+        let mut promises = Vec::new();
+        for (id, individual) in group.ids.iter().zip(group.people.iter()) {
+            let actions = answers.take(id)?;
+            self.without += usize::from(actions.is_empty());
+            promises.extend(actions.into_iter().map(|action| Promise { id, individual, action }));
         }
-        if *unbounded > 0 {
-            write!(f, ", that {unbounded} hold, with nothing stated of what they cost")?;
-        }
-        write!(f, ", that {impossible} people have none, and what is said of {other} others")
+        Ok(promises)
     }
-}
 
-/// Proofs in memory at a time, and after how many bytes there are no more.
-const BATCH: (usize, usize) = (256, 1 << 24);
-
-/// The longest line of a file of proofs that is written and read: 64 MiB. Of searches that spent the
-/// default budget, the longest that we have seen has 1.1 MB. Parsed, a line takes at most sixteen times
-/// its length.
-pub const MOST_PROOF_BYTES: usize = 1 << 26;
-
-/// The lines of a file of proofs, of which none may have more than [`MOST_PROOF_BYTES`].
-struct Lines<'a> {
-    path: &'a Path,
-    reader: BufReader<File>,
-    /// How many were read.
-    number: usize,
-}
-
-impl Lines<'_> {
-    /// The next lines with their numbers; none at the end.
-    fn next_batch(&mut self) -> Result<Vec<(usize, String)>> {
-        let (mut batch, mut bytes) = (Vec::new(), 0);
-        while batch.len() < BATCH.0 && bytes < BATCH.1 {
-            let mut line = Vec::new();
-            let read = (&mut self.reader).take(MOST_PROOF_BYTES as u64 + 1).read_until(b'\n', &mut line);
-            read.with_context(|| format!("{} cannot be read", self.path.display()))?;
-            if line.is_empty() {
-                break;
+    fn add(
+        &mut self,
+        problem: &Problem,
+        id: &str,
+        verdict: &Verdict,
+        infeasible: Option<&Infeasible>,
+        rows: &mut Rows,
+    ) -> Result<()> {
+        let (word, lower, upper, shift) = match verdict {
+            Verdict::Holds { margin } => {
+                self.holding += 1;
+                ("holds", Some(*margin), None, None)
             }
-            self.number += 1;
-            let place = || format!("{}, line {}", self.path.display(), self.number);
-            if line.pop_if(|last| *last == b'\n').is_none() && line.len() > MOST_PROOF_BYTES {
-                bail!("{}: has more than {MOST_PROOF_BYTES} bytes, and no proof is that long", place());
+            Verdict::Breaks { perturbation, margin } => {
+                self.breaking += 1;
+                let shift = describe_shift(problem, perturbation)?;
+                if self.breaking <= EXAMPLES {
+                    self.examples += &format!("The action of {} breaks with {shift}.\n", escape_line(id));
+                }
+                ("breaks", None, Some(*margin), Some(shift))
             }
-            bytes += line.len();
-            let line = String::from_utf8(line).with_context(place)?;
-            batch.push((self.number, line));
-        }
-        Ok(batch)
+            Verdict::Undecided { lower, upper } => {
+                self.undecided += 1;
+                ("undecided", Some(*lower), Some(*upper), None)
+            }
+        };
+        rows.ids.push(Some(id.to_owned()));
+        rows.verdicts.push(Some(word.into()));
+        rows.lower.push(lower.filter(|margin| margin.is_finite()));
+        rows.upper.push(upper.filter(|margin| margin.is_finite()));
+        rows.shifts.push(shift);
+        rows.reasons.push(self.infeasible.note(id, infeasible));
+        Ok(())
+    }
+
+    fn holds(&self) -> bool {
+        self.breaking == 0 && self.undecided == 0 && self.infeasible.count == 0
+    }
+
+    fn text(&self, epsilon: f64) -> String {
+        let Report { holding, breaking, undecided, without, infeasible, examples } = self;
+        let all = number_of(holding + breaking + undecided, "action");
+        let without = if *without == 1 { "1 person has".into() } else { format!("{without} people have") };
+        let do_not = if *breaking == 1 { "does not" } else { "do not" };
+        format!(
+            "{all}: {holding} {} proven to hold for every shift of up to {epsilon}, {breaking} {do_not}, {undecided} \
+             could not be decided. {without} no action.\n{examples}{infeasible}",
+            are(*holding)
+        )
     }
 }

@@ -15,9 +15,9 @@ use surefoot::train::{Fitted, Fitting, Function, Shape};
 use surefoot::{Activation, Equation, Error, Features, Network, ProblemFile, Scm};
 use surefoot_cli::table::{Table, nearest};
 
-use crate::check::people::check_batch;
 use crate::outputs::{Outputs, beside, editable, is_same, relative};
 use crate::train::{setting_of_descent, standardised};
+use crate::validate::people::check_batch;
 use graph::{Graph, is_graph, parse};
 
 /// What `surefoot fit` can be asked.
@@ -193,7 +193,7 @@ fn kept<'a>(file: &'a ProblemFile, graph: &Graph, features: &Features) -> Result
         entries.filter(|entry| !graph.iter().any(|(feature, _)| *feature == entry.feature)).collect();
     let mut equations: Vec<(&str, Equation)> = Vec::new();
     for entry in &kept {
-        // One that is broken stays as it is; `surefoot check` tells of it.
+        // One that is broken stays as it is; `surefoot validate` tells of it.
         if let Ok(equation) = entry.equation(features, file.folder()) {
             equations.push((&entry.feature, equation));
         }

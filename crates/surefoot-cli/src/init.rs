@@ -167,7 +167,7 @@ pub fn draft(path: &Path, target: &str, output: &Path) -> Result<Draft> {
     edit.append(FOOT)?;
     let mut said = format!(
         "{} of {rows} people written to {output}. Every one is fixed: say in that file what an action may \
-         change, then run `surefoot check {output}`.\n",
+         change, then run `surefoot validate {output}`.\n",
         count(features.len(), "feature"),
         output = output.display(),
     );
@@ -203,7 +203,7 @@ fn head(path: &Path, target: &str, rows: usize, output: &Path, notes: &[String])
 #
 ";
     // Writing to a String does not fail.
-    let _ = writeln!(text, "# Then: surefoot check {} {}\n#", name(output), name(path));
+    let _ = writeln!(text, "# Then: surefoot validate {} {}\n#", name(output), name(path));
     let _ = writeln!(text, "# The outcome, which is no feature: `{}`.", target.replace('\n', " "));
     notes.iter().for_each(|note| text += &format!("# {note}\n"));
     text += "

@@ -3,7 +3,6 @@
 mod answers;
 mod attack;
 mod certify;
-mod check;
 mod data;
 mod demo;
 mod effort;
@@ -17,6 +16,9 @@ mod recourse;
 mod reproduce;
 mod trade_off;
 mod train;
+mod validate;
+mod verify;
+mod words;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -39,11 +41,14 @@ enum Command {
     /// Write a first problem file from a table of people.
     Init(init::Options),
     /// Say what is understood of a problem file and of a table of people, or list every mistake.
-    Check(check::Options),
+    #[command(alias = "check")]
+    Validate(validate::Options),
     /// Find out what everybody in a table can do, with proof.
     Recourse(recourse::Options),
     /// Prove of actions, wherever they came from, that they hold or that they do not.
     Certify(certify::Options),
+    /// Verify saved proofs with an independent checker.
+    Verify(verify::Options),
     /// Try to break actions, wherever they came from, by the smallest shift of circumstances.
     Attack(attack::Options),
     /// Show what certainty costs one person: the cheapest action for each size of the uncertainty,
@@ -81,9 +86,10 @@ fn main() -> ExitCode {
     let result: anyhow::Result<CommandOutput> = match Arguments::parse().command {
         Command::Demo(options) => demo::run(&options).map(|report| report.to_string().into()),
         Command::Init(options) => init::run(&options).map(CommandOutput::from),
-        Command::Check(options) => check::run(&options).map(CommandOutput::from),
+        Command::Validate(options) => validate::run(&options).map(CommandOutput::from),
         Command::Recourse(options) => recourse::run(&options).map(CommandOutput::from),
         Command::Certify(options) => certify::run(&options),
+        Command::Verify(options) => verify::run(&options),
         Command::Attack(options) => attack::run(&options),
         Command::TradeOff(options) => trade_off::run(&options).map(CommandOutput::from),
         Command::Train(options) => train::run(&options).map(CommandOutput::from),

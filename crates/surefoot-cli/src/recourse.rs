@@ -9,19 +9,19 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use surefoot::check::SavedProof;
 use surefoot::file::{AtomicFile, Audience};
+use surefoot::proof::SavedProof;
 use surefoot::recourse::{Explainer, Method, Relaxed, Settings};
 use surefoot::{
     Action, Outcome, Problem, ProblemFile, describe, describe_explanation, describe_options, essential,
 };
 use surefoot_cli::table::{Column, Values, Writer};
 
-use crate::certify::MOST_PROOF_BYTES;
 use crate::effort::Effort;
 use crate::formulas;
 use crate::outputs::Outputs;
 use crate::people::{self, Source};
+use crate::verify::MOST_PROOF_BYTES;
 
 /// What `surefoot recourse` can be asked.
 #[derive(Args)]
@@ -41,7 +41,7 @@ pub struct Options {
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
     /// Also write the proof of every answer, of several options the first, into this file, one line of
-    /// JSON each, for `surefoot certify --check`. Answers are then those of the method for networks,
+    /// JSON each, for `surefoot verify`. Answers are then those of the method for networks,
     /// also for linear problems, where they may be dearer by the gap.
     #[arg(long, value_name = "FILE", conflicts_with = "person")]
     proofs: Option<PathBuf>,
@@ -113,7 +113,7 @@ struct Proofs<'a> {
     path: &'a Path,
     target: AtomicFile,
     file: BufWriter<File>,
-    /// The longest line that is written; `certify --check` reads no longer ones.
+    /// The longest line that is written; `surefoot verify` reads no longer ones.
     longest: usize,
     /// Whose proofs were left out, since they are longer.
     too_long: Vec<String>,

@@ -64,7 +64,7 @@ fn assert_people_refused(folder: &Path, people: &str, words: &[&str]) {
         assert_refused(folder, &["certify", "problem.toml", people, "answers.csv", "-o", output], words);
         assert_refused(folder, &["attack", "problem.toml", people, "answers.csv", "-o", output], words);
     }
-    let said = refused(folder, &["check", "problem.toml", people]);
+    let said = refused(folder, &["validate", "problem.toml", people]);
     assert!(said.contains(people), "{said}");
 }
 
@@ -149,14 +149,14 @@ fn problem_files() {
     ] {
         std::fs::write(at.join("bad.toml"), format!("{FEATURES}{text}")).unwrap();
         let words: Vec<&str> = words.iter().copied().chain(["bad.toml"]).collect();
-        assert_refused(at, &["check", "bad.toml"], &words);
+        assert_refused(at, &["validate", "bad.toml"], &words);
         assert_refused(at, &["recourse", "bad.toml", "people.csv", "-o", "out.csv"], &words);
         assert_refused(at, &["attack", "bad.toml", "people.csv", "answers.csv", "-o", "out.csv"], &words);
         assert_refused(at, &["certify", "bad.toml", "people.csv", "answers.csv", "-o", "out.csv"], &words);
     }
     model(&unsupported()[..20]);
     std::fs::write(at.join("bad.toml"), format!("{FEATURES}{onnx}")).unwrap();
-    assert_refused(at, &["check", "bad.toml"], &["line 16", "model.onnx: is no whole ONNX file"]);
+    assert_refused(at, &["validate", "bad.toml"], &["line 16", "model.onnx: is no whole ONNX file"]);
 }
 
 /// An ONNX model with one node, written byte by byte: fields are a number, a kind and a length.

@@ -84,7 +84,7 @@ const WRITING: &[(&[&str], &[&str])] = &[
         &["P", "people.csv", "answers.csv", "MODELS"],
     ),
     (&["trade-off", "P", "--person", PERSON, "--plot", "OUT"], &["P", "MODELS"]),
-    (&["check", "P", "people.csv", "--svg", "OUT"], &["P", "people.csv", "MODELS"]),
+    (&["validate", "P", "people.csv", "--svg", "OUT"], &["P", "people.csv", "MODELS"]),
     (
         &[
             "train",
@@ -265,7 +265,7 @@ fn who_may_read_what_is_written() {
         (&["attack", "linear.toml", "people.csv", "answers.csv", "-o", "b.csv"], &["b.csv"]),
     ];
     let public: &[(&[&str], &[&str])] = &[
-        (&["check", "linear.toml", "--svg", "g.svg"], &["g.svg"]),
+        (&["validate", "linear.toml", "--svg", "g.svg"], &["g.svg"]),
         (&["trade-off", "linear.toml", "--person", PERSON, "--plot", "t.png"], &["t.png"]),
         (
             &[
@@ -331,7 +331,7 @@ fn only_files_are_read() {
         let words = format!("{name}: cannot be read: it is {kind}; give a regular file");
         for arguments in [
             &["recourse", "linear.toml", name, "-o", "out.csv"][..],
-            &["check", "linear.toml", name],
+            &["validate", "linear.toml", name],
             &["certify", "linear.toml", name, "answers.csv"],
             &["certify", "linear.toml", "people.csv", name],
             &["attack", "linear.toml", "people.csv", name],
@@ -345,9 +345,9 @@ fn only_files_are_read() {
     }
     for name in ["fifo.toml", "folder.csv", "/dev/zero"] {
         for arguments in [
-            &["check", name][..],
+            &["validate", name][..],
             &["recourse", name, "people.csv", "-o", "out.csv"],
-            &["certify", "linear.toml", "--check", name],
+            &["verify", "linear.toml", name],
             &["fit", "people.csv", "--graph", name, "--problem", "linear.toml"],
         ] {
             let said = refused(at, arguments);
@@ -358,7 +358,7 @@ fn only_files_are_read() {
         for name in ["fifo.onnx", "/dev/zero"] {
             fs::write(at.join("bad.toml"), format!("{FEATURES}[classifier]\n{field} = \"{name}\"\n"))
                 .unwrap();
-            let said = refused(at, &["check", "bad.toml"]);
+            let said = refused(at, &["validate", "bad.toml"]);
             assert!(said.contains(name) && said.contains("; give a regular file"), "{said}");
         }
     }
@@ -371,7 +371,7 @@ fn tables_do_not_come_from_pipes() {
     for script in [
         "cat people.csv | \"$0\" recourse linear.toml /dev/stdin -o out.csv",
         "\"$0\" recourse linear.toml <(cat people.csv) -o out.csv",
-        "\"$0\" certify linear.toml --check <(cat answers.csv)",
+        "\"$0\" verify linear.toml <(cat answers.csv)",
         "\"$0\" check <(cat linear.toml)",
     ] {
         let run = Command::new("bash")
@@ -420,7 +420,7 @@ fn proofs_without_end() {
     let folder = folder();
     let at = folder.path();
     done(at, &["recourse", "linear.toml", "people.csv", "-o", "out.csv", "--proofs", "proofs.jsonl"]);
-    done(at, &["certify", "linear.toml", "--check", "proofs.jsonl"]);
+    done(at, &["verify", "linear.toml", "proofs.jsonl"]);
     let mut file = fs::File::options().append(true).open(at.join("proofs.jsonl")).unwrap();
     let lines = fs::read_to_string(at.join("proofs.jsonl")).unwrap().lines().count();
     file.write_all(b"{\"id\":\"").unwrap();

@@ -71,7 +71,7 @@ fn assert_contains(said: &str, parts: &[&str]) {
 #[test]
 fn tradeoff_false_impossible() {
     let Some(folder) = finding("tradeoff_false_impossible") else { return };
-    assert_contains(&said(&folder, 0, "certify p.toml x.csv act.csv"), &["1 are proven"]);
+    assert_contains(&said(&folder, 0, "certify p.toml x.csv act.csv"), &["1 is proven"]);
     let person = r#"'{"x0": 0, "x1": 0, "x2": 0, "x3": 0, "x4": 0, "x5": 0, "x6": 0, "x7": 0}'"#;
     let output = run(&folder, &format!("trade-off p.toml --person {person} --evaluations 500"));
     let said = text(&output.stdout) + &text(&output.stderr);
@@ -96,7 +96,7 @@ fn attack_boundary() {
 fn attack_misses() {
     for case in ["1249", "7063", "7066"] {
         let Some(folder) = finding(&format!("attack_misses/{case}")) else { return };
-        assert_contains(&said(&folder, 1, "attack problem.toml people.csv actions.csv"), &["1 are broken"]);
+        assert_contains(&said(&folder, 1, "attack problem.toml people.csv actions.csv"), &["1 is broken"]);
     }
 }
 
@@ -105,7 +105,7 @@ fn sqrt_undefined() {
     let Some(folder) = finding("sqrt_undefined") else { return };
     for (problem, people) in [("problem.toml", "people.csv"), ("realistic.toml", "realistic.csv")] {
         said(&folder, 0, &format!("recourse {problem} {people} -o a.csv --proofs p.jsonl"));
-        assert_contains(&said(&folder, 0, &format!("certify {problem} --check p.jsonl")), &["verified"]);
+        assert_contains(&said(&folder, 0, &format!("verify {problem} p.jsonl")), &["verified"]);
         said(&folder, 0, &format!("certify {problem} {people} a.csv"));
     }
 }
@@ -233,13 +233,13 @@ fn special_files() {
     let Some(folder) = finding("special_files") else { return };
     let made = Command::new("mkfifo").arg(folder.path().join("ext.data")).status().unwrap();
     assert!(made.success());
-    assert_contains(&said(&folder, 2, "check p.toml"), &["ext.data"]);
+    assert_contains(&said(&folder, 2, "validate p.toml"), &["ext.data"]);
     let zero =
         "epsilon = 0.1\n[[feature]]\nname = \"a\"\nchange = \"any\"\n[classifier]\nnetwork = \"/dev/zero\"\n";
     fs::write(folder.path().join("zero.toml"), zero).unwrap();
-    assert_contains(&said(&folder, 2, "check zero.toml"), &["/dev/zero"]);
+    assert_contains(&said(&folder, 2, "validate zero.toml"), &["/dev/zero"]);
     fs::write(folder.path().join("q.toml"), zero.replace("network = \"/dev/zero\"", LINEAR)).unwrap();
-    assert_contains(&said(&folder, 2, "certify q.toml --check /dev/zero"), &["/dev/zero"]);
+    assert_contains(&said(&folder, 2, "verify q.toml /dev/zero"), &["/dev/zero"]);
 }
 
 const LINEAR: &str = "coefficients = [1.0]\nintercept = 0.0";
@@ -249,7 +249,7 @@ fn slow_inputs() {
     let Some(folder) = finding("slow_inputs") else { return };
     let made = Command::new("python3").arg("make.py").current_dir(folder.path()).status().unwrap();
     assert!(made.success());
-    for arguments in ["check p.toml many.csv", "check chain.toml --svg g.svg"] {
+    for arguments in ["validate p.toml many.csv", "validate chain.toml --svg g.svg"] {
         let start = Instant::now();
         run(&folder, arguments);
         assert!(start.elapsed() < Duration::from_secs(1), "{arguments}: {:?}", start.elapsed());
@@ -260,7 +260,7 @@ fn slow_inputs() {
 #[test]
 fn svg_not_well_formed() {
     let Some(folder) = finding("svg_not_well_formed") else { return };
-    said(&folder, 0, "check p.toml --svg g.svg");
+    said(&folder, 0, "validate p.toml --svg g.svg");
     assert!(is_xml(&folder.path().join("g.svg")));
 }
 

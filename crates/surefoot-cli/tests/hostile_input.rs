@@ -69,13 +69,13 @@ fn control_sequences_of_cells_and_names_do_not_reach_the_terminal() {
     assert!(recourse("twice.csv").contains("two columns are called `x\\u{9b}2J`"));
     // A cell cannot begin a line of its own either.
     assert!(recourse("line.csv").contains("`1\\nsurefoot: all is well` is no number"));
-    assert!(said(&["check", "problem.toml", "cell.csv"]).contains("line 2: `\\u{1b}[31mRED"));
+    assert!(said(&["validate", "problem.toml", "cell.csv"]).contains("line 2: `\\u{1b}[31mRED"));
     let attacked = said(&["attack", "problem.toml", "id.csv", "id_action.csv"]);
-    assert!(attacked.contains("That of a\\u{1b}[2Jb\\u{202e} breaks"), "{attacked}");
+    assert!(attacked.contains("The action of a\\u{1b}[2Jb\\u{202e} breaks"), "{attacked}");
     let certified = said(&["certify", "problem.toml", "id.csv", "id_action.csv"]);
-    assert!(certified.contains("That of a\\u{1b}[2Jb\\u{202e} breaks"), "{certified}");
+    assert!(certified.contains("The action of a\\u{1b}[2Jb\\u{202e} breaks"), "{certified}");
     said(&["certify", "problem.toml", "id.csv", "other.csv"]);
-    assert!(said(&["check", "named.toml"]).contains("in\\u{1b}[31mcome\\u{202e}"));
+    assert!(said(&["validate", "named.toml"]).contains("in\\u{1b}[31mcome\\u{202e}"));
     let person = "{\"in\\u001b[31mcome\\u202e\": 2400, \"savings\": 6000}";
     assert!(said(&["recourse", "named.toml", "--person", person]).contains("in\\u{1b}[31mcome\\u{202e}"));
     said(&["recourse", "no\u{1b}[31mfile.toml", "cell.csv", "-o", "o.csv"]);
@@ -95,7 +95,7 @@ fn drawings_are_well_formed_whatever_features_are_called() {
     let problem = "epsilon = 0.1\n[[feature]]\nname = \"\\u0000\\u0008\\uFFFFx\"\nchange = \"any\"\n\
         [[feature]]\nname = \"y<&>]]>\\\"'\"\n[classifier]\ncoefficients = [1, 1]\nintercept = -3\n";
     let folder = folder(&[("p.toml", problem)]);
-    done(folder.path(), &["check", "p.toml", "--svg", "g.svg"]);
+    done(folder.path(), &["validate", "p.toml", "--svg", "g.svg"]);
     let svg = std::fs::read_to_string(folder.path().join("g.svg")).unwrap();
     assert!(svg.chars().all(is_xml), "{svg:?}");
     assert!(svg.contains(">\\u{0}\\u{8}\\u{ffff}x</text>"), "{svg}");
@@ -180,7 +180,7 @@ fn an_id_that_is_there_twice_is_refused_with_both_rows() {
             assert!(said.contains(words.as_str()), "{arguments:?} says {said}instead of {words}");
         }
         assert!(!folder.path().join("o.csv").exists());
-        let output = surefoot(folder.path(), &["check", "problem.toml", &twice]);
+        let output = surefoot(folder.path(), &["validate", "problem.toml", &twice]);
         let said = text(&output.stdout) + &text(&output.stderr);
         let (second, first) = if format == "csv" { ("line 5", "line 3") } else { ("row 4", "row 2") };
         assert!(said.contains(&format!("{second}: `ben`, which is in {first} already")), "{said}");
@@ -298,9 +298,9 @@ fn many_columns_and_many_equations_take_no_time() {
     // Seconds would do on an idle machine; what took time with the square or the cube took minutes.
     let limit = Duration::from_secs(60);
     let start = Instant::now();
-    let said = refused(folder.path(), &["check", "problem.toml", "many.csv"]);
+    let said = refused(folder.path(), &["validate", "problem.toml", "many.csv"]);
     assert!(said.contains("there is no column `income`") && said.len() < 10_000, "{said}");
-    let said = done(folder.path(), &["check", "chain.toml", "--svg", "g.svg"]);
+    let said = done(folder.path(), &["validate", "chain.toml", "--svg", "g.svg"]);
     assert!(said.contains("x2999 = 0.5 * x2998 + u") && said.contains("Causal graph: too wide for text"));
     let svg = std::fs::read_to_string(folder.path().join("g.svg")).unwrap();
     assert_eq!(svg.matches("marker-end").count(), features - 1);

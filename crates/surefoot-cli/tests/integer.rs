@@ -45,7 +45,7 @@ fn options_are_rows_that_hold_the_cheapest_first() {
     assert_eq!(of("kim").iter().map(|row| row[option]).collect::<Vec<_>>(), [""]);
     let said = done(at, &["certify", &problem, &people, "answers.csv"]);
     assert!(said.starts_with("9 actions: 9 are proven to hold"), "{said}");
-    let said = done(at, &["certify", &problem, "--check", "proofs.jsonl"]);
+    let said = done(at, &["verify", &problem, "proofs.jsonl"]);
     assert!(said.contains("verified that 3 actions hold") && said.contains("0 are wrong"), "{said}");
     let said = refused(at, &["recourse", &problem, &people, "-o", "a.csv", "--options", "0"]);
     assert!(said.contains("--options"), "{said}");
@@ -91,9 +91,9 @@ fn people_without_a_category_are_refused_by_row_and_group() {
         "{said}"
     );
     assert!(!at.join("answers.csv").exists());
-    let said = refused(at, &["check", &problem, "people.csv"]);
+    let said = refused(at, &["validate", &problem, "people.csv"]);
     assert!(said.contains("group `contract`: exactly one of its columns must be 1"), "{said}");
-    let said = done(at, &["check", &problem]);
+    let said = done(at, &["validate", &problem]);
     for words in [
         "of contract",
         "Constraint: income >= 3 * rent - 500",

@@ -104,7 +104,7 @@ fn nobody_ends_outside_the_limits() {
     assert!(found > 250, "{found}");
     assert_eq!(outside, 0, "of {found}");
     // What the limits are about does happen here.
-    let checked = surefoot(at, &["check", "problem.toml", "german.csv"]);
+    let checked = surefoot(at, &["validate", "problem.toml", "german.csv"]);
     let said = text(&checked.stdout) + &text(&checked.stderr);
     assert!(said.contains("`amount` would leave its limits (250 to 18424)"), "{said}");
     let problem = fs::read_to_string(at.join("problem.toml")).unwrap();

@@ -70,7 +70,10 @@ fn answers_stand_in_own_units_and_hold() {
         let (problem, people) = (words(&example(name, "problem.toml")), words(&example(name, "people.csv")));
         for answers in ["answers.csv", "answers.parquet"] {
             let said = done(at, &["certify", &problem, &people, answers, "--output", "verdicts.csv"]);
-            assert!(said.contains(&format!("{found} are proven to hold")), "{name}: {said}");
+            assert!(
+                said.contains(&format!("{found} {} proven to hold", if found == 1 { "is" } else { "are" })),
+                "{name}: {said}"
+            );
         }
     }
 }
@@ -109,7 +112,7 @@ fn answers_list_what_is_acted_upon_and_nothing_else() {
         assert_eq!([number(row(0)[3]), number(row(0)[4])], held, "{problem}{text}");
         assert_eq!(row(1), ["favourable", "", "", "", ""], "{problem}");
         let said = done(at, &["certify", "problem.toml", "people.csv", "answers.csv", "-o", "verdicts.csv"]);
-        assert!(said.contains("1 are proven to hold"), "{said}");
+        assert!(said.contains("1 is proven to hold"), "{said}");
         let words =
             done(at, &["recourse", "problem.toml", "--person", r#"{"income":10,"savings":10,"rent":10}"#]);
         assert_eq!(words.contains("hold savings"), held[0].is_some(), "{words}");
@@ -128,7 +131,7 @@ fn actions_that_do_not_hold_are_found_out() {
     let output = surefoot(at, &["certify", &problem, &people, "promised.csv", "--output", "verdicts.csv"]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     let said = text(&output.stdout);
-    assert!(said.contains("2 do not") && said.contains("That of ana breaks with"), "{said}");
+    assert!(said.contains("2 do not") && said.contains("The action of ana breaks with"), "{said}");
     let verdicts = std::fs::read_to_string(at.join("verdicts.csv")).unwrap();
     assert!(verdicts.contains("ana,breaks") && verdicts.contains("lower"), "{verdicts}");
 }
@@ -162,7 +165,7 @@ fn actions_that_cannot_be_taken_are_told() {
         let said = text(&run.stdout);
         assert_eq!(run.status.code(), Some(1), "{said}{}", text(&run.stderr));
         assert!(said.contains("4 of them cannot be taken"), "{said}");
-        assert!(said.contains("That of b cannot be taken: `income` would become 11"), "{said}");
+        assert!(said.contains("The action of b cannot be taken: `income` would become 11"), "{said}");
         let wanted = ["id", "feasible", "reason"].map(str::to_owned);
         let told = Table::open(at.join("out.csv")).unwrap().select(&[], &wanted).unwrap();
         let told = told.read_all().unwrap().texts;
@@ -227,7 +230,7 @@ fn proofs_are_saved_and_checked_again() {
         let (problem, people) = (words(&example(name, "problem.toml")), words(&example(name, "people.csv")));
         let options = ["--output", "answers.csv", "--proofs", "proofs.jsonl"];
         done(at, &[&["recourse", &problem, &people][..], &options].concat());
-        let said = done(at, &["certify", &problem, "--check", "proofs.jsonl"]);
+        let said = done(at, &["verify", &problem, "proofs.jsonl"]);
         assert!(said.contains("verified that 2 actions hold") && said.contains("0 are wrong"), "{said}");
 
         // A cheaper action than was proven is found out.
@@ -242,10 +245,10 @@ fn proofs_are_saved_and_checked_again() {
         outcome["cost_bound"] = (0.5 * outcome["cost_bound"].as_f64().unwrap()).into();
         let tampered: Vec<String> = lines.iter().map(ToString::to_string).collect();
         std::fs::write(at.join("tampered.jsonl"), tampered.join("\n")).unwrap();
-        let output = surefoot(at, &["certify", &problem, "--check", "tampered.jsonl"]);
+        let output = surefoot(at, &["verify", &problem, "tampered.jsonl"]);
         assert_eq!(output.status.code(), Some(1), "{}", self::text(&output.stderr));
         let said = self::text(&output.stdout);
-        assert!(said.contains("1 are wrong") && said.contains("That of ana is wrong"), "{said}");
+        assert!(said.contains("1 is wrong") && said.contains("The proof of ana is wrong"), "{said}");
 
         // Without a stated bound nothing is said of the cost.
         let mut lines: Vec<serde_json::Value> =
@@ -253,7 +256,7 @@ fn proofs_are_saved_and_checked_again() {
         lines[0]["proof"]["outcome"]["cost_bound"] = 0.into();
         let loose: Vec<String> = lines.iter().map(ToString::to_string).collect();
         std::fs::write(at.join("loose.jsonl"), loose.join("\n")).unwrap();
-        let said = done(at, &["certify", &problem, "--check", "loose.jsonl"]);
+        let said = done(at, &["verify", &problem, "loose.jsonl"]);
         assert!(said.contains("verified that 1 actions hold and cost at most"), "{said}");
         assert!(said.contains("that 1 hold, with nothing stated of what they cost"), "{said}");
 
@@ -266,18 +269,18 @@ fn proofs_are_saved_and_checked_again() {
             let _ = std::fs::copy(example(name, file), at.join(file));
         }
         std::fs::write(at.join("altered.toml"), altered).unwrap();
-        let output = surefoot(at, &["certify", "altered.toml", "--check", "proofs.jsonl"]);
+        let output = surefoot(at, &["verify", "altered.toml", "proofs.jsonl"]);
         assert_eq!(output.status.code(), Some(1), "{}", self::text(&output.stderr));
         let said = self::text(&output.stdout);
-        assert!(said.contains("0 are wrong") && said.contains("are for another problem"), "{said}");
+        assert!(said.contains("0 are wrong") && said.contains("for another problem"), "{said}");
         assert!(said.contains("is for another problem: the classifier is not the same"), "{said}");
 
         std::fs::write(at.join("empty.jsonl"), "").unwrap();
-        let said = refused(at, &["certify", &problem, "--check", "empty.jsonl"]);
+        let said = refused(at, &["verify", &problem, "empty.jsonl"]);
         assert!(said.contains("empty.jsonl: there is no proof in it"), "{said}");
 
         std::fs::write(at.join("cut.jsonl"), &text[..text.len() / 2]).unwrap();
-        let said = refused(at, &["certify", &problem, "--check", "cut.jsonl"]);
+        let said = refused(at, &["verify", &problem, "cut.jsonl"]);
         assert!(said.contains("cut.jsonl, line"), "{said}");
     }
 }
@@ -321,7 +324,10 @@ fn attacks_find_what_breaks_and_nothing_else() {
     let output = surefoot(at, &["attack", &problem, &people, "promised.csv", "--output", "breaks.csv"]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     let said = text(&output.stdout);
-    assert!(said.contains("2 actions: 2 are broken") && said.contains("That of ana breaks with"), "{said}");
+    assert!(
+        said.contains("2 actions: 2 are broken") && said.contains("The action of ana breaks with"),
+        "{said}"
+    );
     let breaks = std::fs::read_to_string(at.join("breaks.csv")).unwrap();
     let lines: Vec<&str> = breaks.lines().collect();
     assert!(lines[1].starts_with("ana,true,0.0") && lines[2].starts_with("ben,true,0,"), "{breaks}");
@@ -354,7 +360,10 @@ fn several_actions_of_one_person() {
         let said = text(&run.stdout);
         assert_eq!(run.status.code(), Some(1), "{said}{}", text(&run.stderr));
         assert!(said.contains("11999 actions") && said.contains("0 people have no action"), "{said}");
-        assert_eq!(said.matches("That of ").count(), 2, "{said}");
-        assert!(said.contains("That of p4096 breaks") && said.contains("That of p5000 breaks"), "{said}");
+        assert_eq!(said.matches("The action of ").count(), 2, "{said}");
+        assert!(
+            said.contains("The action of p4096 breaks") && said.contains("The action of p5000 breaks"),
+            "{said}"
+        );
     }
 }

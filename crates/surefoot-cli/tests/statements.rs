@@ -83,7 +83,7 @@ fn breaks_that_fill_much_of_the_ball_are_reported() {
         };
         assert!(run("certify").contains(" 1 do not"), "{case}");
         let said = run("attack");
-        assert!(said.contains("1 actions: 1 are broken"), "{case}: {said}");
+        assert!(said.contains("1 action: 1 is broken"), "{case}: {said}");
     }
 }
 

@@ -120,7 +120,7 @@ fn impossible_says_what_stands_in_the_way() {
 fn what_could_not_be_decided_is_not_called_impossible() {
     let Some(at) = found("tradeoff_false_impossible") else { return };
     let said = done(&at, &["certify", "p.toml", "x.csv", "act.csv"]);
-    assert!(said.contains("1 are proven to hold"), "{said}");
+    assert!(said.contains("1 is proven to hold"), "{said}");
     let person = r#"{"x0":0,"x1":0,"x2":0,"x3":0,"x4":0,"x5":0,"x6":0,"x7":0}"#;
     let said = done(&at, &["trade-off", "p.toml", "--person", person, "--evaluations", "2000"]);
     assert!(!said.contains("There is no action") && !said.contains("none holds"), "{said}");

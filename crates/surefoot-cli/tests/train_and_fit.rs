@@ -185,7 +185,7 @@ fn what_is_fitted_to_degenerate_tables_is_understood_or_refused() {
                 let run = surefoot(at, &["fit", "people.csv", "--graph", graph, "--held-out", "0"]);
                 match run.status.code() {
                     Some(0) => {
-                        done(at, &["check", "problem.toml"]);
+                        done(at, &["validate", "problem.toml"]);
                         fitted += 1;
                     }
                     Some(2) => {
@@ -347,7 +347,7 @@ fn outputs_never_replace_what_is_read() {
         (train(&["--search", "--plot", "none/a.svg"]), "--plot none/a.svg: its folder does not exist"),
         ([&fit[..], &["--output", "graph.csv"]].concat(), "--output graph.csv: is the graph"),
         ([&fit[..], &["--output", "people.csv"]].concat(), "is the table of people"),
-        (vec!["check", "problem.toml", "--svg", "problem.toml"], "is the problem file"),
+        (vec!["validate", "problem.toml", "--svg", "problem.toml"], "is the problem file"),
     ] {
         let said = refused(at, &arguments);
         assert!(said.contains(words), "{arguments:?}: {said}");

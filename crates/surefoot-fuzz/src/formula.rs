@@ -1,6 +1,6 @@
 //! Formulas: structural equations and constraints.
 
-use surefoot::check::Fingerprint;
+use surefoot::proof::Fingerprint;
 use surefoot::{
     Action, Change, Classifier, Constraint, Equation, Feature, Features, Intervention, Norm, Problem, Scm,
 };

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use ndarray::array;
-use surefoot::check::{Checked, Verified, check_within};
-use surefoot::recourse::Recourse;
+use surefoot::outcome::Recourse;
+use surefoot::verify::{Verification, Verified, verify_within};
 use surefoot::{
     Activation, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Feature, Features, Kind,
     Layer, Network, Norm, Outcome, Problem, SavedProof, Scm, infeasibility,
@@ -97,7 +97,7 @@ pub fn valid_proofs() -> Vec<(String, String)> {
     for Case { name, problem, individuals } in CASES.iter() {
         for (number, individual) in individuals.iter().enumerate() {
             let saved = prove(problem, individual).expect("there is an answer");
-            let checked = check_within(problem, &saved, BOUNDS).expect("the proof fits its problem");
+            let checked = verify_within(problem, &saved, BOUNDS).expect("the proof fits its problem");
             assert!(checked.is_verified(), "{checked:?}");
             let file = format!("{name}-{}-{}", number + 1, saved.outcome.status());
             proofs.push((file, saved.to_json()));
@@ -119,12 +119,14 @@ pub fn proof(bytes: &[u8]) -> Reading {
     assert_eq!(SavedProof::from_json(&saved.to_json()).as_ref(), Ok(&saved));
     let mut reading = Reading::Refused;
     for Case { problem, .. } in CASES.iter() {
-        match check_within(problem, &saved, BOUNDS) {
-            Ok(Checked::Verified(verified)) => {
+        match verify_within(problem, &saved, BOUNDS) {
+            Ok(Verification::Verified(verified)) => {
                 assert_true(problem, &saved, &verified);
                 reading = Reading::Accepted;
             }
-            Ok(Checked::Wrong(fault) | Checked::Unverified(fault)) => assert!(!fault.to_string().is_empty()),
+            Ok(Verification::Wrong(fault) | Verification::Unverified(fault)) => {
+                assert!(!fault.to_string().is_empty())
+            }
             Ok(_) => {}
             Err(error) => assert!(!error.to_string().is_empty()),
         }

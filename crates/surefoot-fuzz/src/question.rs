@@ -2,9 +2,9 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use surefoot::check::{Checked, check_within};
 use surefoot::margin::margin;
-use surefoot::recourse::Recourse;
+use surefoot::outcome::Recourse;
+use surefoot::verify::{Verification, verify_within};
 use surefoot::{
     Action, Budget, Complete, Error, Exact, Outcome, Problem, SavedProof, Verdict, certify, describe,
     infeasibility,
@@ -82,8 +82,8 @@ fn search(problem: &Problem, individual: &[f64]) -> Result<Outcome, Error> {
     let saved = proof.saved(problem, individual);
     let read = SavedProof::from_json(&saved.to_json()).expect("what is written can be read");
     assert_eq!(read, saved);
-    let checked = check_within(problem, &saved, BOUNDS).expect("the proof fits its problem");
-    let is_refuted = matches!(checked, Checked::Wrong(_) | Checked::OtherProblem { .. });
+    let checked = verify_within(problem, &saved, BOUNDS).expect("the proof fits its problem");
+    let is_refuted = matches!(checked, Verification::Wrong(_) | Verification::OtherProblem { .. });
     assert!(!is_refuted, "{checked:?} of {saved:?}");
     Ok(proof.outcome)
 }

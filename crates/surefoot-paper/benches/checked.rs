@@ -13,7 +13,8 @@
 
 use std::time::Instant;
 
-use surefoot::check::{Checked, SavedProof, check};
+use surefoot::proof::SavedProof;
+use surefoot::verify::{Verification, verify};
 use surefoot::{Budget, Complete, Norm, Outcome};
 use surefoot_paper::Reference;
 use surefoot_paper::reference::Case;
@@ -76,18 +77,18 @@ fn run(
         size += text.len();
         let start = Instant::now();
         let saved = SavedProof::from_json(&text).expect("a saved proof");
-        let checked = check(&problem, &saved).expect("a check");
+        let checked = verify(&problem, &saved).expect("a check");
         let seconds = start.elapsed().as_secs_f64();
         checking += seconds;
         longest = longest.max(seconds);
         let open = matches!(proof.outcome, Outcome::Undecided(_));
         match &checked {
-            Checked::Verified(_) => verified += 1,
-            Checked::Wrong(fault) => {
+            Verification::Verified(_) => verified += 1,
+            Verification::Wrong(fault) => {
                 wrong += 1;
                 println!("{}, person {i} is WRONG: {fault}", case.name);
             }
-            Checked::Unverified(_) | Checked::OtherProblem { .. } => {
+            Verification::Unverified(_) | Verification::OtherProblem { .. } => {
                 unverified += 1;
                 undecided += usize::from(open);
             }

@@ -52,11 +52,11 @@ fn answers_are_decided_and_stand_up_to_attacks() {
         };
         let case = reference.case(name).unwrap();
         let problem = case.problem(&reference).unwrap().with_uncertainty(Norm::L2, epsilon).unwrap();
-        check(&problem, &case, epsilon, people, share);
+        verify(&problem, &case, epsilon, people, share);
     }
 }
 
-fn check(problem: &Problem, case: &Case, epsilon: f64, people: usize, share: f64) {
+fn verify(problem: &Problem, case: &Case, epsilon: f64, people: usize, share: f64) {
     let published = case.answers.iter().find(|answers| answers.epsilon == epsilon).unwrap();
     let mut breaks = published.smallest_break.iter().flatten();
     let unbroken: Vec<bool> = published
@@ -154,7 +154,7 @@ fn who_cannot_be_proved_the_cheapest_gets_one_with_more_room() {
         let proof = complete.prove(individual).unwrap();
         let Outcome::Found(found) = &proof.outcome else { continue };
         with_room += usize::from(found.cost_bound < 0.98 * found.cost);
-        assert!(surefoot::check::check(&problem, &proof.saved(&problem, individual)).unwrap().is_verified());
+        assert!(surefoot::verify(&problem, &proof.saved(&problem, individual)).unwrap().is_verified());
     }
     assert!(with_room > 0);
 }

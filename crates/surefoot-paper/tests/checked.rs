@@ -5,7 +5,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-use surefoot::check::{Checked, SavedProof, check};
+use surefoot::proof::SavedProof;
+use surefoot::verify::{Verification, verify};
 use surefoot::{Complete, Norm};
 use surefoot_paper::Reference;
 
@@ -33,8 +34,8 @@ fn proofs_of_published_cases_are_verified() {
             let proof = complete.prove(individual).unwrap();
             let saved = SavedProof::from_json(&proof.to_json(&problem, individual)).unwrap();
             assert_eq!(saved, proof.saved(&problem, individual));
-            match check(&problem, &saved).unwrap() {
-                Checked::Verified(verified) => assert!(verified.sets > 0, "{name}, person {i}"),
+            match verify(&problem, &saved).unwrap() {
+                Verification::Verified(verified) => assert!(verified.sets > 0, "{name}, person {i}"),
                 other => panic!("{name}, person {i}: {other:?}"),
             }
         }

@@ -16,7 +16,7 @@ pub fn contradictions(command: &Path, case: &Case, folder: &Path, settings: Sett
     let (problem, people) = case.read(folder);
     let evaluations = settings.evaluations.to_string();
     let mut runs = Runs { command, folder, evaluations, contradictions: Vec::new() };
-    runs.expect(0, "check", &["check", "problem.toml", "people.csv"]);
+    runs.expect(0, "check", &["validate", "problem.toml", "people.csv"]);
     runs.answers(case, &problem, &people, settings);
     runs.proofs(case, &problem, &people, settings);
     runs.person(case, &problem, &people, settings);
@@ -184,11 +184,7 @@ impl Runs<'_> {
         let rows = self.table("proven.csv");
         let proofs = people.iter().map(|x| Ok(prove(problem, x, settings.evaluations)?.outcome));
         self.compare(case, problem, &rows, proofs.collect());
-        self.expect(
-            0,
-            "written proofs are verified",
-            &["certify", "problem.toml", "--check", "proofs.jsonl"],
-        );
+        self.expect(0, "written proofs are verified", &["verify", "problem.toml", "proofs.jsonl"]);
     }
 
     /// The words for one person are those of the engine.

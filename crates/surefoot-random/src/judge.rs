@@ -13,9 +13,11 @@ use std::path::Path;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use surefoot::check::Checked;
-use surefoot::recourse::{self, Method, Proof, Recourse, UndecidedReason};
-use surefoot::{Budget, Complete, Outcome, People, Problem, SavedProof, check, describe};
+use surefoot::outcome::{Recourse, UndecidedReason};
+use surefoot::proof::Proof;
+use surefoot::recourse::{self, Method};
+use surefoot::verify::Verification;
+use surefoot::{Budget, Complete, Outcome, People, Problem, SavedProof, describe, verify};
 
 use crate::definition::{obstacle, worst};
 use crate::words::has_no_number;
@@ -233,9 +235,9 @@ impl<'a> Judge<'a> {
             return;
         };
         self.demand(read == saved, "a proof is read as written", || saved.to_json());
-        match check(self.problem, &read) {
-            Ok(Checked::Verified(_)) => {}
-            Ok(Checked::Unverified(fault)) => {
+        match verify(self.problem, &read) {
+            Ok(Verification::Verified(_)) => {}
+            Ok(Verification::Unverified(fault)) => {
                 self.note("the checker verifies", format!("{}: {fault}", proof.outcome.status()));
             }
             Ok(other) => self.note("the checker agrees", format!("{}: {other:?}", proof.outcome.status())),

@@ -8,7 +8,6 @@
 //! states nothing.
 
 mod affine;
-mod compose;
 mod curvature;
 mod jet;
 mod quadratic;
@@ -19,12 +18,12 @@ mod tests;
 use ndarray::Array2;
 
 pub(crate) use affine::{Affine, Plane};
-pub(crate) use compose::{Composer, Coordinates};
 pub(crate) use curvature::Curvature;
 pub(crate) use jet::{Jet, Jets, Order};
 pub(crate) use quadratic::Quadratic;
 pub(crate) use region::Region;
 
+use crate::margin::{Composer, Coordinates};
 use crate::{Action, Error, Problem, Result};
 
 /// Two parallel planes, `constant + linear . v -+ error`, with the margin between them for every

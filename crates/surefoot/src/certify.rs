@@ -19,9 +19,8 @@ mod search;
 pub(crate) use branch::{ProofAttempt, Prover};
 pub(crate) use search::{Found, Search};
 
-use crate::bound::{Composer, Coordinates};
-use crate::margin::margin;
-use crate::{Action, Error, Problem, Result};
+use crate::margin::{Composer, margin};
+use crate::{Action, Certificate, Error, Problem, Result, Verdict};
 
 /// The least margin, in units of the logit, that counts as proven: more than the rounding of
 /// whatever evaluates the classifier in doubles.
@@ -41,74 +40,6 @@ impl Default for Budget {
     fn default() -> Self {
         Self { evaluations: 60_000 }
     }
-}
-
-/// What is known of an action.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
-    /// Proven: the action holds for every perturbation.
-    Holds {
-        /// The margin that is left at least.
-        margin: f64,
-    },
-    /// It does not hold.
-    Breaks {
-        /// A perturbation that breaks it, no larger than the uncertainty guarded against.
-        perturbation: Vec<f64>,
-        /// The margin that is then left: negative, and minus infinity where the result of the
-        /// action is undefined.
-        margin: f64,
-    },
-    /// Neither was shown: the least margin is between two numbers.
-    Undecided {
-        /// It is at least this; minus infinity where nothing is known.
-        lower: f64,
-        /// It is at most this.
-        upper: f64,
-    },
-}
-
-/// What a piece of a proof rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BoundKind {
-    /// An affine bound.
-    Affine,
-    /// The curvature bound, around the point of the certificate.
-    Curvature,
-    /// A quadratic lower bound of the margin.
-    Quadratic,
-}
-
-/// A part of the ball with the bound that holds over it, in the coordinates of the certificate.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Piece {
-    /// The least value of each coordinate.
-    pub lower: Vec<f64>,
-    /// The greatest value of each coordinate.
-    pub upper: Vec<f64>,
-    /// The margin is at least this.
-    pub margin: f64,
-    /// Why.
-    pub reason: BoundKind,
-}
-
-/// A verdict with what it takes to check it: pieces that cover the ball.
-///
-/// Coordinates are `y = basis^T (w . D)` with the weights w of the norm.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Certificate {
-    /// The action in question.
-    pub action: Action,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// The orthogonal matrix of the coordinates, row by row; empty: the identity.
-    pub basis: Vec<f64>,
-    /// The worst perturbation found, in these coordinates.
-    pub worst: Vec<f64>,
-    /// Where the margin is bounded, and why; empty unless the action holds.
-    pub pieces: Vec<Piece>,
-    /// Bounds and evaluations that it took.
-    pub evaluations: usize,
 }
 
 /// Whether an action holds for every perturbation that the problem guards against.
@@ -166,15 +97,4 @@ fn verdict(problem: &Problem, individual: &[f64], action: &Action, proven: &Proo
 pub(crate) fn breaks(problem: &Problem, individual: &[f64], action: &Action, perturbation: &[f64]) -> bool {
     problem.norm().value(perturbation) <= problem.epsilon()
         && matches!(margin(problem, individual, action, perturbation), Ok(margin) if margin < 0.0)
-}
-
-impl Coordinates {
-    /// The perturbation of given coordinates, not beyond a clip, and scaled down where rounding makes it
-    /// larger than the uncertainty.
-    pub(crate) fn admissible(&self, composer: &Composer<'_>, y: &[f64]) -> Vec<f64> {
-        let problem = composer.problem();
-        let mut perturbation = composer.within_clips(self.perturbation(y));
-        problem.norm().shrink(&mut perturbation, problem.epsilon());
-        perturbation
-    }
 }

@@ -67,10 +67,12 @@ mod integer;
 mod program;
 pub mod margin;
 pub mod feasible;
+pub mod outcome;
+pub mod proof;
 pub mod bound;
 pub mod certify;
 pub mod recourse;
-pub mod check;
+pub mod verify;
 pub mod attack;
 pub mod theory;
 pub mod metrics;
@@ -80,8 +82,7 @@ mod escape;
 
 pub use action::{Action, ActionKind, Cost};
 pub use attack::{Attack, Break, refute, smallest_break};
-pub use certify::{Budget, Certificate, Verdict, certify};
-pub use check::{Checked, SavedProof, check};
+pub use certify::{Budget, certify};
 pub use classifier::Classifier;
 pub use constraint::{Constraint, Forbidden};
 pub use describe::{describe, describe_action, describe_explanation, describe_options, describe_shift};
@@ -94,10 +95,13 @@ pub use metrics::Metrics;
 pub use network::{Activation, Layer, Network};
 pub use norm::{Norm, NormKind};
 pub use observed::{Observed, Unsuitable};
+pub use outcome::{Outcome, Recourse};
 pub use people::People;
 pub use problem::{LimitsOn, Problem, ProblemFile};
-pub use recourse::{Complete, Descent, Exact, Outcome, Recourse, recourse, recourse_options};
+pub use proof::{Certificate, SavedProof, Verdict};
+pub use recourse::{Complete, Descent, Exact, recourse, recourse_options};
 pub use scm::{Equation, Intervention, Noise, Scm};
+pub use verify::{Verification, verify};
 
 /// The README's code, run as a test.
 #[cfg(doctest)]

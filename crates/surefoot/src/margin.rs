@@ -22,11 +22,13 @@
 //! concerns somebody.
 
 mod block;
+mod compose;
 
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
 pub(crate) use block::{Evaluation, Individuals, Margin, blocks};
+pub(crate) use compose::{Composer, Coordinates};
 
 use crate::network::{LANES, Lanes};
 use crate::{Action, ActionKind, Error, Intervention, People, Problem, Result, Scm};

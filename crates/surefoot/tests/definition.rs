@@ -10,7 +10,7 @@ use surefoot::margin::{counterfactual, gradients, margin};
 use surefoot::{
     Action, ActionKind, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Error, Feature,
     Features, Layer, Network, Norm, NormKind, Outcome, People, Problem, SavedProof, Scm, Verdict, certify,
-    check, infeasibility, smallest_break,
+    infeasibility, smallest_break, verify,
 };
 
 fn feature(name: &str, change: Change) -> Feature {
@@ -43,14 +43,14 @@ fn before_a_logarithm() -> (Problem, Vec<f64>) {
     (with_l2(linear(&features, equations, vec![0.3, 0.5, 1.0], -1.0), 0.1), vec![0.5, -1.0, 0.0])
 }
 
-fn prove(problem: &Problem, x: &[f64], evaluations: usize) -> surefoot::recourse::Proof {
+fn prove(problem: &Problem, x: &[f64], evaluations: usize) -> surefoot::proof::Proof {
     Complete::new(problem).unwrap().with_budget(Budget { evaluations }).unwrap().prove(x).unwrap()
 }
 
 /// A proof goes through the checker as anybody would have it do: from its text.
-fn verified(problem: &Problem, x: &[f64], proof: &surefoot::recourse::Proof, round: usize) {
+fn verified(problem: &Problem, x: &[f64], proof: &surefoot::proof::Proof, round: usize) {
     let saved = SavedProof::from_json(&proof.to_json(problem, x)).unwrap();
-    let checked = check(problem, &saved).unwrap();
+    let checked = verify(problem, &saved).unwrap();
     assert!(checked.is_verified(), "{round}: {checked:?} of {:?}", proof.outcome);
 }
 

@@ -7,8 +7,8 @@ use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::action::intervention_sets;
-use surefoot::check::{Checked, Fault, check};
 use surefoot::margin::counterfactual;
+use surefoot::verify::{Fault, Verification, verify};
 use surefoot::{
     Action, ActionKind, Activation, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Exact,
     Feature, Features, Forbidden, Kind, Layer, Network, Norm, Outcome, People, Problem, Scm, Verdict,
@@ -298,7 +298,7 @@ fn brute_force(is_linear: bool, rounds: usize, seed: u64) {
                 );
             }
         }
-        let checked = check(&problem, &proof.saved(&problem, x)).unwrap();
+        let checked = verify(&problem, &proof.saved(&problem, x)).unwrap();
         assert!(checked.is_verified(), "{round}: {checked:?} {:?}", proof.outcome);
     }
     assert!(
@@ -356,8 +356,8 @@ fn the_exact_method_finds_the_cheapest_whole_action() {
 }
 
 fn wrong(problem: &Problem, saved: &surefoot::SavedProof) -> Fault {
-    match check(problem, saved).unwrap() {
-        Checked::Wrong(fault) => fault,
+    match verify(problem, saved).unwrap() {
+        Verification::Wrong(fault) => fault,
         other => panic!("{other:?}"),
     }
 }
@@ -399,18 +399,19 @@ fn proofs_that_were_tampered_with_are_refused() {
             let mut other = saved.clone();
             other.ruled_out[part].requirements = vec![(99, 1.0)];
             constrained += usize::from(matches!(
-                check(&problem, &other).unwrap(),
-                Checked::Wrong(Fault::NoSuchRequirement { requirement: 99, .. })
+                verify(&problem, &other).unwrap(),
+                Verification::Wrong(Fault::NoSuchRequirement { requirement: 99, .. })
             ));
             other.ruled_out[part].requirements = saved.ruled_out[part].requirements.clone();
             other.ruled_out[part].share = -1.0;
             shares += usize::from(matches!(
-                check(&problem, &other).unwrap(),
-                Checked::Wrong(Fault::Share { share: -1.0, .. })
+                verify(&problem, &other).unwrap(),
+                Verification::Wrong(Fault::Share { share: -1.0, .. })
             ));
             let free = problem.clone().with_constraints(vec![]).unwrap();
-            let checked = check(&free, &saved).unwrap();
-            constrained += usize::from(matches!(checked, Checked::Wrong(Fault::NoSuchRequirement { .. })));
+            let checked = verify(&free, &saved).unwrap();
+            constrained +=
+                usize::from(matches!(checked, Verification::Wrong(Fault::NoSuchRequirement { .. })));
         }
     }
     assert!(halves > 20 && constrained > 5 && shares > 3, "{halves} {constrained} {shares}");

@@ -4,7 +4,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use surefoot::check::{Checked, Fault, check};
+use surefoot::verify::{Fault, Verification, verify};
 use surefoot::{
     Change, Classifier, Complete, Constraint, Cost, Equation, Error, Exact, Feature, Features, Forbidden,
     Kind, Norm, Outcome, People, Problem, Recourse, Scm, recourse,
@@ -84,7 +84,7 @@ fn whole_values_without_limits_are_proven_and_checked() {
             (Outcome::Impossible(_), None) => {}
             other => panic!("{other:?}"),
         }
-        let checked = check(&problem, &proof.saved(&problem, people.individual(0))).unwrap();
+        let checked = verify(&problem, &proof.saved(&problem, people.individual(0))).unwrap();
         assert!(checked.is_verified(), "{checked:?}");
     }
 }
@@ -159,8 +159,8 @@ fn no_action_changes_a_category_by_half() {
 }
 
 fn wrong(problem: &Problem, saved: &surefoot::SavedProof) -> Fault {
-    match check(problem, saved).unwrap() {
-        Checked::Wrong(fault) => fault,
+    match verify(problem, saved).unwrap() {
+        Verification::Wrong(fault) => fault,
         other => panic!("{other:?}"),
     }
 }
@@ -181,7 +181,7 @@ fn boxes_must_hold_every_whole_value_and_nothing_between() {
     let (mut below, mut above) = (part.clone(), part.clone());
     (below.upper[0], above.lower[0]) = (1.2 / 0.7, 1.9 / 0.7);
     saved.ruled_out = vec![below.clone(), above.clone()];
-    assert!(check(&problem, &saved).unwrap().is_verified());
+    assert!(verify(&problem, &saved).unwrap().is_verified());
     // ... and with a whole number between them are not.
     above.lower[0] = 2.1 / 0.7;
     saved.ruled_out = vec![below.clone(), above.clone()];

@@ -6,7 +6,7 @@
 use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use surefoot::check::{Checked, Fault, check_within};
+use surefoot::verify::{Fault, Verification, verify_within};
 use surefoot::{
     ActionKind, Activation, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Feature,
     Features, Forbidden, Kind, Layer, Network, Norm, Outcome, Problem, SavedProof, Scm,
@@ -104,9 +104,9 @@ fn proofs_are_verified() {
             Outcome::Undecided(_) => undecided += 1,
             Outcome::AlreadyFavourable => {}
         }
-        match check_within(&problem, &saved, 4000).unwrap() {
-            Checked::Verified(verified) => cones += usize::from(verified.cones > 0),
-            Checked::Unverified(fault) => {
+        match verify_within(&problem, &saved, 4000).unwrap() {
+            Verification::Verified(verified) => cones += usize::from(verified.cones > 0),
+            Verification::Unverified(fault) => {
                 println!("round {round}: {fault}");
                 unverified += 1;
             }
@@ -134,14 +134,14 @@ fn a_cone_that_is_missing_is_missed() {
     let proof = Complete::new(&problem).unwrap().prove(&[-2.0, 0.3, 0.2]).unwrap();
     let honest = proof.saved(&problem, &[-2.0, 0.3, 0.2]);
     assert!(matches!(honest.outcome, Outcome::Impossible(_)));
-    assert!(matches!(check_within(&problem, &honest, 4000).unwrap(), Checked::Verified(_)));
+    assert!(matches!(verify_within(&problem, &honest, 4000).unwrap(), Verification::Verified(_)));
     let cones = (0..honest.ruled_out.len()).filter(|&k| !honest.ruled_out[k].rays.is_empty());
     let cones: Vec<usize> = cones.collect();
     assert!(cones.len() >= 2, "{cones:?}");
     for k in cones {
         let mut saved = honest.clone();
         saved.ruled_out.remove(k);
-        let checked = check_within(&problem, &saved, 4000).unwrap();
-        assert!(matches!(checked, Checked::Wrong(Fault::ActionsNotCovered { .. })), "{checked:?}");
+        let checked = verify_within(&problem, &saved, 4000).unwrap();
+        assert!(matches!(checked, Verification::Wrong(Fault::ActionsNotCovered { .. })), "{checked:?}");
     }
 }

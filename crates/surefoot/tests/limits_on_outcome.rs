@@ -8,7 +8,7 @@ use surefoot::action::{feasible_change, intervention_sets};
 use surefoot::margin::counterfactual;
 use surefoot::{
     Action, ActionKind, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Exact, Feature,
-    Features, Kind, LimitsOn, Norm, NormKind, Outcome, People, Problem, Scm, check, infeasibility, recourse,
+    Features, Kind, LimitsOn, Norm, NormKind, Outcome, People, Problem, Scm, infeasibility, recourse, verify,
 };
 
 /// Income may rise; the number of open accounts falls with it and cannot be negative.
@@ -231,7 +231,7 @@ fn the_complete_search_agrees_and_its_proofs_are_verified() {
         }
         let on_grid = cheapest_on_grid(&problem, &individual, 9);
         check_outcome(&problem, &individual, &proof.outcome, on_grid, round);
-        let checked = check(&problem, &proof.saved(&problem, &individual)).unwrap();
+        let checked = verify(&problem, &proof.saved(&problem, &individual)).unwrap();
         assert!(checked.is_verified(), "round {round}: {checked:?}");
         match &proof.outcome {
             Outcome::Found(answer) => {

@@ -6,11 +6,11 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::margin::margin;
-use surefoot::recourse::UndecidedReason;
+use surefoot::outcome::UndecidedReason;
 use surefoot::{
-    Action, ActionKind, Budget, Change, Checked, Classifier, Complete, Cost, Equation, Error, Exact, Feature,
-    Features, Kind, Norm, NormKind, Outcome, People, Problem, Scm, Verdict, certify, check, describe,
-    infeasibility, refute,
+    Action, ActionKind, Budget, Change, Classifier, Complete, Cost, Equation, Error, Exact, Feature,
+    Features, Kind, Norm, NormKind, Outcome, People, Problem, Scm, Verdict, Verification, certify, describe,
+    infeasibility, refute, verify,
 };
 
 fn one_feature(feature: Feature, coefficient: f64, intercept: f64) -> Result<Problem, Error> {
@@ -93,9 +93,9 @@ fn the_checker_does_not_take_overflow_for_proof() {
     );
     let missing = 1.0;
     let best = Action { features: vec![0], change: vec![0.0] };
-    proof.outcome = Outcome::Impossible(surefoot::recourse::Shortfall { best, missing });
+    proof.outcome = Outcome::Impossible(surefoot::outcome::Shortfall { best, missing });
     proof.certificate = None;
-    proof.ruled_out = vec![surefoot::recourse::RuledOut {
+    proof.ruled_out = vec![surefoot::proof::RuledOut {
         features: vec![0],
         lower: vec![f64::NEG_INFINITY],
         upper: vec![0.0],
@@ -110,7 +110,7 @@ fn the_checker_does_not_take_overflow_for_proof() {
     (dear.lower, dear.upper) = (vec![0.0], vec![1e250]);
     proof.ruled_out.push(dear);
     let saved = proof.saved(&problem, &[0.0]);
-    assert!(!check(&problem, &saved).unwrap().is_verified());
+    assert!(!verify(&problem, &saved).unwrap().is_verified());
 }
 
 /// An l2 cost with large weights asks for levels far beyond 1.
@@ -291,7 +291,7 @@ fn proofs_of_extreme_problems_are_sound() {
             _ => continue,
         }
         let saved = proof.saved(&problem, &individual);
-        assert!(!matches!(check(&problem, &saved).unwrap(), Checked::Wrong(_)), "{seed}");
+        assert!(!matches!(verify(&problem, &saved).unwrap(), Verification::Wrong(_)), "{seed}");
     }
     assert!(found > 5 && impossible > 3, "{found} {impossible}");
 }

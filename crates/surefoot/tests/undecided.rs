@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use ndarray::array;
-use surefoot::recourse::{Undecided, UndecidedReason};
+use surefoot::outcome::{Undecided, UndecidedReason};
 use surefoot::{
     Activation, Budget, Change, Classifier, Complete, Feature, Features, Kind, Layer, Network, Outcome,
     Problem, describe,

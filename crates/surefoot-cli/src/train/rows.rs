@@ -8,7 +8,7 @@ use surefoot::train::split;
 use surefoot::{Features, Scm};
 use surefoot_cli::table::{CellProblem, Table, parse_number};
 
-use crate::check::people::{Checked, check_batch};
+use crate::validate::people::{Checked, check_batch};
 
 /// How many of the values of a column are listed.
 const LISTED: usize = 5;

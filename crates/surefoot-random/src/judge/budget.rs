@@ -1,7 +1,7 @@
 //! More budget never gives a worse answer, but for the gap that was asked for.
 
 use surefoot::Outcome;
-use surefoot::recourse::{Undecided, UndecidedReason};
+use surefoot::outcome::{Undecided, UndecidedReason};
 
 use super::{Judge, effort, prove};
 

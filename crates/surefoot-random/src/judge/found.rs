@@ -1,7 +1,7 @@
 //! An action that is said to hold is feasible, costs what is stated, holds, and is told as it is.
 
 use surefoot::margin::counterfactual;
-use surefoot::recourse::Recourse;
+use surefoot::outcome::Recourse;
 use surefoot::{Action, Budget, Outcome, Verdict, certify, describe, describe_action, infeasibility};
 
 use super::Judge;

@@ -1,6 +1,7 @@
 //! Several options hold, differ, and are sorted.
 
-use surefoot::recourse::{Recourse, options};
+use surefoot::outcome::Recourse;
+use surefoot::recourse::options;
 use surefoot::{Outcome, describe_options};
 
 use super::{Judge, answer};

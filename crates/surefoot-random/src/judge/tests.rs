@@ -1,6 +1,6 @@
 //! What a judge must notice: false statements about cases whose answers are known.
 
-use surefoot::recourse::Recourse;
+use surefoot::outcome::Recourse;
 use surefoot::{Action, Outcome};
 
 use super::{Judge, Settings};

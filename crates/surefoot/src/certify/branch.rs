@@ -15,9 +15,11 @@ use std::collections::BinaryHeap;
 
 use nalgebra::{DMatrix, SymmetricEigen};
 
-use super::{BoundKind, Found, Piece, Search};
-use crate::bound::{Affine, Composer, Coordinates, Curvature, Jets, Order, Quadratic, Region};
+use super::{Found, Search};
+use crate::bound::{Affine, Curvature, Jets, Order, Quadratic, Region};
 use crate::graph::Graph;
+use crate::margin::{Composer, Coordinates};
+use crate::proof::{BoundKind, Piece};
 use crate::{NormKind, Problem};
 
 /// Room for the rounding of coordinates: the ball that is proved is larger by this share.

@@ -40,7 +40,9 @@ mod solve;
 
 use super::{require_budget, require_gap};
 use crate::action::{MOST_ACTIONABLE, intervention_sets};
-use crate::certify::{Budget, Certificate};
+use crate::certify::Budget;
+use crate::proof::Proof;
+
 use crate::{ActionKind, Error, Outcome, Problem, Recourse, Result};
 
 /// How often room is asked for, where a proof fails without: more if that was not enough, less if
@@ -66,50 +68,6 @@ pub struct Complete<'p> {
     sets: Vec<Vec<usize>>,
     gap: f64,
     budget: Budget,
-}
-
-/// A box of actions, or what is far away in a cone of them, that one perturbation rules out.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RuledOut {
-    /// The features acted upon.
-    pub features: Vec<usize>,
-    /// The least change of each.
-    pub lower: Vec<f64>,
-    /// The greatest change of each.
-    pub upper: Vec<f64>,
-    /// Only actions of the box that cost at most this are ruled out; infinite: all.
-    pub cost: f64,
-    /// The perturbation that breaks them.
-    pub perturbation: Vec<f64>,
-    /// Far away, in place of the sides of the box that are infinite: all sums of these changes
-    /// with shares that are at least zero and add up to something between the two ends of
-    /// `distance`.
-    pub rays: Vec<Vec<f64>>,
-    /// See `rays`.
-    pub distance: (f64, f64),
-    /// Requirements of the problem, by number, each with a share that is not negative. The sum of their
-    /// values, each times its share, and of the margin, times [`RuledOut::share`], is negative
-    /// everywhere: so no action meets these requirements and survives the perturbation.
-    pub requirements: Vec<(usize, f64)>,
-    /// The share of the margin; zero where no action meets the requirements at all.
-    pub share: f64,
-}
-
-/// An answer with what it takes to check it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Proof {
-    /// The answer.
-    pub outcome: Outcome,
-    /// That the action found holds.
-    pub certificate: Option<Certificate>,
-    /// Why nothing else is cheaper, or at all there.
-    pub ruled_out: Vec<RuledOut>,
-    /// Bounds and evaluations that it took.
-    pub evaluations: usize,
-    /// How many of them went into proofs that actions hold.
-    pub proving: usize,
-    /// Room in the worst case, in units of the logit, that a proof seemed to need.
-    room: f64,
 }
 
 impl Proof {

@@ -25,9 +25,10 @@ mod integer;
 
 use ndarray::Array2;
 
-use super::{Outcome, Recourse, Settings, Shortfall, Undecided};
+use super::Settings;
 use crate::action::{feasible_change, intervention_sets};
 use crate::margin::counterfactual;
+use crate::outcome::{Outcome, Recourse, Shortfall, Undecided};
 use crate::{Action, ActionKind, Complete, Constraint, Cost, Error, Feature, Problem, Result};
 
 /// The exact solver, prepared once for a problem and used for any number of individuals.

@@ -12,7 +12,8 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use super::trade_off::{Searches, TOLERANCE};
-use super::{Method, Outcome, Reach, Recourse, Settings};
+use super::{Method, Reach, Settings};
+use crate::outcome::{Outcome, Recourse};
 use crate::{Budget, Change, Feature, Kind, Problem, Result};
 
 /// A restriction that is lifted.

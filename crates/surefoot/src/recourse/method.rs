@@ -1,6 +1,7 @@
 //! The choice between the methods that answer with proof.
 
-use super::{Complete, Exact, Outcome, require_budget, require_gap};
+use super::{Complete, Exact, require_budget, require_gap};
+use crate::outcome::Outcome;
 use crate::{Budget, Problem, Result};
 
 /// How much effort an answer may take.

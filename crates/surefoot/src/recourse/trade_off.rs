@@ -10,7 +10,8 @@
 //! each other: costs and lower bounds rise with epsilon, and no epsilon is undecided below one for
 //! which there is an action.
 
-use super::{Method, Outcome, Recourse, Settings, Undecided};
+use super::{Method, Settings};
+use crate::outcome::{Outcome, Recourse, Undecided};
 use crate::{Budget, Error, Problem, Result};
 
 /// The largest epsilon that is tried, in standard deviations.

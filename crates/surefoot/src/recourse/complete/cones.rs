@@ -6,12 +6,12 @@
 //! distance where it is narrow. Only the sign of what a ray does to a unit matters there, and
 //! most units are saturated.
 
-use super::RuledOut;
 use super::boxes::{Cuboid, DISTANCE};
 use super::solve::Solver;
 use crate::Cost;
 use crate::bound::Region;
 use crate::certify::LEAST_MARGIN;
+use crate::proof::RuledOut;
 
 /// Cones looked at before boxes are cut after all.
 const CONES: usize = 1000;

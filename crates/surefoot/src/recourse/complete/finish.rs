@@ -1,12 +1,13 @@
 //! Proofs of the cheapest action that seems to hold.
 
-use super::Proof;
 use super::boxes::cost_of;
 use super::solve::{Set, Solver};
 use crate::action::{feasible_change, rounded_for_display};
 use crate::bound::Order;
-use crate::certify::{Certificate, LEAST_MARGIN, ProofAttempt, Verdict, breaks};
+use crate::certify::{LEAST_MARGIN, ProofAttempt, breaks};
 use crate::margin::counterfactual;
+use crate::proof::Proof;
+use crate::proof::{Certificate, Verdict};
 use crate::{Action, Outcome, Recourse, Result};
 
 /// By how much, as shares, an incumbent is moved outwards before it is proved.

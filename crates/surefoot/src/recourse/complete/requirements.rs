@@ -1,6 +1,5 @@
 //! Requirements of outcomes in the search: constraints, and limits on what follows from an action.
 
-use super::RuledOut;
 use super::boxes::{Cuboid, cost_of, highest};
 use super::solve::{Set, Solver};
 use crate::action::feasible_change;
@@ -9,6 +8,7 @@ use crate::certify::LEAST_MARGIN;
 use crate::graph::Interval;
 use crate::margin::counterfactual;
 use crate::program::{Program, Row, Solution};
+use crate::proof::RuledOut;
 
 /// The share by which a proven cost must exceed the cost of a box that is known already, for the box to
 /// be queued again instead of cut.

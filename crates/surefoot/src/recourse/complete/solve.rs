@@ -2,15 +2,17 @@
 
 use std::collections::BinaryHeap;
 
+use super::Complete;
 use super::boxes::{Cuboid, cost_of, highest};
-use super::{Complete, Proof, RuledOut};
 use crate::action::feasible_change;
-use crate::bound::{Composer, Coordinates, Order, Region};
-use crate::certify::{Certificate, LEAST_MARGIN, Prover, Search, breaks};
+use crate::bound::{Order, Region};
+use crate::certify::{LEAST_MARGIN, Prover, Search, breaks};
 use crate::graph::Graph;
 use crate::integer::Integrality;
-use crate::margin::margin;
-use crate::recourse::{Shortfall, Undecided, UndecidedReason};
+use crate::margin::{Composer, Coordinates, margin};
+use crate::outcome::{Shortfall, Undecided, UndecidedReason};
+use crate::proof::Certificate;
+use crate::proof::{Proof, RuledOut};
 use crate::{Action, Cost, Outcome, Result};
 
 /// Sides shorter than this are not cut any more.

@@ -11,8 +11,8 @@ use super::{Exact, Set};
 use crate::action::feasible_change;
 use crate::integer::{Integrality, Sides};
 use crate::margin::counterfactual;
+use crate::outcome::{Outcome, Recourse, Shortfall, Undecided, UndecidedReason};
 use crate::program::{Program, Row, Solution};
-use crate::recourse::{Outcome, Recourse, Shortfall, Undecided, UndecidedReason};
 use crate::{Action, Result};
 
 /// Boxes looked at for one intervention set before another method is asked.

@@ -9,7 +9,7 @@ use super::{Exact, Gains, Set};
 use crate::action::feasible_change;
 use crate::integer::{Integrality, Sides};
 use crate::margin::counterfactual;
-use crate::recourse::{Outcome, Recourse, Shortfall, Undecided};
+use crate::outcome::{Outcome, Recourse, Shortfall, Undecided};
 use crate::{Action, Cost, Result};
 
 /// Parts looked at before another method is asked.

@@ -6,14 +6,14 @@ use super::cones::{Far, halved, long_sides};
 use super::cover::{Covered, Sides, covered};
 use super::integer::Cells;
 use super::prove::{Claim, Work, agrees, at_least};
-use super::saved::SavedProof;
 use super::tape::Tape;
 use super::zone::{Ball, Zone};
 use super::{Fault, Stop};
 use crate::action::{MOST_ACTIONABLE, feasible_change};
-use crate::bound::Composer;
+use crate::margin::Composer;
 use crate::margin::{counterfactual, margin};
-use crate::recourse::RuledOut;
+use crate::proof::RuledOut;
+use crate::proof::SavedProof;
 use crate::{Action, ActionKind, Constraint, Cost, Error, NormKind, Problem};
 
 /// What was verified of what is ruled out.

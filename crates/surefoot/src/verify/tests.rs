@@ -8,8 +8,8 @@ use super::affine::Affine;
 use super::tape::Tape;
 use super::zone::{Ball, Zone};
 use super::{curvature, quadratic};
-use crate::bound::{Composer, Coordinates};
 use crate::margin::margin;
+use crate::margin::{Composer, Coordinates};
 use crate::{
     Action, ActionKind, Activation, Classifier, Equation, Feature, Features, Layer, Network, Norm, NormKind,
     Problem, Scm,

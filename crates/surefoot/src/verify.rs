@@ -1,6 +1,6 @@
 //! Saved proofs, and a checker that takes nobody's word for them.
 //!
-//! A [`Proof`](crate::recourse::Proof) can be saved as text and checked again, by code that is
+//! A [`Proof`](crate::proof::Proof) can be saved as text and checked again, by code that is
 //! simple, that searches for nothing, and that shares as little as it can with what found the
 //! proof: the definition of the margin, and the graph that composes it, which is held against the
 //! definition before it is used. Bounds, covers and the arithmetic of ranges are its own.
@@ -34,11 +34,8 @@ mod cost_bound;
 mod cones;
 mod cover;
 mod curvature;
-mod fingerprint;
 mod robustness;
 mod prove;
-mod read;
-mod saved;
 mod tape;
 #[cfg(test)]
 mod tests;
@@ -48,9 +45,7 @@ mod zone;
 
 use thiserror::Error;
 
-pub use fingerprint::Fingerprint;
-pub use saved::{Cover, SavedProof, VERSION};
-
+use crate::proof::{Fingerprint, SavedProof};
 use crate::{Error, Outcome, Problem, Result};
 use prove::Work;
 
@@ -63,7 +58,7 @@ pub const BOUNDS: usize = 20_000;
 
 /// What became of a check.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Checked {
+pub enum Verification {
     /// Every claim of the proof was verified.
     Verified(Verified),
     /// A claim is wrong, or the proof does not prove it.
@@ -199,10 +194,10 @@ impl From<Error> for Stop {
     }
 }
 
-impl Checked {
+impl Verification {
     /// Whether every claim was verified.
     pub fn is_verified(&self) -> bool {
-        matches!(self, Checked::Verified(_))
+        matches!(self, Verification::Verified(_))
     }
 }
 
@@ -212,33 +207,33 @@ impl Checked {
 /// If the causal model cannot produce the individual or has too many actionable features, or if
 /// lengths of a proof that was not read from a file do not fit. A proof that is wrong is not an
 /// error but an answer.
-pub fn check(problem: &Problem, saved: &SavedProof) -> Result<Checked> {
-    check_within(problem, saved, BOUNDS)
+pub fn verify(problem: &Problem, saved: &SavedProof) -> Result<Verification> {
+    verify_within(problem, saved, BOUNDS)
 }
 
 /// The same with another budget: so many bounds.
 ///
 /// # Errors
-/// As [`check()`].
-pub fn check_within(problem: &Problem, saved: &SavedProof, bounds: usize) -> Result<Checked> {
-    let stop = match verify(problem, saved, Work { left: bounds, done: 0 }) {
-        Ok(verified) => return Ok(Checked::Verified(verified)),
+/// As [`verify()`].
+pub fn verify_within(problem: &Problem, saved: &SavedProof, bounds: usize) -> Result<Verification> {
+    let stop = match claims(problem, saved, Work { left: bounds, done: 0 }) {
+        Ok(verified) => return Ok(Verification::Verified(verified)),
         Err(stop) => stop,
     };
     // What is verified is so, whatever problem it was made for; what fails may belong to another.
     let made_for = saved.problem.as_ref();
     if let Some(what) = made_for.and_then(|made_for| made_for.difference(&Fingerprint::of(problem))) {
-        return Ok(Checked::OtherProblem { what });
+        return Ok(Verification::OtherProblem { what });
     }
     match stop {
-        Stop::Wrong(fault) => Ok(Checked::Wrong(fault)),
-        Stop::Unverified(fault) => Ok(Checked::Unverified(fault)),
-        Stop::OtherProblem(what) => Ok(Checked::OtherProblem { what }),
+        Stop::Wrong(fault) => Ok(Verification::Wrong(fault)),
+        Stop::Unverified(fault) => Ok(Verification::Unverified(fault)),
+        Stop::OtherProblem(what) => Ok(Verification::OtherProblem { what }),
         Stop::Error(error) => Err(error),
     }
 }
 
-fn verify(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verified, Stop> {
+fn claims(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verified, Stop> {
     let wrong = |fault: Fault| Err(Stop::Wrong(fault));
     saved.check_lengths()?;
     for (what, same) in [

@@ -1,4 +1,4 @@
-//! `surefoot init` and `surefoot check`, run as people run them.
+//! `surefoot init` and `surefoot validate`, run as people run them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
@@ -51,7 +51,7 @@ fn a_first_problem_file_is_whole_and_says_what_to_edit() {
     ] {
         assert!(written.contains(words), "{words} not in\n{written}");
     }
-    let said = done(folder.path(), &["check", "problem.toml"]);
+    let said = done(folder.path(), &["validate", "problem.toml"]);
     assert!(said.contains("Still to do: every feature is fixed") && said.contains("there is no classifier"));
 
     // It is never written over.
@@ -67,7 +67,7 @@ fn a_first_problem_file_is_whole_and_says_what_to_edit() {
 
 #[test]
 fn every_example_is_understood() {
-    let said = done(&examples("linear"), &["check", "problem.toml", "people.csv"]);
+    let said = done(&examples("linear"), &["validate", "problem.toml", "people.csv"]);
     for words in [
         "income = 200 * education + 600 + u  (own units)",
         "savings = 0.1 * education + 0.6 * income + u  (standardised)",
@@ -77,11 +77,11 @@ fn every_example_is_understood() {
     ] {
         assert!(said.contains(words), "{words} not in\n{said}");
     }
-    let said = done(&examples("independent"), &["check", "problem.toml", "people.csv"]);
+    let said = done(&examples("independent"), &["validate", "problem.toml", "people.csv"]);
     assert!(said.contains("Equations: none") && said.contains("weighted linf norm"), "{said}");
     let folder = tempfile::tempdir().unwrap();
     let drawing = folder.path().join("graph.svg");
-    let said = done(&examples("network"), &["check", "problem.toml", "--svg", drawing.to_str().unwrap()]);
+    let said = done(&examples("network"), &["validate", "problem.toml", "--svg", drawing.to_str().unwrap()]);
     assert!(said.contains("gender\n  ●─▶education\n  ●──●─▶income\n        ●─▶savings\n"), "{said}");
     assert!(
         said.contains("savings = network(income) + u, models.safetensors savings. (1-3-1 tanh)"),
@@ -104,7 +104,7 @@ fn mistakes_of_file_and_people_are_told_together() {
         &problem.replace("threshold = 0.5", "threshold = 5\nbias = 1").replace("[200]", "[200, 3]"),
     );
     save("people.csv", "education,income,savings\n11,2400,6000\n40,x,\n99,1,2\n-1,1,2\n77,1,2\n12.5,inf,3\n");
-    let said = refused(folder.path(), &["check", "problem.toml", "people.csv"]);
+    let said = refused(folder.path(), &["validate", "problem.toml", "people.csv"]);
     let expected = "surefoot: problem.toml: 3 mistakes
   line 27, equation of `income`: 1 parents are named, but it takes 2 inputs
   line 43, classifier: the threshold is 5; it must lie strictly between 0 and 1
@@ -118,12 +118,12 @@ people.csv: 4 kinds of mistakes
     assert_eq!(said, expected);
     // A sound file is explained even if the people are not.
     save("problem.toml", &problem);
-    let output = surefoot(folder.path(), &["check", "problem.toml", "people.csv"]);
+    let output = surefoot(folder.path(), &["validate", "problem.toml", "people.csv"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stdout).contains("Equations, causes first"));
     assert!(text(&output.stderr).starts_with("surefoot: people.csv: 4 kinds of mistakes"));
     save("few.csv", "education,savins\n1,2\n");
-    let said = refused(folder.path(), &["check", "problem.toml", "few.csv"]);
+    let said = refused(folder.path(), &["validate", "problem.toml", "few.csv"]);
     assert!(said.contains("no column `income`") && said.contains("no column `savings`"), "{said}");
 }
 
@@ -133,13 +133,13 @@ fn people_that_equations_or_kinds_exclude() {
     let network = examples("network").join("problem.toml");
     let people = folder.path().join("people.csv");
     std::fs::write(&people, "gender,education,income,savings\n0.5,0,0,0\n1,-0.5,0,0\n0,0.1,0,0\n").unwrap();
-    let said = refused(folder.path(), &["check", network.to_str().unwrap(), "people.csv"]);
+    let said = refused(folder.path(), &["validate", network.to_str().unwrap(), "people.csv"]);
     assert!(
         said.contains("column `gender`: not binary; correct the values or the kind (line 2: 0.5)"),
         "{said}"
     );
     assert!(said.contains("column `education`: ") && said.contains("(line 3)"), "{said}");
-    let said = refused(folder.path(), &["check", "none.toml"]);
+    let said = refused(folder.path(), &["validate", "none.toml"]);
     assert!(said.contains("none.toml: cannot be read"), "{said}");
 }
 

@@ -6,9 +6,10 @@
 use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use surefoot::check::{self, Checked, Fault, check, check_within};
 use surefoot::error::SavedProblem;
-use surefoot::recourse::{Proof, Recourse};
+use surefoot::outcome::Recourse;
+use surefoot::proof::Proof;
+use surefoot::verify::{Fault, Verification, verify, verify_within};
 use surefoot::{
     Action, ActionKind, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Error, Feature,
     Features, Layer, Network, Norm, Outcome, Problem, SavedProof, Scm,
@@ -93,14 +94,14 @@ fn proofs_of_every_kind_are_verified() {
             Outcome::Undecided(_) => undecided += 1,
             Outcome::AlreadyFavourable => favourable += 1,
         }
-        match check_within(&problem, &saved, 2000).unwrap() {
-            Checked::Verified(verified) => {
+        match verify_within(&problem, &saved, 2000).unwrap() {
+            Verification::Verified(verified) => {
                 if let Outcome::Found(Recourse { margin, cost_bound, .. }) = &saved.outcome {
-                    assert!(verified.margin.unwrap() >= margin - surefoot::check::TOLERANCE);
+                    assert!(verified.margin.unwrap() >= margin - surefoot::verify::TOLERANCE);
                     assert_eq!(verified.cost_bound, *cost_bound);
                 }
             }
-            Checked::Unverified(fault) => {
+            Verification::Unverified(fault) => {
                 println!("round {round}: {fault}");
                 unverified += 1;
             }
@@ -145,22 +146,22 @@ fn found(saved: &mut SavedProof) -> &mut Recourse {
 
 #[track_caller]
 fn assert_wrong(problem: &Problem, saved: &SavedProof, is_it: impl Fn(&Fault) -> bool) {
-    match check(problem, saved).unwrap() {
-        Checked::Wrong(fault) => assert!(is_it(&fault), "{fault}"),
+    match verify(problem, saved).unwrap() {
+        Verification::Wrong(fault) => assert!(is_it(&fault), "{fault}"),
         other => panic!("{other:?}"),
     }
 }
 
 #[track_caller]
 fn assert_other(problem: &Problem, saved: &SavedProof, what: &'static str) {
-    assert_eq!(check(problem, saved).unwrap(), Checked::OtherProblem { what });
+    assert_eq!(verify(problem, saved).unwrap(), Verification::OtherProblem { what });
 }
 
 #[test]
 fn tampered_certificates_are_refused() {
     let (problem, x) = steep();
     let (_, honest) = prove(&problem, &x);
-    assert!(check(&problem, &honest).unwrap().is_verified());
+    assert!(verify(&problem, &honest).unwrap().is_verified());
 
     let mut saved = honest.clone();
     found(&mut saved).margin += 1.0;
@@ -168,11 +169,11 @@ fn tampered_certificates_are_refused() {
     assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Broken { .. }));
     // Even without the worst perturbation at hand.
     saved.cover.as_mut().unwrap().worst = vec![0.0; 2];
-    assert!(!check(&problem, &saved).unwrap().is_verified());
+    assert!(!verify(&problem, &saved).unwrap().is_verified());
 
     let mut saved = honest.clone();
     found(&mut saved).margin += 1e-3;
-    assert!(!check(&problem, &saved).unwrap().is_verified());
+    assert!(!verify(&problem, &saved).unwrap().is_verified());
 
     let mut saved = honest.clone();
     found(&mut saved).margin = -1e-3;
@@ -248,8 +249,8 @@ fn tampered_bounds_are_refused() {
         let mut saved = honest.clone();
         saved.ruled_out.remove(k);
         removed += usize::from(matches!(
-            check(&problem, &saved).unwrap(),
-            Checked::Wrong(Fault::ActionsNotCovered { .. })
+            verify(&problem, &saved).unwrap(),
+            Verification::Wrong(Fault::ActionsNotCovered { .. })
         ));
 
         let mut saved = honest.clone();
@@ -261,19 +262,21 @@ fn tampered_bounds_are_refused() {
 
         let mut saved = honest.clone();
         saved.ruled_out[k].perturbation.iter_mut().for_each(|d| *d = -*d);
-        flipped +=
-            usize::from(matches!(check(&problem, &saved).unwrap(), Checked::Wrong(Fault::Survives { .. })));
+        flipped += usize::from(matches!(
+            verify(&problem, &saved).unwrap(),
+            Verification::Wrong(Fault::Survives { .. })
+        ));
 
         let mut saved = honest.clone();
         saved.ruled_out[k].cost = 0.5 * bound;
-        assert!(!check(&problem, &saved).unwrap().is_verified() || removed <= k);
+        assert!(!verify(&problem, &saved).unwrap().is_verified() || removed <= k);
     }
     assert!(removed >= 3 && flipped >= 1, "{removed} {flipped} of {}", honest.ruled_out.len());
 
     // Everything is claimed to be impossible.
     let mut saved = honest.clone();
     let best = found(&mut saved).action.clone();
-    saved.outcome = Outcome::Impossible(surefoot::recourse::Shortfall { best, missing: 1.0 });
+    saved.outcome = Outcome::Impossible(surefoot::outcome::Shortfall { best, missing: 1.0 });
     assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::ActionsNotCovered { .. }));
     // With a box that is not.
     let mut everything = saved.ruled_out[0].clone();
@@ -296,7 +299,7 @@ fn proofs_about_something_else_are_refused() {
     // The same with the numbers made to fit: the pieces do not.
     let mut saved = honest.clone();
     saved.epsilon = 0.31;
-    assert!(matches!(check(&larger, &saved).unwrap(), Checked::Wrong(_)));
+    assert!(matches!(verify(&larger, &saved).unwrap(), Verification::Wrong(_)));
 
     let mut saved = honest.clone();
     saved.norm = Norm::L1;
@@ -313,14 +316,14 @@ fn proofs_about_something_else_are_refused() {
 
     let mut saved = honest.clone();
     saved.ruled_out[0].upper.pop();
-    assert_eq!(check(&problem, &saved), Err(Error::VectorLength { expected: 2, found: 1 }));
+    assert_eq!(verify(&problem, &saved), Err(Error::VectorLength { expected: 2, found: 1 }));
     let mut saved = honest.clone();
     saved.cover.as_mut().unwrap().worst.push(0.0);
-    assert_eq!(check(&problem, &saved), Err(Error::VectorLength { expected: 2, found: 3 }));
+    assert_eq!(verify(&problem, &saved), Err(Error::VectorLength { expected: 2, found: 3 }));
 
     let mut saved = honest.clone();
     saved.individual[0] += 0.3;
-    assert!(matches!(check(&problem, &saved).unwrap(), Checked::Wrong(_)));
+    assert!(matches!(verify(&problem, &saved).unwrap(), Verification::Wrong(_)));
 
     let mut saved = honest.clone();
     saved.outcome = Outcome::AlreadyFavourable;
@@ -354,14 +357,14 @@ fn proofs_of_an_altered_problem_are_told_apart() {
     let problem = build(3.0, 0.5, "0.5 * a + u", "a >= -3");
     let (_, saved) = prove(&problem, &x);
     assert!(matches!(saved.outcome, Outcome::Found(_)));
-    assert!(check(&problem, &saved).unwrap().is_verified());
+    assert!(verify(&problem, &saved).unwrap().is_verified());
     let mut earlier = saved.clone();
     earlier.problem = None;
     let earlier = SavedProof::from_json(&earlier.to_json()).unwrap();
-    assert!(earlier.problem.is_none() && check(&problem, &earlier).unwrap().is_verified());
+    assert!(earlier.problem.is_none() && verify(&problem, &earlier).unwrap().is_verified());
     // The same, written otherwise, and what makes no difference to the proof.
-    assert!(check(&build(3.0, 0.5, "(a*0.5)+u", "a >= -3"), &saved).unwrap().is_verified());
-    let same = check::Fingerprint::of(&build(3.0, 0.5, "(0.5 *a)+u", "a>=-3"));
+    assert!(verify(&build(3.0, 0.5, "(a*0.5)+u", "a >= -3"), &saved).unwrap().is_verified());
+    let same = surefoot::proof::Fingerprint::of(&build(3.0, 0.5, "(0.5 *a)+u", "a>=-3"));
     assert_eq!(saved.problem, Some(same));
     for (altered, what) in [
         (build(0.2, 0.5, "0.5 * a + u", "a >= -3"), "features are"),
@@ -372,12 +375,12 @@ fn proofs_of_an_altered_problem_are_told_apart() {
             "constraints, forbidden transitions or what limits are about are",
         ),
     ] {
-        match check(&altered, &saved).unwrap() {
-            Checked::OtherProblem { what: found } => assert_eq!(found, what),
-            Checked::Verified(_) => assert_eq!(what, "features are"),
+        match verify(&altered, &saved).unwrap() {
+            Verification::OtherProblem { what: found } => assert_eq!(found, what),
+            Verification::Verified(_) => assert_eq!(what, "features are"),
             other => panic!("{what}: {other:?}"),
         }
-        assert!(!matches!(check(&altered, &earlier).unwrap(), Checked::OtherProblem { .. }));
+        assert!(!matches!(verify(&altered, &earlier).unwrap(), Verification::OtherProblem { .. }));
     }
 }
 
@@ -393,8 +396,11 @@ fn without_a_budget_nothing_is_wrong() {
     (whole.lower, whole.upper) = (vec![-radius; 2], vec![radius; 2]);
     whole.margin = f64::MAX;
     cover.pieces = vec![whole];
-    assert!(matches!(check_within(&problem, &saved, 2).unwrap(), Checked::Unverified(Fault::Piece { .. })));
-    assert!(check(&problem, &saved).unwrap().is_verified());
+    assert!(matches!(
+        verify_within(&problem, &saved, 2).unwrap(),
+        Verification::Unverified(Fault::Piece { .. })
+    ));
+    assert!(verify(&problem, &saved).unwrap().is_verified());
 }
 
 #[test]
@@ -473,7 +479,7 @@ fn files_that_are_no_proof_are_errors() {
         let mut bytes = text.clone().into_bytes();
         bytes[k] = b'9';
         if let Ok(Ok(changed)) = String::from_utf8(bytes).map(|text| SavedProof::from_json(&text)) {
-            let _ = check_within(&problem, &changed, 50);
+            let _ = verify_within(&problem, &changed, 50);
         }
     }
 }

@@ -7,7 +7,7 @@
 //! is the union of what is nearer and what is farther. So cones cover a cone if one of them has
 //! its rays and reaches as far both ways, or if they cover both parts of a cut.
 
-use crate::recourse::RuledOut;
+use crate::proof::RuledOut;
 
 /// Cones looked at before it is given up.
 const MOST: usize = 100_000;

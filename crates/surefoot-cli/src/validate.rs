@@ -1,4 +1,4 @@
-//! `surefoot check`: what is understood of a problem file and of a table of people, or every
+//! `surefoot validate`: what is understood of a problem file and of a table of people, or every
 //! mistake in them.
 
 mod graph;
@@ -22,7 +22,7 @@ use surefoot::{
 use crate::outputs::Outputs;
 use graph::Graph;
 
-/// What `surefoot check` can be asked.
+/// What `surefoot validate` can be asked.
 #[derive(Args)]
 pub struct Options {
     /// The problem file.

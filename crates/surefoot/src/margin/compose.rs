@@ -1,7 +1,7 @@
 //! The margin of one individual as a graph, in the perturbation or in the action.
 
+use super::perturbed;
 use crate::graph::{AffineForm, Builder, Graph};
-use crate::margin::perturbed;
 use crate::scm::{Downstream, Known};
 use crate::{ActionKind, Constraint, Error, NormKind, Problem, Result};
 
@@ -259,5 +259,16 @@ impl<'p> Composer<'p> {
             scm.compose_acted(graph, downstream, &known, &mut acted);
         }
         acted
+    }
+}
+
+impl Coordinates {
+    /// The perturbation of given coordinates, not beyond a clip, and scaled down where rounding makes it
+    /// larger than the uncertainty.
+    pub(crate) fn admissible(&self, composer: &Composer<'_>, y: &[f64]) -> Vec<f64> {
+        let problem = composer.problem();
+        let mut perturbation = composer.within_clips(self.perturbation(y));
+        problem.norm().shrink(&mut perturbation, problem.epsilon());
+        perturbation
     }
 }

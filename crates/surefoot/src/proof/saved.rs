@@ -33,8 +33,8 @@
 use serde_json::{Map, Value, json};
 
 use super::fingerprint::Fingerprint;
-use crate::certify::{BoundKind, Piece};
-use crate::recourse::{Proof, RuledOut};
+use crate::proof::{BoundKind, Piece};
+use crate::proof::{Proof, RuledOut};
 use crate::{Action, ActionKind, Cost, Norm, NormKind, Outcome, Problem};
 
 /// The version of the format that is written. The one before, in which a box was ruled out by one

@@ -38,7 +38,7 @@ impl Fingerprint {
     }
 
     /// The first part that another problem has differently.
-    pub(super) fn difference(&self, other: &Fingerprint) -> Option<&'static str> {
+    pub(crate) fn difference(&self, other: &Fingerprint) -> Option<&'static str> {
         let parts = [
             ("features are", &self.features, &other.features),
             ("classifier is", &self.classifier, &other.classifier),

@@ -2,12 +2,12 @@
 
 use super::cover::{Covered, Sides, covered};
 use super::prove::{Claim, Work, agrees, at_least};
-use super::saved::{Cover, SavedProof};
 use super::tape::Tape;
 use super::zone::{Ball, Zone};
 use super::{Fault, Stop, TOLERANCE};
-use crate::bound::{Composer, Coordinates};
 use crate::margin::margin;
+use crate::margin::{Composer, Coordinates};
+use crate::proof::{Cover, SavedProof};
 use crate::{Action, NormKind, Problem, Recourse};
 
 /// By this share the ball that is covered is larger than that of the problem: room for the

@@ -4,9 +4,10 @@ use serde_json::{Map, Value};
 
 use super::fingerprint::Fingerprint;
 use super::saved::{Cover, SavedProof, VERSION};
-use crate::certify::{BoundKind, Piece};
 use crate::error::SavedProblem;
-use crate::recourse::{Recourse, RuledOut, Shortfall, Undecided, UndecidedReason};
+use crate::outcome::{Recourse, Shortfall, Undecided, UndecidedReason};
+use crate::proof::RuledOut;
+use crate::proof::{BoundKind, Piece};
 use crate::{Action, ActionKind, Cost, Error, Norm, NormKind, Outcome, Result};
 
 /// A value with where it was found.
@@ -21,7 +22,7 @@ impl SavedProof {
     /// # Errors
     /// If it is no JSON, if something is missing, of the wrong kind or the wrong length, or if
     /// it was written by another version. What it *claims* is not looked at here: see
-    /// [`check`](crate::check::check()).
+    /// [`verify`](crate::verify()).
     pub fn from_json(text: &str) -> Result<Self> {
         let value: Value = serde_json::from_str(text).map_err(|error| Error::SavedProof {
             place: format!("line {}, column {}", error.line(), error.column()),
@@ -85,7 +86,7 @@ impl SavedProof {
 impl SavedProof {
     /// Refuses what [`SavedProof::from_json`] would not have read: a proof put together by hand
     /// in which lengths do not fit each other.
-    pub(super) fn check_lengths(&self) -> Result<()> {
+    pub(crate) fn check_lengths(&self) -> Result<()> {
         let width = self.individual.len();
         let mut lengths = Vec::new();
         if let Some(Cover { basis, worst, pieces }) = &self.cover {
@@ -238,7 +239,7 @@ impl<'v> At<'v> {
                     "affine" => BoundKind::Affine,
                     "curvature" => BoundKind::Curvature,
                     "quadratic" | "bent" => BoundKind::Quadratic,
-                    _ => return Err(at.field("reason")?.expected("`affine`, `curvature` or `quadratic`")),
+                    _ => return Err(at.field("reason")?.expected("`affine`, `quadratic` or `curvature`")),
                 },
             })
         };

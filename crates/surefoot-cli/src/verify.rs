@@ -1,0 +1,214 @@
+//! `surefoot verify`: whether saved proofs are right, by the independent checker.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+use surefoot::{Outcome, Problem, ProblemFile, SavedProof, Verification, escape_line, verify};
+
+use crate::CommandOutput;
+use crate::answers::EXAMPLES;
+use crate::words::{are, number_of};
+
+/// What `surefoot verify` can be asked.
+#[derive(Args)]
+pub struct Options {
+    /// The problem file.
+    problem: PathBuf,
+    /// The proofs, as `surefoot recourse --proofs` writes them.
+    proofs: PathBuf,
+}
+
+/// Verifies every proof of a file.
+pub fn run(options: &Options) -> Result<CommandOutput> {
+    let problem = ProblemFile::read(&options.problem)?.problem()?;
+    verify_file(&problem, &options.proofs)
+}
+
+/// How many proofs were verified, and what is wrong with the others.
+#[derive(Default)]
+struct Report {
+    verified: Counts,
+    wrong: usize,
+    unverified: usize,
+    /// Proofs that were made for another problem.
+    elsewhere: usize,
+    /// A sentence on each of the first proofs that were not verified.
+    examples: String,
+}
+
+impl Report {
+    fn failed(&self) -> usize {
+        self.wrong + self.unverified + self.elsewhere
+    }
+
+    fn add(&mut self, id: &str, outcome: &Outcome, verification: Verification) {
+        let id = escape_line(id);
+        let fault = match verification {
+            Verification::Verified(_) => return self.verified.add(outcome),
+            Verification::OtherProblem { what } => {
+                self.elsewhere += 1;
+                format!("The proof of {id} is for another problem: the {what} not the same.")
+            }
+            Verification::Wrong(fault) => {
+                self.wrong += 1;
+                format!("The proof of {id} is wrong: {fault}.")
+            }
+            Verification::Unverified(fault) => {
+                self.unverified += 1;
+                format!("The proof of {id} could not be verified: {fault}.")
+            }
+        };
+        if self.failed() <= EXAMPLES {
+            self.examples += &fault;
+            self.examples.push('\n');
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { verified, wrong, unverified, elsewhere, examples } = self;
+        let all = number_of(verified.all() + self.failed(), "proof");
+        write!(
+            f,
+            "{all}: verified {verified}; {wrong} {} wrong, {unverified} could not be verified",
+            are(*wrong)
+        )?;
+        if *elsewhere > 0 {
+            write!(f, ", {elsewhere} {} for another problem", are(*elsewhere))?;
+        }
+        write!(f, ".\n{examples}")
+    }
+}
+
+/// Verifies the proofs of a file, line by line.
+pub fn verify_file(problem: &Problem, path: &Path) -> Result<CommandOutput> {
+    let file = surefoot::file::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let bar = ProgressBar::no_length();
+    bar.set_style(ProgressStyle::with_template("{spinner} {pos} proofs, {per_sec}")?);
+    let mut report = Report::default();
+    let mut lines = Lines { path, reader: BufReader::new(file), number: 0 };
+    loop {
+        let batch = lines.next_batch()?;
+        if batch.is_empty() {
+            break;
+        }
+        let verified = batch
+            .par_iter()
+            .map(|(number, line)| -> Result<(String, SavedProof, Verification)> {
+                let place = || format!("{}, line {number}", path.display());
+                let value: serde_json::Value = serde_json::from_str(line).with_context(place)?;
+                let (Some(id), Some(proof)) = (value["id"].as_str(), value.get("proof")) else {
+                    bail!("{}: no `id` with a `proof`; `surefoot recourse --proofs` writes them", place());
+                };
+                let proof = SavedProof::from_value(proof).with_context(place)?;
+                let verification = verify(problem, &proof).with_context(place)?;
+                bar.inc(1);
+                Ok((id.to_owned(), proof, verification))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        for (id, proof, verification) in verified {
+            report.add(&id, &proof.outcome, verification);
+        }
+    }
+    bar.finish_and_clear();
+    if report.verified.all() + report.failed() == 0 {
+        bail!("{}: there is no proof in it; `surefoot recourse --proofs` writes them", path.display());
+    }
+    Ok(CommandOutput { text: report.to_string(), holds: report.failed() == 0 })
+}
+
+/// What was verified, and how often.
+#[derive(Default)]
+struct Counts {
+    /// Actions that hold, with a bound on the cost of any that does.
+    bounded: usize,
+    /// By how much one of these may be dearer than need be, as a share: the most.
+    gap: f64,
+    /// Actions that hold; of their cost nothing is stated.
+    unbounded: usize,
+    impossible: usize,
+    other: usize,
+}
+
+impl Counts {
+    fn add(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Found(found) if found.cost_bound > 0.0 || found.cost == 0.0 => {
+                self.bounded += 1;
+                let gap = found.cost / found.cost_bound - 1.0;
+                self.gap = self.gap.max(gap);
+            }
+            Outcome::Found(_) => self.unbounded += 1,
+            Outcome::Impossible(_) => self.impossible += 1,
+            Outcome::Undecided(_) | Outcome::AlreadyFavourable => self.other += 1,
+        }
+    }
+
+    fn all(&self) -> usize {
+        self.bounded + self.unbounded + self.impossible + self.other
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counts { bounded, gap, unbounded, impossible, other } = self;
+        write!(f, "that {} hold", number_of(*bounded, "action"))?;
+        if *bounded > 0 {
+            // In tenths of a percent, rounded up.
+            let percent = (1000.0 * gap - 0.01).ceil().max(0.0) / 10.0;
+            write!(f, " and cost at most {percent}% more than any that does")?;
+        }
+        if *unbounded > 0 {
+            write!(f, ", that {} hold, without a statement about the cost", number_of(*unbounded, "action"))?;
+        }
+        let people = if *impossible == 1 { "person has" } else { "people have" };
+        write!(f, ", that {impossible} {people} none, and what is said of {other} more")
+    }
+}
+
+/// Proofs in memory at a time, and after how many bytes there are no more.
+const BATCH: (usize, usize) = (256, 1 << 24);
+
+/// The longest line of a file of proofs that is written and read: 64 MiB. Of searches that spent the
+/// default budget, the longest that we have seen has 1.1 MB. Parsed, a line takes at most sixteen times
+/// its length.
+pub const MOST_PROOF_BYTES: usize = 1 << 26;
+
+/// The lines of a file of proofs, of which none may have more than [`MOST_PROOF_BYTES`].
+struct Lines<'a> {
+    path: &'a Path,
+    reader: BufReader<File>,
+    /// How many were read.
+    number: usize,
+}
+
+impl Lines<'_> {
+    /// The next lines with their numbers; none at the end.
+    fn next_batch(&mut self) -> Result<Vec<(usize, String)>> {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while batch.len() < BATCH.0 && bytes < BATCH.1 {
+            let mut line = Vec::new();
+            let read = (&mut self.reader).take(MOST_PROOF_BYTES as u64 + 1).read_until(b'\n', &mut line);
+            read.with_context(|| format!("{} cannot be read", self.path.display()))?;
+            if line.is_empty() {
+                break;
+            }
+            self.number += 1;
+            let place = || format!("{}, line {}", self.path.display(), self.number);
+            if line.pop_if(|last| *last == b'\n').is_none() && line.len() > MOST_PROOF_BYTES {
+                bail!("{}: has more than {MOST_PROOF_BYTES} bytes, and no proof is that long", place());
+            }
+            bytes += line.len();
+            let line = String::from_utf8(line).with_context(place)?;
+            batch.push((self.number, line));
+        }
+        Ok(batch)
+    }
+}

@@ -1,0 +1,247 @@
+//! The answer for one person: an action that is proven to hold, that there is none, or what is known otherwise.
+
+use std::fmt;
+
+use crate::{Action, Problem};
+
+/// The answer for one individual.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The classifier is favourable already.
+    AlreadyFavourable,
+    /// An action that holds, with what is proven of it.
+    Found(Recourse),
+    /// Proven: no feasible action holds.
+    Impossible(Shortfall),
+    /// Neither an action nor its impossibility could be proven.
+    Undecided(Undecided),
+}
+
+/// An action that is proven to hold for every perturbation guarded against.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recourse {
+    /// What to do.
+    pub action: Action,
+    /// What becomes of the individual, unperturbed, in standardised units.
+    pub counterfactual: Vec<f64>,
+    /// The effort.
+    pub cost: f64,
+    /// No action that holds costs less than this.
+    pub cost_bound: f64,
+    /// The margin that is left in the worst case; never negative.
+    pub margin: f64,
+}
+
+/// How far the best action that was examined falls short: what an auditor may want to know. What
+/// people are told is [`Explanation`](crate::recourse::Explanation).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shortfall {
+    /// The feasible action with the best worst case; for problems that are not linear, of those
+    /// that were examined.
+    pub best: Action,
+    /// By how much, in units of the logit, the worst case that was found of that action stays below
+    /// the boundary. Infinite where no action that was examined meets every constraint.
+    pub missing: f64,
+}
+
+impl fmt::Display for Shortfall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.missing.is_finite() {
+            true => write!(
+                f,
+                "in the worst case the best action that was examined stays {:.3e} below the decision boundary",
+                self.missing
+            ),
+            false => f.write_str("no action that was examined meets every constraint"),
+        }
+    }
+}
+
+/// What is known where neither an action nor its impossibility is proven.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Undecided {
+    /// The feasible action with the best worst case of those that were examined.
+    pub best: Action,
+    /// The lowest margin of that action that was found.
+    pub margin: f64,
+    /// The margin that counts as proven: the safety asked for, and the rounding.
+    pub required: f64,
+    /// Proven: no action that holds costs less than this.
+    pub cost_bound: f64,
+    /// Why the search stopped.
+    pub reason: UndecidedReason,
+}
+
+/// Why a search stopped without an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndecidedReason {
+    /// The margin of the best action is within rounding errors of the decision boundary, or less
+    /// than the safety asked for.
+    Rounding,
+    /// Numbers overflow, or vanish, on the way to an answer.
+    Overflow,
+    /// Only actions that change something by more than a billion standard deviations are left, where
+    /// rounding errors are too large to tell.
+    Distance,
+    /// The budget was spent while there were still actions to examine.
+    Budget,
+    /// Every action was examined. Those that are neither proven nor ruled out lie in regions that
+    /// are too small to be divided further.
+    Resolution,
+    /// An action withstood every perturbation that was tried, but attempts to prove that it holds
+    /// failed.
+    Proof,
+}
+
+impl UndecidedReason {
+    /// Every reason.
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Rounding, Self::Overflow, Self::Distance, Self::Budget, Self::Resolution, Self::Proof];
+
+    /// The word for it in files.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Rounding => "rounding",
+            Self::Overflow => "overflow",
+            Self::Distance => "distance",
+            Self::Budget => "budget",
+            Self::Resolution => "resolution",
+            Self::Proof => "proof",
+        }
+    }
+
+    /// What stopped the search, and what may help.
+    fn texts(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Rounding => (
+                "what the best feasible action achieves in its worst case is within rounding of the decision \
+                 boundary, or less than the safety asked for",
+                "a smaller epsilon, or a smaller safety, may decide it",
+            ),
+            Self::Overflow => (
+                "numbers so large or so small meet here that they overflow or vanish",
+                "choose units, weights and coefficients of more similar magnitudes",
+            ),
+            Self::Distance => (
+                "all that is left are actions that change something by more than a billion standard deviations, \
+                 and rounding errors are too large to judge those",
+                "limits of the features that an action may change will decide it",
+            ),
+            Self::Budget => (
+                "the budget was spent before every action was examined",
+                "a larger budget of evaluations may decide it",
+            ),
+            Self::Resolution => (
+                "every action was examined, and those that are left differ by less than the search \
+                 distinguishes",
+                "a larger budget will not decide it, a slightly different epsilon may",
+            ),
+            Self::Proof => (
+                "an action was found that withstands every shift that was tried, but that it withstands all of \
+                 them could not be proved",
+                "a larger budget of evaluations, a smaller epsilon or a smaller safety may decide it",
+            ),
+        }
+    }
+}
+
+impl Recourse {
+    /// Whether every number of it is finite, in people's own units too.
+    pub(crate) fn is_finite(&self, problem: &Problem) -> bool {
+        let features = problem.features();
+        let changes = self.action.features.iter().zip(&self.action.change);
+        let mut numbers = changes
+            .map(|(&i, change)| features.feature(i).std * change)
+            .chain(features.own_units(&self.counterfactual))
+            .chain([self.cost, self.cost_bound, self.margin]);
+        numbers.all(f64::is_finite)
+    }
+
+    /// `Found`, if every number of it is finite; otherwise `Undecided`.
+    pub(crate) fn or_overflow(self, problem: &Problem, required: f64) -> Outcome {
+        if self.is_finite(problem) {
+            return Outcome::Found(self);
+        }
+        let Recourse { action, cost_bound, margin, .. } = self;
+        let cost_bound = if cost_bound.is_finite() { cost_bound } else { 0.0 };
+        Outcome::Undecided(Undecided {
+            best: action,
+            margin,
+            required,
+            cost_bound,
+            reason: UndecidedReason::Overflow,
+        })
+    }
+}
+
+impl Undecided {
+    /// What is known where the best action is within rounding errors of the boundary; where its
+    /// margin or its changes could not even be computed, numbers overflow.
+    pub(crate) fn within_rounding(best: Action, margin: f64, required: f64, cost_bound: f64) -> Self {
+        // That nothing holds has not been proven: all that is known is that no cost is negative.
+        let cost_bound = if cost_bound.is_finite() { cost_bound } else { 0.0 };
+        if best.change.iter().chain([&margin, &required]).all(|number| number.is_finite()) {
+            return Self { best, margin, required, cost_bound, reason: UndecidedReason::Rounding };
+        }
+        let best = Action { features: Vec::new(), change: Vec::new() };
+        Self { best, margin, required, cost_bound, reason: UndecidedReason::Overflow }
+    }
+}
+
+impl fmt::Display for Undecided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (cause, remedy) = self.reason.texts();
+        f.write_str(cause)?;
+        // Where no action could be evaluated there is no margin to speak of.
+        if self.margin.is_finite() && self.reason != UndecidedReason::Overflow {
+            write!(f, "; the best action so far has a margin of {:.3e}", self.margin)?;
+            match self.reason {
+                UndecidedReason::Rounding => write!(f, ", and {:.3e} is required", self.required)?,
+                _ => write!(f, " in the worst case that was found")?,
+            }
+        }
+        if self.cost_bound > 0.0 && self.cost_bound.is_finite() {
+            write!(f, "; no action that holds costs less than {:.3}", self.cost_bound)?;
+        }
+        write!(f, "; {remedy}")
+    }
+}
+
+impl Outcome {
+    /// No action that holds costs less than this, by what is proven; infinite: none holds.
+    pub fn cost_bound(&self) -> f64 {
+        match self {
+            Outcome::AlreadyFavourable => 0.0,
+            Outcome::Found(found) => found.cost_bound,
+            Outcome::Impossible(_) => f64::INFINITY,
+            Outcome::Undecided(undecided) => undecided.cost_bound,
+        }
+    }
+
+    /// Whether it is decided, and an action found is dearer than its bound by no more than a share.
+    pub(crate) fn is_settled(&self, gap: f64) -> bool {
+        match self {
+            Outcome::Undecided(_) => false,
+            Outcome::Found(found) => found.cost_bound >= (1.0 - gap) * found.cost,
+            Outcome::AlreadyFavourable | Outcome::Impossible(_) => true,
+        }
+    }
+
+    /// The action found, if any.
+    pub fn recourse(&self) -> Option<&Recourse> {
+        match self {
+            Outcome::Found(recourse) => Some(recourse),
+            _ => None,
+        }
+    }
+
+    /// The answer in one word, as tables have it.
+    pub fn status(&self) -> &'static str {
+        match self {
+            Outcome::AlreadyFavourable => "favourable",
+            Outcome::Found(_) => "found",
+            Outcome::Impossible(_) => "impossible",
+            Outcome::Undecided(_) => "undecided",
+        }
+    }
+}
