@@ -99,7 +99,12 @@ pub use problem::{LimitsOn, Problem, ProblemFile};
 pub use recourse::{Complete, Descent, Exact, Outcome, Recourse, recourse, recourse_options};
 pub use scm::{Equation, Intervention, Noise, Scm};
 
-/// The README's code, run as a test.
+/// The Rust code of the README, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The code of the page on the Rust library, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust.md")]
+struct RustPage;
