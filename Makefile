@@ -21,7 +21,7 @@ $(TOOLS)/cargo-deny-$(CARGO_DENY):
 	cargo install --quiet --locked --no-default-features cargo-deny --version $(CARGO_DENY) --root $(TOOLS)
 	touch $@
 
-# Unit, property, integration, example and documentation tests; the README's code is one
+# Unit, property, integration, example and documentation tests; the code of docs/rust.md is one
 # of the latter.
 unit:
 	cargo test --workspace --locked

@@ -103,7 +103,7 @@ pub use recourse::{Complete, Descent, Exact, recourse, recourse_options};
 pub use scm::{Equation, Intervention, Noise, Scm};
 pub use verify::{Verification, verify};
 
-/// The README's code, run as a test.
+/// The code of the page on the Rust library, run as a test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/rust.md")]
+struct RustPage;
