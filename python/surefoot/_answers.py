@@ -101,8 +101,9 @@ class Answer:
     """What one person can do."""
 
     id: str
-    #: ``"found"`` (an action that is proven to hold), ``"impossible"`` (proven: there is none),
-    #: ``"undecided"`` (nothing is proven) or ``"favourable"`` (already).
+    #: ``"found"`` (an action that is proven to hold), ``"unproved"`` (an action of which nothing is
+    #: proven), ``"impossible"`` (proven: there is none), ``"undecided"`` (neither is proven) or
+    #: ``"favourable"`` (already).
     status: str
     #: The answer in words.
     text: str
@@ -207,7 +208,7 @@ class Answers(Table):
         """Those who have an action as they are afterwards, in the columns of the people's table."""
         frame: pandas.DataFrame = self.to_pandas()
         columns = {f"counterfactual:{feature.name}": feature.name for feature in self._features}
-        found: pandas.DataFrame = frame.loc[frame["status"] == "found", list(columns)]
+        found: pandas.DataFrame = frame.loc[frame["status"].isin(["found", "unproved"]), list(columns)]
         renamed: pandas.DataFrame = found.rename(columns=columns)
         return renamed
 

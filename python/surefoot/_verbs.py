@@ -27,6 +27,7 @@ def recourse(
     people: Any,
     *,
     id: str | None = None,
+    method: str = "auto",
     gap: float = 0.01,
     evaluations: int | None = None,
     options: int = 1,
@@ -51,7 +52,10 @@ income by up to 150. That is proven, as is that nothing cheaper would do.
         dicts, one person as a dict, or an array with a row for each person; in their own units.
     :param id: the column that identifies people; ``"id"`` if there is one, otherwise the number
         of the row.
-    :param gap: how much dearer, as a share, an action should be at most than the proven bound; linear
+    :param method: ``"exact"`` for linear problems and ``"complete"`` for all, each with proof;
+        ``"descent"``, the paper's Algorithm 1, proves nothing, and its actions have the status
+        ``"unproved"``; ``"auto"`` is ``"exact"`` where it applies, otherwise ``"complete"``.
+    :param gap: by how much, as a share, an action may cost more than the proven bound; linear
         problems without constraints are solved exactly.
     :param evaluations: bounds and evaluations that the search for each person may cost, hard cases up
         to four times as many; 60,000, about a second, if not given. Linear problems without
@@ -67,7 +71,7 @@ income by up to 150. That is proven, as is that nothing cheaper would do.
     given = _tables.prepare(people, problem.features, id)
     with _progress.bar(progress, _count(given.source), "people") as update:
         native = _engine.recourse(
-            problem._native, given.source, given.ids, given.id, gap, evaluations, options, explain, update
+            problem._native, given.source, given.ids, given.id, method, gap, evaluations, options, explain, update
         )
     index = given.index
     if index is not None and options > 1:
@@ -100,6 +104,7 @@ def trade_off(
     person: Any,
     epsilons: Iterable[float] | None = None,
     *,
+    method: str = "auto",
     gap: float = 0.01,
     evaluations: int | None = None,
     progress: bool = False,
@@ -119,6 +124,7 @@ def trade_off(
     True
 
     :param epsilons: the sizes; otherwise twelve up to where no action holds.
+    :param method: as in :func:`recourse`, but not ``"descent"``, which proves nothing.
     :param gap: as in :func:`recourse`.
     :param evaluations: as in :func:`recourse`; the whole curve may cost up to six times as many.
     :param progress: show the number of searches; needs tqdm.
@@ -127,7 +133,7 @@ def trade_off(
     sizes = None if epsilons is None else [float(epsilon) for epsilon in epsilons]
     with _progress.bar(progress, None, "searches") as update:
         native, possible, impossible = _engine.trade_off(
-            problem._native, given.source, sizes, gap, evaluations, update
+            problem._native, given.source, sizes, method, gap, evaluations, update
         )
     return TradeOff(native, problem.features, possible, impossible)
 

@@ -2,14 +2,20 @@
 
 use anyhow::{Result, anyhow};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use surefoot::Budget;
-use surefoot::recourse::{Settings, require_budget, require_gap};
+use surefoot::recourse::{MethodName, Settings};
 
 /// How much effort each person's answer may take.
 #[derive(Args, Clone, Copy)]
 pub struct Effort {
-    /// How much dearer, as a share, an action should be at most than the proven bound; more where
-    /// nothing so cheap can be proved. Linear problems without constraints are solved exactly, without
+    /// How answers are found: `exact` for linear problems, `complete` for all, each with proof; `descent`, the
+    /// paper's Algorithm 1, proves nothing and its actions have the status `unproved`; `auto` is `exact` where
+    /// it applies, otherwise `complete`.
+    #[arg(long, value_name = "METHOD", default_value_t = MethodName::AUTO, value_parser = methods())]
+    method: MethodName,
+    /// By how much, as a share, an action may cost more than the proven bound; more where no action
+    /// that cheap can be proved. Linear problems without constraints are solved exactly, without
     /// a gap.
     #[arg(long, default_value_t = Settings::default().gap)]
     gap: f64,
@@ -22,16 +28,24 @@ pub struct Effort {
 impl Effort {
     /// The settings, once they have been checked.
     pub fn settings(self) -> Result<Settings> {
-        let Self { gap, evaluations } = self;
-        require_gap(gap)
-            .map_err(|_| anyhow!("--gap {gap}: must be more than 0 and less than 1, such as 0.01"))?;
+        let Self { method, gap, evaluations } = self;
         check_evaluations(evaluations)?;
-        Ok(Settings { gap, budget: Budget { evaluations } })
+        let settings = Settings { method, gap, budget: Budget { evaluations } };
+        settings
+            .check()
+            .map_err(|_| anyhow!("--gap {gap}: must be more than 0 and less than 1, such as 0.01"))?;
+        Ok(settings)
     }
 }
 
 /// Refuses a budget of nothing.
 pub fn check_evaluations(evaluations: usize) -> Result<()> {
     let refused = |_| anyhow!("--evaluations {evaluations}: must be at least 1");
-    require_budget(Budget { evaluations }).map_err(refused)
+    Budget { evaluations }.check().map_err(refused)
+}
+
+/// Reads the name of a method.
+fn methods() -> impl TypedValueParser<Value = MethodName> {
+    PossibleValuesParser::new(MethodName::all().map(MethodName::as_str))
+        .try_map(|name| name.parse::<MethodName>())
 }

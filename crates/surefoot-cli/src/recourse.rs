@@ -1,6 +1,5 @@
 //! `surefoot recourse`: what everybody in a table can do.
 
-use std::cell::RefCell;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use surefoot::file::{AtomicFile, Audience};
 use surefoot::proof::SavedProof;
-use surefoot::recourse::{Explainer, Method, Relaxed, Settings};
+use surefoot::recourse::{Explainer, Relaxed, Solver};
 use surefoot::{
     Action, Outcome, Problem, ProblemFile, describe, describe_explanation, describe_options, essential,
 };
@@ -22,6 +21,7 @@ use crate::formulas;
 use crate::outputs::Outputs;
 use crate::people::{self, Source};
 use crate::verify::MOST_PROOF_BYTES;
+use crate::words::are;
 
 /// What `surefoot recourse` can be asked.
 #[derive(Args)]
@@ -41,8 +41,7 @@ pub struct Options {
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
     /// Also write the proof of every answer, of several options the first, into this file, one line of
-    /// JSON each, for `surefoot verify`. Answers are then those of the method for networks,
-    /// also for linear problems, where they may be dearer by the gap.
+    /// JSON each, for `surefoot verify`.
     #[arg(long, value_name = "FILE", conflicts_with = "person")]
     proofs: Option<PathBuf>,
     /// Up to so many actions for each person that change different things, the cheapest first.
@@ -68,44 +67,88 @@ struct Answered {
     reason: Option<String>,
 }
 
-/// The answer of one person; explained, if there is somebody to explain it.
-fn answer(
-    method: &Method<'_>,
-    problem: &Problem,
-    individual: &[f64],
-    options: &Options,
-    settings: Settings,
-    explainer: Option<&Explainer<'_>>,
-) -> surefoot::Result<Answered> {
-    let (first, proof) = match (method, &options.proofs) {
-        (Method::Complete(complete), Some(_)) => {
-            let proof = complete.prove(individual)?;
-            let saved = proof.saved(problem, individual);
-            (proof.outcome, Some(saved))
+/// Answers people of one problem.
+struct Answering<'a> {
+    problem: &'a Problem,
+    solver: Solver<'a>,
+    options: &'a Options,
+    /// Explains why people have no action, where that was asked for or costs little.
+    explainer: Option<Explainer<'a>>,
+}
+
+impl<'a> Answering<'a> {
+    fn new(problem: &'a Problem, relaxed: &'a [Relaxed], options: &'a Options) -> Result<Self> {
+        let settings = options.effort.settings()?;
+        let solver = Solver::new(problem, settings)?;
+        if options.proofs.is_some() && !settings.method.proves() {
+            bail!("--proofs: the method `{}` proves nothing", settings.method);
         }
-        _ => (method.solve(individual)?, None),
-    };
-    let reason = match &first {
-        Outcome::Impossible(_) | Outcome::Undecided(_) => {
-            let explanation = explainer.map(|explainer| explainer.explain(individual, &first)).transpose()?;
-            let explanation = explanation.flatten().map(|known| describe_explanation(problem, &known));
-            let sentences = [Some(describe(problem, individual, &first)?), explanation];
-            Some(
-                sentences.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" "),
-            )
-        }
-        Outcome::Found(_) | Outcome::AlreadyFavourable => None,
-    };
-    if options.options == 1 {
-        return Ok(Answered { outcomes: vec![first], proof, reason });
+        let explainer = match settings.method.proves() {
+            true => Some(Explainer::new(problem, relaxed, settings)?),
+            false => None,
+        };
+        let is_asked = options.explain || options.person.is_some();
+        let explainer = explainer.filter(|explainer| is_asked || explainer.is_cheap());
+        Ok(Self { problem, solver, options, explainer })
     }
-    let first = RefCell::new(Some(first));
-    let next = |problem: &Problem, individual: &[f64]| match first.take() {
-        Some(first) => Ok(first),
-        None => Method::new(problem, settings)?.solve(individual),
-    };
-    let outcomes = surefoot::recourse::options(problem, individual, options.options.into(), next)?;
-    Ok(Answered { outcomes, proof, reason })
+
+    /// Everybody's answer; `progress` is called with the number of people that were answered.
+    fn answers(
+        &self,
+        individuals: &[&[f64]],
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> surefoot::Result<Vec<Answered>> {
+        // A search gives its proof with the answer; a closed form is evaluated once more.
+        if self.options.proofs.is_some() && !self.solver.is_closed_form() {
+            let proved = individuals.par_iter().map(|individual| {
+                let proof = self.solver.prove(individual)?;
+                let saved = proof.saved(self.problem, individual);
+                let answered = self.complete(individual, proof.outcome, Some(saved));
+                progress(1);
+                answered
+            });
+            return proved.collect();
+        }
+        let outcomes = self.solver.solve_all(individuals, progress)?;
+        let complete = |(individual, outcome): (&&[f64], Outcome)| {
+            let proof = match self.options.proofs {
+                Some(_) => Some(self.solver.prove(individual)?.saved(self.problem, individual)),
+                None => None,
+            };
+            self.complete(individual, outcome, proof)
+        };
+        individuals.par_iter().zip(outcomes).map(complete).collect()
+    }
+
+    /// The first answer of a person, with further options and the reason why there is no action.
+    fn complete(
+        &self,
+        individual: &[f64],
+        first: Outcome,
+        proof: Option<SavedProof>,
+    ) -> surefoot::Result<Answered> {
+        let reason = self.reason(individual, &first)?;
+        let outcomes = match self.options.options {
+            1 => vec![first],
+            count => self.solver.options_after(first, individual, count.into())?,
+        };
+        Ok(Answered { outcomes, proof, reason })
+    }
+
+    /// Why a person has no action, in words.
+    fn reason(&self, individual: &[f64], outcome: &Outcome) -> surefoot::Result<Option<String>> {
+        if !matches!(outcome, Outcome::Impossible(_) | Outcome::Undecided(_)) {
+            return Ok(None);
+        }
+        let explanation =
+            self.explainer.as_ref().map(|explainer| explainer.explain(individual, outcome)).transpose()?;
+        let explanation = explanation.flatten().map(|known| describe_explanation(self.problem, &known));
+        let mut text = describe(self.problem, individual, outcome)?;
+        if let Some(explanation) = explanation.filter(|text| !text.is_empty()) {
+            text = format!("{text} {explanation}");
+        }
+        Ok(Some(text))
+    }
 }
 
 /// Proofs, line by line. They hold what is known of people, so that a new file is for its owner alone.
@@ -159,28 +202,23 @@ impl<'a> Proofs<'a> {
 struct Counts {
     favourable: usize,
     found: usize,
+    unproved: usize,
     impossible: usize,
     undecided: usize,
 }
 
 /// Answers everybody, and says how many got which answer.
 pub fn run(options: &Options) -> Result<String> {
-    let settings = options.effort.settings()?;
+    options.effort.settings()?;
     let file = ProblemFile::read(&options.problem)?;
     let problem = file.problem()?;
-    let method = match options.proofs {
-        Some(_) => Method::complete(&problem, settings)?,
-        None => Method::new(&problem, settings)?,
-    };
     let relaxed = Relaxed::all(&problem);
-    let explainer = Explainer::new(&problem, &relaxed, settings)?;
-    let explains = options.explain || options.person.is_some() || explainer.is_cheap();
-    let explainer = Some(&explainer).filter(|_| explains);
+    let answering = Answering::new(&problem, &relaxed, options)?;
     if let Some(text) = &options.person {
         let person = people::from_json(text, problem.features())?;
         let individual = person.individual(0);
-        let Answered { outcomes, reason, .. } =
-            answer(&method, &problem, individual, options, settings, explainer)?;
+        let mut answers = answering.answers(&[individual], &|_| {})?;
+        let Answered { outcomes, reason, .. } = answers.swap_remove(0);
         let text = reason.map_or_else(|| describe_options(&problem, individual, &outcomes), Ok)?;
         return Ok(format!("{text}\n"));
     }
@@ -200,14 +238,8 @@ pub fn run(options: &Options) -> Result<String> {
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} people, {per_sec}")?);
     while let Some(group) = source.next()? {
         let individuals: Vec<&[f64]> = group.people.iter().collect();
-        let answered = individuals
-            .into_par_iter()
-            .map(|individual| {
-                let answered = answer(&method, &problem, individual, options, settings, explainer);
-                bar.inc(1);
-                answered
-            })
-            .collect::<surefoot::Result<Vec<Answered>>>()
+        let answered = answering
+            .answers(&individuals, &|count| bar.inc(count as u64))
             .map_err(|error| group.locate(&problem, error))?;
         for (id, person) in group.ids.iter().zip(&answered) {
             if let (Some(proofs), Some(proof)) = (&mut proofs, &person.proof) {
@@ -228,6 +260,7 @@ impl Counts {
         *match outcome {
             Outcome::AlreadyFavourable => &mut self.favourable,
             Outcome::Found(_) => &mut self.found,
+            Outcome::Unproved(_) => &mut self.unproved,
             Outcome::Impossible(_) => &mut self.impossible,
             Outcome::Undecided(_) => &mut self.undecided,
         } += 1;
@@ -236,12 +269,19 @@ impl Counts {
 
 impl std::fmt::Display for Counts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Counts { favourable, found, impossible, undecided } = self;
-        let people = favourable + found + impossible + undecided;
+        let Counts { favourable, found, unproved, impossible, undecided } = self;
+        let people = favourable + found + unproved + impossible + undecided;
+        let people = if people == 1 { "1 person".into() } else { format!("{people} people") };
+        write!(f, "{people}: {favourable} {} treated favourably already; ", are(*favourable))?;
+        if *unproved > 0 {
+            let has = if *unproved == 1 { "has" } else { "have" };
+            write!(f, "{unproved} {has} an action that is not proven to hold, ")?;
+        }
+        let has = if *found == 1 { "has" } else { "have" };
         writeln!(
             f,
-            "{people} people: {favourable} are treated favourably already; {found} have an action that is proven \
-             to hold, {impossible} provably none; {undecided} could not be decided."
+            "{found} {has} an action that is proven to hold, {impossible} provably none; {undecided} could not be \
+             decided."
         )
     }
 }
@@ -275,19 +315,19 @@ fn values(problem: &Problem, ids: &[String], answers: &[Answered], has_options: 
     let texts =
         |of: &dyn Fn(&Outcome) -> Option<String>| Values::Texts(outcomes.iter().map(|&o| of(o)).collect());
     // What is acted upon and nothing else: a change of zero means that a feature is held.
-    let action = |outcome: &&Outcome| Some(essential(problem, &outcome.recourse()?.action));
+    let action = |outcome: &&Outcome| Some(essential(problem, outcome.advice()?.action));
     let actions: Vec<Option<Action>> = outcomes.iter().map(action).collect();
     let mut values = vec![Values::Texts(rows.iter().map(|&(person, _)| Some(ids[person].clone())).collect())];
     if has_options {
         // Counted from 1; somebody without an action has no option.
         let number = |(&(_, option), outcome): (&(usize, usize), &&Outcome)| {
-            outcome.recourse().map(|_| (option + 1) as f64)
+            outcome.advice().map(|_| (option + 1) as f64)
         };
         values.push(Values::Numbers(rows.iter().zip(&outcomes).map(number).collect()));
     }
     values.extend([
         texts(&|outcome| Some(outcome.status().into())),
-        numbers(&|outcome| outcome.recourse().map(|recourse| recourse.cost)),
+        numbers(&|outcome| outcome.advice().map(|advice| advice.cost)),
         numbers(&|outcome| match outcome {
             Outcome::Found(recourse) => Some(recourse.cost_bound),
             Outcome::Undecided(undecided) => Some(undecided.cost_bound),
@@ -310,7 +350,7 @@ fn values(problem: &Problem, ids: &[String], answers: &[Answered], has_options: 
     }
     for (i, feature) in features.iter().enumerate() {
         values.push(numbers(&|outcome| {
-            Some(feature.snap_to_integer(feature.own_units(outcome.recourse()?.counterfactual[i])))
+            Some(feature.snap_to_integer(feature.own_units(outcome.advice()?.counterfactual[i])))
         }));
     }
     values.push(Values::Texts(rows.iter().map(|&(person, _)| answers[person].reason.clone()).collect()));

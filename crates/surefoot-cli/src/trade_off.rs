@@ -89,6 +89,10 @@ fn table(problem: &Problem, individual: &[f64], epsilons: &[f64], answers: &[Out
             Outcome::Undecided(undecided) => {
                 ["-".into(), format!("{:.3}", undecided.cost_bound), "could not be decided".into()]
             }
+            Outcome::Unproved(candidate) => {
+                let action = describe_action(problem, individual, &candidate.action)?;
+                [format!("{:.3}", candidate.cost), "-".into(), action]
+            }
             Outcome::AlreadyFavourable => ["0".into(), "0".into(), "nothing".into()],
         };
         table.add_row([format!("{epsilon:.4}"), cost, bound, action]);

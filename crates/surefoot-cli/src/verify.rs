@@ -147,7 +147,7 @@ impl Counts {
             }
             Outcome::Found(_) => self.unbounded += 1,
             Outcome::Impossible(_) => self.impossible += 1,
-            Outcome::Undecided(_) | Outcome::AlreadyFavourable => self.other += 1,
+            Outcome::Undecided(_) | Outcome::AlreadyFavourable | Outcome::Unproved(_) => self.other += 1,
         }
     }
 

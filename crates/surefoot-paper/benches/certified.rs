@@ -188,7 +188,7 @@ fn run(reference: &Reference, case: &Case, epsilon: f64, options: &Options, row:
                     undecided.margin, undecided.cost_bound
                 );
             }
-            Outcome::AlreadyFavourable => {}
+            Outcome::AlreadyFavourable | Outcome::Unproved(_) => {}
         }
         if options.verbose {
             println!(

@@ -96,9 +96,7 @@ fn run(
         if verbose {
             let kind = match &proof.outcome {
                 Outcome::Found(found) => format!("found, margin {:.2e}", found.margin),
-                Outcome::Impossible(_) => "impossible".into(),
-                Outcome::Undecided(_) => "undecided".into(),
-                Outcome::AlreadyFavourable => "favourable".into(),
+                other => other.status().into(),
             };
             let pieces = saved.cover.as_ref().map_or(0, |cover| cover.pieces.len());
             let parts = saved.ruled_out.len();

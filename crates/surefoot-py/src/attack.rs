@@ -5,7 +5,6 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use surefoot::attack::{Attack, CarliniWagner, DeepFool, FastGradient, ProjectedGradient, search_further};
-use surefoot::recourse::require_budget;
 use surefoot::{Action, Break, Budget, People, Problem as Engine, describe_shift, smallest_break};
 
 use crate::action::{Actions, acting, add_hindrances, hindrances};
@@ -69,7 +68,7 @@ pub fn attack<'py>(
     ];
     let method = choice("attack", method, &methods)?;
     let budget = evaluations.map_or_else(Budget::default, |evaluations| Budget { evaluations });
-    require_budget(budget)?;
+    budget.check()?;
     let (people, ids) = Source::new(people, &problem.layout).identified(ids, id)?;
     let count = people.len();
     let (positions, acting) = acting(actions, count)?;

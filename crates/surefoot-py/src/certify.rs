@@ -32,7 +32,7 @@ pub fn certify<'py>(
     let (positions, acting) = acting(actions, count)?;
     let hindrances = hindrances(problem, &people, actions)?;
     let budget = evaluations.map_or(Budget::default(), |evaluations| Budget { evaluations });
-    surefoot::recourse::require_budget(budget)?;
+    budget.check()?;
     let (engine, asked) = (Arc::clone(&problem.problem), positions.clone());
     let certificates = run(py, progress, move |watch| {
         let prove = |(&i, action)| -> Result<Certificate, Ended> {

@@ -162,6 +162,8 @@ fn class(error: &Error) -> &'static str {
         | Error::Epsilon { .. }
         | Error::Safety { .. }
         | Error::Setting { .. }
+        | Error::UnknownMethod { .. }
+        | Error::NoProof { .. }
         | Error::Rule { .. }
         | Error::ConstraintNumber { .. }
         | Error::ForbiddenReal { .. }

@@ -1,13 +1,13 @@
 //! Recourse for everybody.
 
-use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
-use surefoot::recourse::{Explainer, Method, Relaxed, Settings};
-use surefoot::{Action, Budget, Outcome, People, Recourse, describe, describe_explanation, essential};
+use surefoot::outcome::Advice;
+use surefoot::recourse::{Explainer, Relaxed, Settings, Solver};
+use surefoot::{Action, Budget, Outcome, People, describe, describe_explanation, essential};
 
 use crate::action::Actions;
 use crate::error::Result;
@@ -17,24 +17,8 @@ use crate::problem::Problem;
 use crate::table::{Columns, Table};
 use crate::work::{Ended, run};
 
-/// People between two looks at whether to go on, where each takes less than a microsecond.
-const QUICK: usize = 256;
-
-/// Several answers of a person, the cheapest first.
-fn several(
-    method: &Method<'_>,
-    problem: &surefoot::Problem,
-    individual: &[f64],
-    count: usize,
-    settings: Settings,
-) -> surefoot::Result<Vec<Outcome>> {
-    let first = RefCell::new(Some(method.solve(individual)?));
-    let answer = |problem: &surefoot::Problem, individual: &[f64]| match first.take() {
-        Some(first) => Ok(first),
-        None => Method::new(problem, settings)?.solve(individual),
-    };
-    surefoot::recourse::options(problem, individual, count, answer)
-}
+/// People that are answered between two looks at whether to go on: with a closed form, or by descent.
+const GROUP: usize = 256;
 
 /// What stands in the way of a person who has no action, in words.
 fn obstacles(
@@ -48,17 +32,9 @@ fn obstacles(
     Ok(explanation.map(|known| describe_explanation(problem, &known)).filter(|text| !text.is_empty()))
 }
 
-/// How many people to answer between two looks at whether to go on.
-fn pace(method: &Method<'_>) -> usize {
-    match method {
-        Method::Exact(_) => QUICK,
-        Method::Complete(_) => 1,
-    }
-}
-
 /// Answers everybody.
 #[pyfunction]
-#[pyo3(signature = (problem, people, ids, id, gap, evaluations, options, explain, progress))]
+#[pyo3(signature = (problem, people, ids, id, method, gap, evaluations, options, explain, progress))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn recourse<'py>(
     py: Python<'py>,
@@ -66,6 +42,7 @@ pub fn recourse<'py>(
     people: &Bound<'py, PyAny>,
     ids: Option<Vec<String>>,
     id: Option<&str>,
+    method: &str,
     gap: f64,
     evaluations: Option<usize>,
     options: usize,
@@ -75,26 +52,33 @@ pub fn recourse<'py>(
     let (people, ids) = Source::new(people, &problem.layout).identified(ids, id)?;
     let people = Arc::new(people);
     let budget = evaluations.map_or(Budget::default(), |evaluations| Budget { evaluations });
-    let (settings, count) = (Settings { gap, budget }, options);
+    let (settings, count) = (Settings { method: method.parse()?, gap, budget }, options);
     let (engine, asking) = (Arc::clone(&problem.problem), Arc::clone(&people));
     let (outcomes, persons, obstacles) = run(py, progress, move |watch| {
-        let method = Method::new(&engine, settings)?;
+        let solver = Solver::new(&engine, settings)?;
         let relaxed = Relaxed::all(&engine);
-        let explainer = Explainer::new(&engine, &relaxed, settings)?;
-        let explains = explain || asking.len() == 1 || explainer.is_cheap();
-        let explainer = Some(&explainer).filter(|_| explains);
+        let explainer = match settings.method.proves() {
+            true => Some(Explainer::new(&engine, &relaxed, settings)?),
+            false => None,
+        };
+        let is_asked = explain || asking.len() == 1;
+        let explainer = explainer.as_ref().filter(|explainer| is_asked || explainer.is_cheap());
         let individuals: Vec<&[f64]> = asking.iter().collect();
+        // A search may take seconds for one person.
+        let group_size = if solver.is_closed_form() || !settings.method.proves() { GROUP } else { 1 };
         // Everybody's answers in a row, and how many each has unless that is one.
         let solve = |group: &[&[f64]]| -> Result<(Vec<Outcome>, Vec<usize>), Ended> {
             watch.step(0)?;
+            let first = solver.solve_all(group, &|_| {})?;
             let (mut outcomes, mut counts) = (Vec::with_capacity(group.len()), Vec::new());
-            for individual in group {
-                if count == 1 {
-                    outcomes.push(method.solve(individual)?);
-                } else {
-                    let several = several(&method, &engine, individual, count, settings)?;
-                    counts.push(several.len());
-                    outcomes.extend(several);
+            match count {
+                1 => outcomes = first,
+                _ => {
+                    for (individual, first) in group.iter().zip(first) {
+                        let several = solver.options_after(first, individual, count)?;
+                        counts.push(several.len());
+                        outcomes.extend(several);
+                    }
                 }
             }
             watch.step(group.len())?;
@@ -104,7 +88,7 @@ pub fn recourse<'py>(
             watch.step(0)?;
             Ok(obstacles(explainer, &engine, individuals[person], outcome)?)
         };
-        let groups = individuals.par_chunks(pace(&method)).map(solve).collect::<Result<Vec<_>, Ended>>()?;
+        let groups = individuals.par_chunks(group_size).map(solve).collect::<Result<Vec<_>, Ended>>()?;
         let (outcomes, counts): (Vec<Vec<Outcome>>, Vec<Vec<usize>>) = groups.into_iter().unzip();
         let outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
         let persons: Vec<usize> = match count {
@@ -155,7 +139,7 @@ impl Answers {
     /// How many got which answer.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let counts = PyDict::new(py);
-        for word in ["favourable", "found", "impossible", "undecided"] {
+        for word in ["favourable", "found", "unproved", "impossible", "undecided"] {
             counts.set_item(word, self.outcomes.iter().filter(|outcome| outcome.status() == word).count())?;
         }
         Ok(counts)
@@ -174,7 +158,7 @@ impl Answers {
     fn actions(&self) -> Actions {
         let mut actions = vec![None; self.people.len()];
         for (&person, outcome) in self.persons.iter().zip(&self.outcomes).rev() {
-            actions[person] = outcome.recourse().map(|recourse| recourse.action.clone());
+            actions[person] = outcome.advice().map(|advice| advice.action.clone());
         }
         Actions { actions }
     }
@@ -218,7 +202,7 @@ impl Answers {
     fn tabulate(&self) -> Result<Table> {
         let Self { layout, outcomes, persons, .. } = self;
         let features = self.problem.features();
-        let found = || outcomes.iter().map(Outcome::recourse);
+        let advice = || outcomes.iter().map(Outcome::advice);
         let mut columns = Columns::default();
         match &self.ids {
             Some(ids) => columns.texts("id", persons.iter().map(|&person| Some(&ids[person]))),
@@ -228,23 +212,23 @@ impl Answers {
             // Counted from 1; somebody without an action has no option.
             let first = |row: usize| persons.partition_point(|&person| person < persons[row]);
             let number = |(row, outcome): (usize, &Outcome)| {
-                Some((row - first(row) + 1) as f64).filter(|_| outcome.recourse().is_some())
+                Some((row - first(row) + 1) as f64).filter(|_| outcome.advice().is_some())
             };
             columns.numbers("option", outcomes.iter().enumerate().map(number));
         }
         columns.texts("status", outcomes.iter().map(|outcome| Some(outcome.status())));
-        columns.numbers("cost", found().map(|found| Some(found?.cost)));
+        columns.numbers("cost", advice().map(|advice| Some(advice?.cost)));
         let bound = |outcome: &Outcome| match outcome {
             Outcome::Found(recourse) => Some(recourse.cost_bound),
             Outcome::Undecided(undecided) => Some(undecided.cost_bound),
             _ => None,
         };
         columns.numbers("cost_bound", outcomes.iter().map(bound));
-        columns.numbers("margin", found().map(|found| Some(found?.margin)));
+        columns.numbers("margin", outcomes.iter().map(|outcome| Some(outcome.recourse()?.margin)));
         columns.numbers("epsilon", outcomes.iter().map(|_| Some(self.problem.epsilon())));
         // What is acted upon and nothing else: a change of zero means that a feature is held.
         let actions: Vec<Option<Action>> =
-            found().map(|found| Some(essential(&self.problem, &found?.action))).collect();
+            advice().map(|advice| Some(essential(&self.problem, advice?.action))).collect();
         let intervention =
             |action: &Option<Action>| action.as_ref().map(|action| layout.intervention(action));
         columns.texts("intervention", actions.iter().map(intervention));
@@ -267,12 +251,12 @@ impl Answers {
                 }
                 _ => {
                     // The category to reach, which is the present one where it is held.
-                    let target = |(action, found): (&Option<Action>, Option<&Recourse>)| {
-                        let (action, found) = (action.as_ref()?, found?);
+                    let target = |(action, advice): (&Option<Action>, Option<Advice<'_>>)| {
+                        let (action, advice) = (action.as_ref()?, advice?);
                         let is_acted_upon = Layout::positions(column).any(|i| action.features.contains(&i));
-                        is_acted_upon.then(|| column.label(|at| after(at, &found.counterfactual)))
+                        is_acted_upon.then(|| column.label(|at| after(at, advice.counterfactual)))
                     };
-                    columns.texts(name, actions.iter().zip(found()).map(target));
+                    columns.texts(name, actions.iter().zip(advice()).map(target));
                 }
             }
         }
@@ -282,11 +266,12 @@ impl Answers {
                 Column::Number(at) => {
                     let snap_to_integer =
                         |vector: &[f64]| features.feature(*at).snap_to_integer(after(*at, vector));
-                    columns.numbers(name, found().map(|found| Some(snap_to_integer(&found?.counterfactual))));
+                    columns
+                        .numbers(name, advice().map(|advice| Some(snap_to_integer(advice?.counterfactual))));
                 }
                 _ => {
                     let label = |vector: &[f64]| column.label(|at| after(at, vector));
-                    columns.texts(name, found().map(|found| Some(label(&found?.counterfactual))));
+                    columns.texts(name, advice().map(|advice| Some(label(advice?.counterfactual))));
                 }
             }
         }

@@ -15,12 +15,14 @@ use crate::work::run;
 /// The answer of one person for each size of the uncertainty, as a table, and the largest size that is
 /// proven to be possible and the smallest that is proven to be impossible.
 #[pyfunction]
-#[pyo3(signature = (problem, person, epsilons, gap, evaluations, progress))]
+#[pyo3(signature = (problem, person, epsilons, method, gap, evaluations, progress))]
+#[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn trade_off<'py>(
     py: Python<'py>,
     problem: &Problem,
     person: &Bound<'py, PyAny>,
     epsilons: Option<Vec<f64>>,
+    method: &str,
     gap: f64,
     evaluations: Option<usize>,
     progress: Option<&Bound<'py, PyAny>>,
@@ -30,7 +32,7 @@ pub fn trade_off<'py>(
         return Err(Fault::NotOne { people: people.len() }.into());
     }
     let budget = evaluations.map_or(Budget::default(), |evaluations| Budget { evaluations });
-    let settings = Settings { gap, budget };
+    let settings = Settings { method: method.parse()?, gap, budget };
     let individual = people.individual(0).to_vec();
     let (engine, asking) = (Arc::clone(&problem.problem), individual.clone());
     let TradeOff { epsilons, answers, reach, .. } = run(py, progress, move |watch| {
@@ -45,7 +47,7 @@ pub fn trade_off<'py>(
     let bound = |answer: &Outcome| match answer {
         Outcome::Found(found) => Some(found.cost_bound),
         Outcome::Undecided(undecided) => Some(undecided.cost_bound),
-        Outcome::AlreadyFavourable | Outcome::Impossible(_) => None,
+        Outcome::AlreadyFavourable | Outcome::Impossible(_) | Outcome::Unproved(_) => None,
     };
     columns.numbers("cost_bound", answers.iter().map(bound));
     let norm = problem.problem.norm();

@@ -218,7 +218,7 @@ impl Runs<'_> {
         let contradicts = match outcome {
             Outcome::Found(_) => text.contains("none holds") || text.contains("There is no action"),
             Outcome::Impossible(_) => text.contains("There is one"),
-            Outcome::Undecided(_) => false,
+            Outcome::Undecided(_) | Outcome::Unproved(_) => false,
             Outcome::AlreadyFavourable => !text.starts_with("Nothing needs to change"),
         };
         if contradicts {

@@ -15,7 +15,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use surefoot::outcome::{Recourse, UndecidedReason};
 use surefoot::proof::Proof;
-use surefoot::recourse::{self, Method};
+use surefoot::recourse::{self, Solver};
 use surefoot::verify::Verification;
 use surefoot::{Budget, Complete, Outcome, People, Problem, SavedProof, describe, verify};
 
@@ -59,7 +59,7 @@ impl Tally {
             Outcome::AlreadyFavourable => &mut self.favourable,
             Outcome::Found(_) => &mut self.found,
             Outcome::Impossible(_) => &mut self.impossible,
-            Outcome::Undecided(_) => &mut self.undecided,
+            Outcome::Undecided(_) | Outcome::Unproved(_) => &mut self.undecided,
         } += 1;
     }
 }
@@ -94,7 +94,7 @@ pub fn contradictions(
 
 /// The answer by the method that the command chooses.
 pub(crate) fn answer(problem: &Problem, individual: &[f64], evaluations: usize) -> surefoot::Result<Outcome> {
-    Method::new(problem, effort(evaluations))?.solve(individual)
+    Solver::new(problem, effort(evaluations))?.solve(individual)
 }
 
 /// The settings of a search with this budget.
@@ -174,6 +174,15 @@ impl<'a> Judge<'a> {
             self.agree("recourse and its proof", &outcome, &proof.outcome);
             self.checked(proof);
         }
+        let solver = Solver::new(self.problem, effort(self.settings.evaluations));
+        let own = solver.and_then(|solver| solver.prove(self.individual));
+        if let Some(own) = self.value("the method proves its answer", own) {
+            self.agree("recourse and the proof of its method", &outcome, &own.outcome);
+            let is_same =
+                own.outcome.recourse().map(|own| &own.action) == outcome.recourse().map(|own| &own.action);
+            self.demand(is_same, "a proof is of the action", || format!("{outcome:?} and {:?}", own.outcome));
+            self.checked(&own);
+        }
         match &outcome {
             Outcome::Found(found) => {
                 self.found(found);
@@ -187,7 +196,7 @@ impl<'a> Judge<'a> {
                 self.explained(&outcome);
             }
             Outcome::Undecided(undecided) => self.cheaper(undecided.cost_bound, &undecided.best),
-            Outcome::AlreadyFavourable => {}
+            Outcome::AlreadyFavourable | Outcome::Unproved(_) => {}
         }
         self.reason(&outcome);
         self.verdicts(&outcome);
@@ -199,7 +208,7 @@ impl<'a> Judge<'a> {
     /// Numbers are numbers, in the answer and in its words.
     fn told(&mut self, outcome: &Outcome) {
         let numbers = match outcome {
-            Outcome::AlreadyFavourable => vec![],
+            Outcome::AlreadyFavourable | Outcome::Unproved(_) => vec![],
             Outcome::Found(Recourse { action, counterfactual, cost, cost_bound, margin }) => {
                 let lists = action.change.iter().chain(counterfactual);
                 lists.copied().chain([*cost, *cost_bound, *margin]).collect()

@@ -35,6 +35,16 @@ pub struct Budget {
     pub evaluations: usize,
 }
 
+impl Budget {
+    /// Refuses a budget with which nothing can be done.
+    pub fn check(self) -> Result<()> {
+        match self.evaluations {
+            0 => Err(Error::Setting { setting: "evaluations", value: 0.0 }),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Default for Budget {
     /// About a second.
     fn default() -> Self {
@@ -58,9 +68,7 @@ pub fn certify(
     budget: Budget,
 ) -> Result<Certificate> {
     action.check(problem.features())?;
-    if budget.evaluations == 0 {
-        return Err(Error::Setting { setting: "evaluations", value: 0.0 });
-    }
+    budget.check()?;
     let composer = Composer::new(problem, individual, &action.features)?;
     let mut prover = Prover::new(problem, budget.evaluations);
     let required = LEAST_MARGIN;

@@ -49,6 +49,10 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
             let action = describe_action(problem, individual, &recourse.action)?;
             format!("{action} {} {}", reach(problem), proven(recourse))
         }
+        Outcome::Unproved(candidate) => {
+            let action = describe_action(problem, individual, &candidate.action)?;
+            format!("{action} It withstood the shifts that were tried. That it works is not proven.")
+        }
         Outcome::Impossible(shortfall) if shortfall.missing == f64::INFINITY => {
             format!("There is no feasible action: {shortfall}.")
         }
@@ -60,7 +64,7 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
     })
 }
 
-/// Tells one individual several answers, as [`options`](crate::recourse::options) gives them: a
+/// Tells one individual several answers, as [`Solver::options`](crate::recourse::Solver::options) gives them: a
 /// numbered list, and what holds for all of them.
 ///
 /// # Errors

@@ -298,6 +298,12 @@ pub enum Error {
     #[error("the saved proof, at {place}: {problem}")]
     SavedProof { place: String, problem: SavedProblem },
 
+    /// A name that is not that of a method.
+    #[error("there is no method `{name}`; the methods are {known}")]
+    UnknownMethod { name: String, known: String },
+    /// A method that proves nothing.
+    #[error("the method `{method}` proves nothing; choose `auto`, `exact` or `complete`")]
+    NoProof { method: &'static str },
     /// A setting of a method that makes no sense.
     #[error("the setting `{setting}` is {value:?}, which is out of its range")]
     Setting { setting: &'static str, value: f64 },

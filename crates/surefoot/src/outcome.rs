@@ -11,6 +11,8 @@ pub enum Outcome {
     AlreadyFavourable,
     /// An action that holds, with what is proven of it.
     Found(Recourse),
+    /// An action of a method that proves nothing.
+    Unproved(Candidate),
     /// Proven: no feasible action holds.
     Impossible(Shortfall),
     /// Neither an action nor its impossibility could be proven.
@@ -30,6 +32,28 @@ pub struct Recourse {
     pub cost_bound: f64,
     /// The margin that is left in the worst case; never negative.
     pub margin: f64,
+}
+
+/// An action, proven to hold or not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Advice<'a> {
+    /// What to do.
+    pub action: &'a Action,
+    /// What becomes of the individual, unperturbed, in standardised units.
+    pub counterfactual: &'a [f64],
+    /// The effort.
+    pub cost: f64,
+}
+
+/// An action that withstood the perturbations that were tried. Nothing is proven of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// What to do.
+    pub action: Action,
+    /// What becomes of the individual, unperturbed, in standardised units.
+    pub counterfactual: Vec<f64>,
+    /// The effort.
+    pub cost: f64,
 }
 
 /// How far the best action that was examined falls short: what an auditor may want to know. What
@@ -88,6 +112,8 @@ pub enum UndecidedReason {
     /// Every action was examined. Those that are neither proven nor ruled out lie in regions that
     /// are too small to be divided further.
     Resolution,
+    /// The method found no action and proves nothing.
+    Method,
     /// An action withstood every perturbation that was tried, but attempts to prove that it holds
     /// failed.
     Proof,
@@ -95,8 +121,15 @@ pub enum UndecidedReason {
 
 impl UndecidedReason {
     /// Every reason.
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Rounding, Self::Overflow, Self::Distance, Self::Budget, Self::Resolution, Self::Proof];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Rounding,
+        Self::Overflow,
+        Self::Distance,
+        Self::Budget,
+        Self::Resolution,
+        Self::Method,
+        Self::Proof,
+    ];
 
     /// The word for it in files.
     pub(crate) fn name(self) -> &'static str {
@@ -106,6 +139,7 @@ impl UndecidedReason {
             Self::Distance => "distance",
             Self::Budget => "budget",
             Self::Resolution => "resolution",
+            Self::Method => "method",
             Self::Proof => "proof",
         }
     }
@@ -135,6 +169,10 @@ impl UndecidedReason {
                 "every action was examined, and those that are left differ by less than the search \
                  distinguishes",
                 "a larger budget will not decide it, a slightly different epsilon may",
+            ),
+            Self::Method => (
+                "the method found no action, which proves nothing",
+                "the methods `exact` and `complete` tell whether there is one",
             ),
             Self::Proof => (
                 "an action was found that withstands every shift that was tried, but that it withstands all of \
@@ -211,7 +249,7 @@ impl Outcome {
     /// No action that holds costs less than this, by what is proven; infinite: none holds.
     pub fn cost_bound(&self) -> f64 {
         match self {
-            Outcome::AlreadyFavourable => 0.0,
+            Outcome::AlreadyFavourable | Outcome::Unproved(_) => 0.0,
             Outcome::Found(found) => found.cost_bound,
             Outcome::Impossible(_) => f64::INFINITY,
             Outcome::Undecided(undecided) => undecided.cost_bound,
@@ -221,13 +259,24 @@ impl Outcome {
     /// Whether it is decided, and an action found is dearer than its bound by no more than a share.
     pub(crate) fn is_settled(&self, gap: f64) -> bool {
         match self {
-            Outcome::Undecided(_) => false,
+            Outcome::Undecided(_) | Outcome::Unproved(_) => false,
             Outcome::Found(found) => found.cost_bound >= (1.0 - gap) * found.cost,
             Outcome::AlreadyFavourable | Outcome::Impossible(_) => true,
         }
     }
 
-    /// The action found, if any.
+    /// The action found, proven or not.
+    pub fn advice(&self) -> Option<Advice<'_>> {
+        match self {
+            Outcome::Found(Recourse { action, counterfactual, cost, .. })
+            | Outcome::Unproved(Candidate { action, counterfactual, cost }) => {
+                Some(Advice { action, counterfactual, cost: *cost })
+            }
+            _ => None,
+        }
+    }
+
+    /// The action that is proven to hold, if any.
     pub fn recourse(&self) -> Option<&Recourse> {
         match self {
             Outcome::Found(recourse) => Some(recourse),
@@ -240,6 +289,7 @@ impl Outcome {
         match self {
             Outcome::AlreadyFavourable => "favourable",
             Outcome::Found(_) => "found",
+            Outcome::Unproved(_) => "unproved",
             Outcome::Impossible(_) => "impossible",
             Outcome::Undecided(_) => "undecided",
         }

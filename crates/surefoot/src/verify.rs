@@ -254,7 +254,7 @@ fn claims(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
     let mut verified =
         Verified { margin: None, cost_bound: 0.0, pieces: 0, sets: 0, boxes: 0, cones: 0, bounds: 0 };
     match &saved.outcome {
-        Outcome::AlreadyFavourable => return Ok(verified),
+        Outcome::AlreadyFavourable | Outcome::Unproved(_) => return Ok(verified),
         Outcome::Found(found) => {
             found.action.check(problem.features())?;
             robustness::feasible(problem, &saved.individual, &found.action)?;

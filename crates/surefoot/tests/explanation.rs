@@ -5,7 +5,7 @@
 use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use surefoot::recourse::{Explainer, Explanation, Method, Reach, Relaxation, Relaxed, Settings};
+use surefoot::recourse::{Explainer, Explanation, Reach, Relaxation, Relaxed, Settings, Solver};
 use surefoot::{
     ActionKind, Activation, Budget, Change, Classifier, Complete, Constraint, Equation, Feature, Features,
     Kind, Layer, Network, Norm, NormKind, Outcome, Problem, Scm, Verdict, certify, describe_explanation,
@@ -17,7 +17,7 @@ fn settings() -> Settings {
 }
 
 fn explanation(problem: &Problem, individual: &[f64]) -> Option<Explanation> {
-    let outcome = Method::new(problem, settings()).unwrap().solve(individual).unwrap();
+    let outcome = Solver::new(problem, settings()).unwrap().solve(individual).unwrap();
     let relaxed = Relaxed::all(problem);
     Explainer::new(problem, &relaxed, settings()).unwrap().explain(individual, &outcome).unwrap()
 }
@@ -126,7 +126,7 @@ fn explanations_agree_with_problems_solved_anew() {
         let problem = parts.problem();
         let x: Vec<f64> = (0..4).map(|_| f64::from(random.random_range(-1..2)) / 2.0).collect();
         let Some(explanation) = explanation(&problem, &x) else { continue };
-        let solve = |problem: &Problem| Method::new(problem, Settings::default()).unwrap().solve(&x).unwrap();
+        let solve = |problem: &Problem| Solver::new(problem, Settings::default()).unwrap().solve(&x).unwrap();
         let Reach { possible, impossible } = explanation.reach;
         assert!(impossible.unwrap() <= parts.epsilon);
         if let Some(possible) = possible {

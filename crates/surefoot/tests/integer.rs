@@ -258,6 +258,7 @@ fn brute_force(is_linear: bool, rounds: usize, seed: u64) {
         }
         let bound = match exact.as_ref().unwrap_or(&proof.outcome) {
             Outcome::AlreadyFavourable => continue,
+            Outcome::Unproved(candidate) => panic!("{round}: {candidate:?}"),
             Outcome::Found(answer) => {
                 found += 1;
                 let action = &answer.action;
@@ -349,6 +350,7 @@ fn the_exact_method_finds_the_cheapest_whole_action() {
                 let worst = twin.worst_case(x, &shortfall.best).unwrap().margin;
                 assert!((worst + shortfall.missing).abs() <= 1e-9, "{round}: {worst} {}", shortfall.missing);
             }
+            Outcome::Unproved(candidate) => panic!("{round}: {candidate:?}"),
             Outcome::Undecided(open) => panic!("{round}: {open:?}"),
         }
     }

@@ -5,7 +5,7 @@
 use ndarray::{Array1, Array2, array};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use surefoot::recourse::{Method, Reach, Settings, TradeOff, trade_off};
+use surefoot::recourse::{Reach, Settings, Solver, TradeOff, trade_off};
 use surefoot::{
     ActionKind, Activation, Budget, Change, Classifier, Cost, Equation, Error, Feature, Features, Kind,
     Layer, Network, Norm, NormKind, Outcome, Problem, Scm, Verdict, certify,
@@ -176,7 +176,7 @@ fn answers_agree_with_each_other_and_with_recourse_and_certify() {
         check_order(&rows, curve.reach);
         for (epsilon, outcome) in rows {
             let problem = with_epsilon(&problem, epsilon);
-            let other = Method::new(&problem, Settings::default()).unwrap().solve(&x).unwrap();
+            let other = Solver::new(&problem, Settings::default()).unwrap().solve(&x).unwrap();
             match (outcome, &other) {
                 (Outcome::Found(ours), Outcome::Found(theirs)) => {
                     assert!(ours.cost >= theirs.cost_bound * (1.0 - 1e-9), "{round} {epsilon}");
@@ -199,6 +199,7 @@ fn answers_agree_with_each_other_and_with_recourse_and_certify() {
                 Outcome::Impossible(_) => impossible += 1,
                 Outcome::Undecided(_) => undecided += 1,
                 Outcome::AlreadyFavourable => {}
+                Outcome::Unproved(candidate) => panic!("{round}: {candidate:?}"),
             }
         }
     }
@@ -210,7 +211,7 @@ fn answers_agree_with_each_other_and_with_recourse_and_certify() {
 fn check_order(rows: &[(f64, &Outcome)], reach: Reach) {
     let rank = |outcome: &Outcome| match outcome {
         Outcome::AlreadyFavourable | Outcome::Found(_) => 0,
-        Outcome::Undecided(_) => 1,
+        Outcome::Undecided(_) | Outcome::Unproved(_) => 1,
         Outcome::Impossible(_) => 2,
     };
     let bound = |outcome: &Outcome| match outcome {

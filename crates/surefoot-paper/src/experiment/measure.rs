@@ -225,7 +225,7 @@ fn prove(
         Outcome::Found(found) => Proven::Certified { cost: found.cost, bound: found.cost_bound, broken },
         Outcome::Impossible(_) => Proven::Impossible,
         // Everybody asked about is turned down.
-        Outcome::Undecided(_) | Outcome::AlreadyFavourable => Proven::Undecided,
+        Outcome::Undecided(_) | Outcome::Unproved(_) | Outcome::AlreadyFavourable => Proven::Undecided,
     };
     Ok(Proofs { epsilon, people: outcomes.iter().zip(broken).map(proven).collect() })
 }

@@ -1,16 +1,17 @@
 //! Several options hold, differ, and are sorted.
 
 use surefoot::outcome::Recourse;
-use surefoot::recourse::options;
+use surefoot::recourse::Solver;
 use surefoot::{Outcome, describe_options};
 
-use super::{Judge, answer};
+use super::{Judge, effort};
 use crate::words::has_no_number;
 
 impl Judge<'_> {
     pub(super) fn options(&mut self, first: &Recourse) {
-        let evaluations = self.settings.evaluations;
-        let several = options(self.problem, self.individual, 3, |problem, x| answer(problem, x, evaluations));
+        let settings = effort(self.settings.evaluations);
+        let several =
+            Solver::new(self.problem, settings).and_then(|solver| solver.options(self.individual, 3));
         let Some(several) = self.value("options are given", several) else { return };
         if let Ok(text) = describe_options(self.problem, self.individual, &several) {
             self.demand(!has_no_number(&text), "words have numbers", || text.clone());

@@ -7,7 +7,6 @@ use super::linear::Linear;
 use super::{Break, smallest_break};
 use crate::certify::LEAST_MARGIN;
 use crate::margin::counterfactual;
-use crate::recourse::require_budget;
 use crate::{Action, Budget, People, Problem, Result, Verdict, certify};
 
 /// What a linear margin may be off by, as a share of the sizes of its terms.
@@ -27,7 +26,7 @@ pub fn refute(
     actions: &[Action],
     budget: Budget,
 ) -> Result<Vec<Option<Break>>> {
-    require_budget(budget)?;
+    budget.check()?;
     let breaks = smallest_break(problem, people, actions)?;
     let each = breaks.into_par_iter().enumerate();
     each.map(|(i, found)| search_further(problem, people.individual(i), &actions[i], found, budget)).collect()

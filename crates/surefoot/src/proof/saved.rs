@@ -192,6 +192,11 @@ fn outcome(outcome: &Outcome) -> Value {
             put("cost_bound", number(found.cost_bound));
             put("margin", number(found.margin));
         }
+        // No method proves such an outcome; it is written for the sake of completeness and not read.
+        Outcome::Unproved(candidate) => {
+            put("kind", "unproved".into());
+            put("action", action(&candidate.action));
+        }
         Outcome::Impossible(shortfall) => {
             put("kind", "impossible".into());
             put("best", action(&shortfall.best));

@@ -38,7 +38,7 @@ mod finish;
 mod requirements;
 mod solve;
 
-use super::{require_budget, require_gap};
+use super::{Method, Settings};
 use crate::action::{MOST_ACTIONABLE, intervention_sets};
 use crate::certify::Budget;
 use crate::proof::Proof;
@@ -91,13 +91,34 @@ impl Proof {
         match &mut self.outcome {
             Outcome::Found(found) => found.cost_bound = bound.min(found.cost),
             Outcome::Undecided(undecided) => undecided.cost_bound = bound,
-            Outcome::AlreadyFavourable | Outcome::Impossible(_) => {}
+            Outcome::AlreadyFavourable | Outcome::Impossible(_) | Outcome::Unproved(_) => {}
         }
         Proof { evaluations, proving, ..self }
     }
 }
 
+impl Method for Complete<'_> {
+    fn solve(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
+        let proof = Complete::prove(self, individual)?;
+        Ok((proof.outcome, proof.evaluations))
+    }
+
+    fn prove(&self, individual: &[f64]) -> Result<Proof> {
+        Complete::prove(self, individual)
+    }
+}
+
 impl<'p> Complete<'p> {
+    /// The method, for the list of methods.
+    pub(super) fn prepare_method(problem: &'p Problem, settings: Settings) -> Result<Box<dyn Method + 'p>> {
+        Ok(Box::new(Complete::new(problem)?.with_gap(settings.gap)?.with_budget(settings.budget)?))
+    }
+
+    /// The intervention sets that stand for all.
+    pub(super) fn sets(&self) -> &[Vec<usize>] {
+        &self.sets
+    }
+
     /// Prepares the solver with a gap of 1% and the default [`Budget`]; refused are problems in
     /// which nothing is actionable, and those with too many actionable features.
     pub fn new(problem: &'p Problem) -> Result<Self> {
@@ -120,7 +141,7 @@ impl<'p> Complete<'p> {
     /// Sets how much dearer, as a share, the action should be at most than the proven bound. It may
     /// be more where nothing so cheap can be proved; `cost_bound` tells.
     pub fn with_gap(mut self, gap: f64) -> Result<Self> {
-        require_gap(gap)?;
+        Settings { gap, ..Settings::default() }.check()?;
         self.gap = gap;
         Ok(self)
     }
@@ -131,7 +152,7 @@ impl<'p> Complete<'p> {
     /// sixteenth and so on a third of that, so that four times the budget does not lead to an answer
     /// that is worse by more than the gap.
     pub fn with_budget(mut self, budget: Budget) -> Result<Self> {
-        require_budget(budget)?;
+        budget.check()?;
         self.budget = budget;
         Ok(self)
     }

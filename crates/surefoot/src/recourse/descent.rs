@@ -21,13 +21,17 @@ mod screen;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use ndarray::Array2;
 use rayon::prelude::*;
 
+use super::{Method, Settings};
 use crate::action::{feasible_change, intervention_sets};
 use crate::adam::Adam;
 use crate::classifier::Precision;
 use crate::margin::{Individuals, Margin, counterfactual};
 use crate::network::{LANES, Lanes, sigmoid};
+use crate::outcome::{Candidate, Outcome, Undecided, UndecidedReason};
+use crate::proof::Proof;
 use crate::{Action, Cost, Error, Norm, People, Problem, Result};
 use evaluator::Evaluator;
 
@@ -121,17 +125,6 @@ impl Attempt {
     }
 }
 
-/// An action of which nothing is proven.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
-    /// What to do.
-    pub action: Action,
-    /// What becomes of the individual, unperturbed, in standardised units.
-    pub counterfactual: Vec<f64>,
-    /// The effort.
-    pub cost: f64,
-}
-
 /// The method of Wachter et al. (2017): standard recourse where features are independent.
 ///
 /// Refused if the problem has a causal model.
@@ -157,7 +150,58 @@ fn without_uncertainty(problem: &Problem, people: &People) -> Result<Vec<Attempt
     Descent::default().solve(&problem, people)
 }
 
+/// Algorithm 1 with a problem, as one of the methods.
+#[derive(Debug)]
+struct DescentMethod<'p> {
+    descent: Descent,
+    problem: &'p Problem,
+}
+
+impl DescentMethod<'_> {
+    fn outcome(&self, attempt: Attempt) -> Outcome {
+        match attempt {
+            Attempt::AlreadyFavourable => Outcome::AlreadyFavourable,
+            Attempt::Found(candidate) => Outcome::Unproved(candidate),
+            Attempt::NotFound => Outcome::Undecided(Undecided {
+                best: Action { features: Vec::new(), change: Vec::new() },
+                margin: f64::NEG_INFINITY,
+                required: self.problem.safety(),
+                cost_bound: 0.0,
+                reason: UndecidedReason::Method,
+            }),
+        }
+    }
+}
+
+impl Method for DescentMethod<'_> {
+    fn solve(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
+        let mut outcomes = self.solve_all(&[individual], &|_| {})?;
+        Ok((outcomes.swap_remove(0), 0))
+    }
+
+    fn prove(&self, _: &[f64]) -> Result<Proof> {
+        Err(Error::NoProof { method: "descent" })
+    }
+
+    /// Sixteen individuals at a time.
+    fn solve_all(&self, individuals: &[&[f64]], progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<Outcome>> {
+        let features = self.problem.features();
+        let rows = Array2::from_shape_fn((individuals.len(), features.len()), |(i, j)| individuals[i][j]);
+        let people = People::from_standardised(features, rows.view())?;
+        let attempts = self.descent.solve(self.problem, &people)?;
+        progress(individuals.len());
+        Ok(attempts.into_iter().map(|attempt| self.outcome(attempt)).collect())
+    }
+}
+
 impl Descent {
+    /// The method, for the list of methods.
+    pub(super) fn prepare_method(problem: &Problem, _: Settings) -> Result<Box<dyn Method + '_>> {
+        problem.require_continuous()?;
+        intervention_sets(problem.features(), problem.scm().is_some())?;
+        Ok(Box::new(DescentMethod { descent: Descent::default(), problem }))
+    }
+
     /// Tries every intervention set for everybody who is turned down, on all cores.
     pub fn solve(&self, problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
         self.check()?;

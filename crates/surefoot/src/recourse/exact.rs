@@ -22,6 +22,7 @@
 mod constrained;
 mod reach;
 mod integer;
+mod proof;
 
 use ndarray::Array2;
 
@@ -29,7 +30,7 @@ use super::Settings;
 use crate::action::{feasible_change, intervention_sets};
 use crate::margin::counterfactual;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided};
-use crate::{Action, ActionKind, Complete, Constraint, Cost, Error, Feature, Problem, Result};
+use crate::{Action, ActionKind, Constraint, Cost, Error, Feature, Problem, Result};
 
 /// The exact solver, prepared once for a problem and used for any number of individuals.
 #[derive(Clone, Debug)]
@@ -242,7 +243,7 @@ impl<'p> Exact<'p> {
         let is_open = |outcome: &Outcome| match outcome {
             Outcome::Found(found) => !self.problem.is_met(individual, &found.counterfactual),
             Outcome::Undecided(_) => !self.problem.requirements().is_empty(),
-            Outcome::AlreadyFavourable | Outcome::Impossible(_) => false,
+            Outcome::AlreadyFavourable | Outcome::Impossible(_) | Outcome::Unproved(_) => false,
         };
         let outcome = match outcome {
             Some(outcome) if is_open(&outcome) => self.solve_constrained(individual, score)?,
@@ -251,8 +252,7 @@ impl<'p> Exact<'p> {
         if let Some(outcome) = outcome {
             return Ok((outcome, 0));
         }
-        let Settings { gap, budget } = self.settings;
-        let proof = Complete::new(self.problem)?.with_gap(gap)?.with_budget(budget)?.prove(individual)?;
+        let proof = self.complete()?.prove(individual)?;
         Ok((proof.outcome, proof.evaluations))
     }
 
@@ -274,14 +274,14 @@ impl<'p> Exact<'p> {
             }
         }
         match cheapest {
-            Some((_, set)) => self.prove(individual, set, set.raise - score, bound),
+            Some((_, set)) => self.evaluated(individual, set, set.raise - score, bound),
             None => self.short(individual, score, bound),
         }
     }
 
     /// The answer with the action of a set, after evaluating afresh what it leaves in the
     /// worst case. Where that is within rounding of the boundary the action is pushed on.
-    fn prove(&self, individual: &[f64], set: &Set, need: f64, bound: f64) -> Result<Outcome> {
+    fn evaluated(&self, individual: &[f64], set: &Set, need: f64, bound: f64) -> Result<Outcome> {
         let mut action = Action { features: set.features.clone(), change: Vec::new() };
         let mut asked =
             need + set.raise_error + self.rounding_of_score(individual, &[]) + self.problem.safety();

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use super::trade_off::{Searches, TOLERANCE};
-use super::{Method, Reach, Settings};
+use super::{Exact, Reach, Settings, Solver};
 use crate::outcome::{Outcome, Recourse};
 use crate::{Budget, Change, Feature, Kind, Problem, Result};
 
@@ -133,8 +133,9 @@ pub struct Explainer<'p> {
     relaxed: &'p [Relaxed],
     settings: Settings,
     /// For each relaxed problem its method, prepared when it is first needed.
-    methods: Vec<OnceLock<Option<Method<'p>>>>,
-    method: Method<'p>,
+    methods: Vec<OnceLock<Option<Solver<'p>>>>,
+    /// For linear problems without requirements, whose largest uncertainty has a closed form.
+    exact: Option<Exact<'p>>,
 }
 
 impl<'p> Explainer<'p> {
@@ -146,15 +147,16 @@ impl<'p> Explainer<'p> {
     /// # Errors
     /// If the settings make no sense, or if no method can answer the problem.
     pub fn new(problem: &'p Problem, relaxed: &'p [Relaxed], settings: Settings) -> Result<Self> {
-        let method = Method::new(problem, settings)?;
+        Solver::new(problem, settings)?;
+        let exact = Exact::new(problem).ok().filter(|_| problem.requirements().is_empty());
         let methods = relaxed.iter().map(|_| OnceLock::new()).collect();
-        Ok(Self { problem, relaxed, settings, methods, method })
+        Ok(Self { problem, relaxed, settings, methods, exact })
     }
 
     /// Whether explanations take microseconds: the problem is linear and requires nothing of
     /// outcomes.
     pub fn is_cheap(&self) -> bool {
-        matches!(self.method, Method::Exact(_)) && self.problem.requirements().is_empty()
+        self.exact.is_some()
     }
 
     /// What stands in the way of an individual; `None` unless the outcome is that no action holds.
@@ -170,7 +172,7 @@ impl<'p> Explainer<'p> {
             let share = self.settings.budget.evaluations / self.relaxed.len();
             let settings = Settings { budget: Budget { evaluations: share.max(1) }, ..self.settings };
             // Without some restrictions there are too many sets of features for any method.
-            let prepare = || Method::new(self.relaxed[k].problem.as_ref()?, settings).ok();
+            let prepare = || Solver::new(self.relaxed[k].problem.as_ref()?, settings).ok();
             self.methods[k].get_or_init(prepare).as_ref().map(|method| method.solve(individual)).transpose()
         };
         let outcomes: Vec<Option<Outcome>> = match self.is_cheap() {
@@ -192,8 +194,8 @@ impl<'p> Explainer<'p> {
         if epsilon == 0.0 {
             return Ok(Reach { possible: None, impossible: Some(0.0) });
         }
-        match &self.method {
-            Method::Exact(exact) if self.is_cheap() => {
+        match &self.exact {
+            Some(exact) => {
                 let Reach { possible, impossible } = exact.reach(individual)?;
                 let impossible = impossible.map_or(epsilon, |impossible| impossible.min(epsilon));
                 Ok(Reach { possible, impossible: Some(impossible) })

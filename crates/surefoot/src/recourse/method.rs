@@ -1,104 +1,135 @@
-//! The choice between the methods that answer with proof.
+//! What a method is, and the list of all methods.
 
-use super::{Complete, Exact, require_budget, require_gap};
-use crate::outcome::Outcome;
-use crate::{Budget, Problem, Result};
+use std::fmt;
+use std::str::FromStr;
 
-/// How much effort an answer may take.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
-    /// How much dearer, as a share, an action should be at most than the proven bound on the cost;
-    /// see [`Complete::with_gap`].
-    pub gap: f64,
-    /// The work that the search for each individual may cost; see [`Complete::with_budget`].
-    pub budget: Budget,
-}
+use rayon::prelude::*;
 
-impl Default for Settings {
-    /// A gap of 1% and the default budget.
-    fn default() -> Self {
-        Self { gap: 0.01, budget: Budget::default() }
-    }
-}
+use super::{Complete, Descent, Exact, Settings};
+use crate::proof::Proof;
+use crate::{Error, Outcome, Problem, Result};
 
-impl Settings {
-    /// Refuses a gap or a budget with which no method can work.
-    pub fn check(self) -> Result<()> {
-        require_gap(self.gap)?;
-        require_budget(self.budget)
-    }
-}
-
-/// The method that answers a problem, prepared for any number of individuals.
-#[derive(Clone, Debug)]
-pub enum Method<'p> {
-    /// For linear classifiers and causal models.
-    Exact(Exact<'p>),
-    /// For all others.
-    Complete(Complete<'p>),
-}
-
-impl<'p> Method<'p> {
-    /// Chooses [`Exact`] where everything is linear, otherwise [`Complete`]. Settings are checked
-    /// either way, so that a mistake is reported whatever the problem.
-    pub fn new(problem: &'p Problem, settings: Settings) -> Result<Self> {
-        settings.check()?;
-        match Exact::new(problem) {
-            Ok(exact) => Ok(Self::Exact(exact.with_settings(settings)?)),
-            Err(error) if error.is_beyond_exact() => Self::complete(problem, settings),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Chooses [`Complete`] whatever the problem, because its proofs can be saved.
-    pub fn complete(problem: &'p Problem, settings: Settings) -> Result<Self> {
-        Ok(Self::Complete(Complete::new(problem)?.with_gap(settings.gap)?.with_budget(settings.budget)?))
-    }
-
-    /// The answer for one individual.
+/// A method, prepared for one problem and used for any number of individuals.
+///
+/// A method that proves its answers returns them as [`Outcome::Found`], [`Outcome::Impossible`] or
+/// [`Outcome::Undecided`]; one that does not returns [`Outcome::Unproved`] instead of `Found`.
+pub trait Method: fmt::Debug + Send + Sync {
+    /// The answer for one individual, and how many evaluations it took; none where a closed form answers.
     ///
     /// # Errors
-    /// As [`Exact::solve`] and [`Complete::solve`].
-    pub fn solve(&self, individual: &[f64]) -> Result<Outcome> {
-        Ok(self.solve_counted(individual)?.0)
+    /// If the individual does not have one finite value for each feature, or if the causal model cannot
+    /// produce them.
+    fn solve(&self, individual: &[f64]) -> Result<(Outcome, usize)>;
+
+    /// The answer with a proof that can be saved and verified.
+    ///
+    /// # Errors
+    /// As [`Method::solve`]; [`Error::NoProof`] if the method proves nothing.
+    fn prove(&self, individual: &[f64]) -> Result<Proof>;
+
+    /// The answers for several individuals, in order, on all cores. `progress` is called with the number of
+    /// individuals that were answered since the last call.
+    ///
+    /// # Errors
+    /// As [`Method::solve`].
+    fn solve_all(&self, individuals: &[&[f64]], progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<Outcome>> {
+        let solve = |individual: &&[f64]| {
+            let (outcome, _) = self.solve(individual)?;
+            progress(1);
+            Ok(outcome)
+        };
+        // Closed forms take less than a microsecond, so that each thread takes several individuals at a time.
+        let least = if self.is_closed_form() { 64 } else { 1 };
+        individuals.par_iter().with_min_len(least).map(solve).collect()
     }
 
-    /// The answer, and the evaluations that it took; none where a closed form answers.
-    pub(crate) fn solve_counted(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
-        match self {
-            Self::Exact(exact) => exact.solve_counted(individual),
-            Self::Complete(complete) => {
-                let proof = complete.prove(individual)?;
-                Ok((proof.outcome, proof.evaluations))
-            }
-        }
+    /// Whether most individuals are answered by a closed form.
+    fn is_closed_form(&self) -> bool {
+        false
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Change, Classifier, Constraint, Feature, Features, Norm};
+/// The name of a method, or `auto` for the first that proves its answers and accepts the problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MethodName(&'static str);
 
-    /// A linear problem whose constraints another method must answer has the settings too.
-    #[test]
-    fn settings_reach_the_method_that_answers() {
-        let feature = |i: usize| Feature::new(format!("x{i}")).change(Change::Any).limits(-4.0, 4.0);
-        let features = Features::new((0..4).map(feature).collect()).unwrap();
-        let rules = ["x0 + x1 <= 0.3", "x2 - x3 <= 0.2", "x1 + x2 + x3 <= 0.9"];
-        let rules = rules.map(|rule| Constraint::parse(&features, rule).unwrap());
-        let classifier = Classifier::linear(vec![1.0, 0.9, 0.8, 0.7], -1.3, 0.5).unwrap();
-        let problem = Problem::new(features, classifier).unwrap().with_constraints(rules.to_vec()).unwrap();
-        let problem = problem.with_uncertainty(Norm::L2, 0.1).unwrap();
-        let used = |evaluations: usize| {
-            let settings = Settings { budget: Budget { evaluations }, ..Settings::default() };
-            let method = Method::new(&problem, settings).unwrap();
-            assert!(matches!(method, Method::Exact(_)));
-            method.solve_counted(&[-0.5, -0.5, 0.0, 0.0]).unwrap().1
-        };
-        assert!(used(1) <= 500, "{}", used(1));
-        for gap in [0.0, 1.0] {
-            assert!(Method::new(&problem, Settings { gap, ..Settings::default() }).is_err());
+/// One line for each method.
+struct Listed {
+    name: &'static str,
+    /// Whether `auto` may choose it: only methods that prove their answers.
+    is_automatic: bool,
+    prepare: Prepare,
+}
+
+type Prepare = for<'p> fn(&'p Problem, Settings) -> Result<Box<dyn Method + 'p>>;
+
+/// Every method, in the order in which `auto` tries them.
+const METHODS: [Listed; 3] = [
+    Listed {
+        name: "exact",
+        is_automatic: true,
+        prepare: |problem, settings| Exact::prepare_method(problem, settings),
+    },
+    Listed {
+        name: "complete",
+        is_automatic: true,
+        prepare: |problem, settings| Complete::prepare_method(problem, settings),
+    },
+    Listed {
+        name: "descent",
+        is_automatic: false,
+        prepare: |problem, settings| Descent::prepare_method(problem, settings),
+    },
+];
+
+impl MethodName {
+    /// The first method that proves its answers and accepts the problem.
+    pub const AUTO: Self = Self("auto");
+
+    /// Every name, `auto` first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        std::iter::once(Self::AUTO).chain(METHODS.iter().map(|listed| Self(listed.name)))
+    }
+
+    /// The name as text.
+    pub fn as_str(self) -> &'static str {
+        self.0
+    }
+
+    /// Whether the method proves its answers.
+    pub fn proves(self) -> bool {
+        METHODS.iter().all(|listed| listed.name != self.0 || listed.is_automatic)
+    }
+
+    /// Prepares the method for a problem.
+    pub(super) fn prepare(self, problem: &Problem, settings: Settings) -> Result<Box<dyn Method + '_>> {
+        if let Some(listed) = METHODS.iter().find(|listed| listed.name == self.0) {
+            return (listed.prepare)(problem, settings);
         }
+        let mut refused = Err(Error::OtherFeatures);
+        for listed in METHODS.iter().filter(|listed| listed.is_automatic) {
+            refused = (listed.prepare)(problem, settings);
+            // Only a problem that is not linear goes on to the next method; other errors concern all methods.
+            if !matches!(&refused, Err(error) if error.is_beyond_exact()) {
+                break;
+            }
+        }
+        refused
+    }
+}
+
+impl fmt::Display for MethodName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl FromStr for MethodName {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let names: Vec<&str> = Self::all().map(Self::as_str).collect();
+        let known = Self::all().find(|name| name.0 == text);
+        known.ok_or_else(|| Error::UnknownMethod { name: text.into(), known: names.join(", ") })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
-use super::answer;
+use super::{Settings, Solver};
 use crate::{Action, Error, Outcome, People, Problem, Recourse, Result};
 
 /// Up to `count` options for everyone, in order, on all cores, each answered as by
@@ -16,8 +16,9 @@ pub fn recourse_options(problem: &Problem, people: &People, count: usize) -> Res
     if people.features() != problem.features() {
         return Err(Error::OtherFeatures);
     }
+    let solver = Solver::new(problem, Settings::default())?;
     let individuals: Vec<&[f64]> = people.iter().collect();
-    individuals.into_par_iter().map(|individual| options(problem, individual, count, answer)).collect()
+    individuals.into_par_iter().map(|individual| solver.options(individual, count)).collect()
 }
 
 /// The share of the effort below which a change may be a token.
@@ -30,8 +31,8 @@ struct Branch {
     cheapest: Recourse,
 }
 
-/// Up to `count` options of an individual, the cheapest first; `answer` is given a problem in which
-/// some of the features are fixed.
+/// Up to `count` options of an individual, the cheapest first. `first` is the answer to the problem itself;
+/// `answer` answers problems in which some of the features are fixed.
 ///
 /// The first is the cheapest action that holds. Each further one is the cheapest that does without
 /// at least one of the changes that matter of every option before it: neither the same with something
@@ -42,16 +43,16 @@ struct Branch {
 ///
 /// # Errors
 /// As `answer`; if `count` is zero.
-pub fn options(
+pub(super) fn options(
     problem: &Problem,
-    individual: &[f64],
+    first: Outcome,
     count: usize,
-    answer: impl Fn(&Problem, &[f64]) -> Result<Outcome>,
+    answer: &dyn Fn(&Problem) -> Result<Outcome>,
 ) -> Result<Vec<Outcome>> {
     if count == 0 {
         return Err(Error::Setting { setting: "options", value: 0.0 });
     }
-    let first = match answer(problem, individual)? {
+    let first = match first {
         Outcome::Found(first) => first,
         other => return Ok(vec![other]),
     };
@@ -79,7 +80,7 @@ pub fn options(
                 if chosen.len() == count {
                     break;
                 }
-                cores.push(core(problem, individual, &cheapest, &answer)?);
+                cores.push(core(problem, &cheapest, answer)?);
                 cores[cores.len() - 1].clone()
             }
         };
@@ -94,10 +95,10 @@ pub fn options(
             if rest.features().actionable().is_empty() {
                 continue;
             }
-            match answer(&rest, individual)? {
+            match answer(&rest)? {
                 Outcome::Found(cheapest) => branches.push(Branch { fixed, cheapest }),
                 Outcome::Undecided(undecided) => open = open.min(undecided.cost_bound),
-                Outcome::Impossible(_) | Outcome::AlreadyFavourable => {}
+                Outcome::Impossible(_) | Outcome::AlreadyFavourable | Outcome::Unproved(_) => {}
             }
         }
     }
@@ -107,9 +108,8 @@ pub fn options(
 /// The changes of an option that matter: all but tokens.
 fn core(
     problem: &Problem,
-    individual: &[f64],
     option: &Recourse,
-    answer: impl Fn(&Problem, &[f64]) -> Result<Outcome>,
+    answer: &dyn Fn(&Problem) -> Result<Outcome>,
 ) -> Result<Vec<usize>> {
     let features = problem.features();
     let changes = option.action.features.iter().zip(&option.action.change);
@@ -124,7 +124,7 @@ fn core(
     for (_, token) in efforts {
         let rest: Vec<usize> = core.iter().copied().filter(|&i| i != token).collect();
         let others: Vec<usize> = (0..features.len()).filter(|i| !rest.contains(i)).collect();
-        let found = answer(&problem.without(&others), individual)?;
+        let found = answer(&problem.without(&others))?;
         if found.recourse().is_some_and(|found| found.cost <= (1.0 + TOKEN) * option.cost) {
             core = rest;
         }

@@ -10,7 +10,7 @@
 //! each other: costs and lower bounds rise with epsilon, and no epsilon is undecided below one for
 //! which there is an action.
 
-use super::{Method, Settings};
+use super::{Settings, Solver};
 use crate::outcome::{Outcome, Recourse, Undecided};
 use crate::{Budget, Error, Problem, Result};
 
@@ -140,7 +140,10 @@ struct Answer {
 
 impl<'p> Searches<'p> {
     pub fn new(problem: &'p Problem, individual: &'p [f64], settings: Settings) -> Result<Self> {
-        Method::new(problem, settings)?;
+        if !settings.method.proves() {
+            return Err(Error::NoProof { method: settings.method.as_str() });
+        }
+        Solver::new(problem, settings)?;
         Ok(Self { problem, individual, settings, known: Vec::new(), evaluations: 0 })
     }
 
@@ -220,7 +223,7 @@ impl<'p> Searches<'p> {
         let budget = self.budget(evaluations);
         let problem = self.problem.clone().with_uncertainty(self.problem.norm().clone(), epsilon)?;
         let settings = Settings { budget: Budget { evaluations: budget }, ..self.settings };
-        let (outcome, used) = Method::new(&problem, settings)?.solve_counted(self.individual)?;
+        let (outcome, used) = Solver::new(&problem, settings)?.solve_counted(self.individual)?;
         self.evaluations += used;
         self.learn(Answer { epsilon, outcome, budget });
         Ok(used)
@@ -243,7 +246,7 @@ impl<'p> Searches<'p> {
             || match self.at(epsilon) {
                 Some(Outcome::Found(found)) => found.cost_bound >= (1.0 - self.settings.gap) * found.cost,
                 Some(Outcome::Impossible(_) | Outcome::AlreadyFavourable) => true,
-                Some(Outcome::Undecided(_)) | None => false,
+                Some(Outcome::Undecided(_) | Outcome::Unproved(_)) | None => false,
             }
     }
 
@@ -255,7 +258,7 @@ impl<'p> Searches<'p> {
         let bound = |outcome: &Outcome| match outcome {
             Outcome::Found(found) => found.cost_bound,
             Outcome::Undecided(undecided) => undecided.cost_bound,
-            Outcome::AlreadyFavourable | Outcome::Impossible(_) => 0.0,
+            Outcome::AlreadyFavourable | Outcome::Impossible(_) | Outcome::Unproved(_) => 0.0,
         };
         let bound = smaller().map(bound).fold(0.0, f64::max);
         let cheapest = larger.filter_map(Outcome::recourse).min_by(|a, b| a.cost.total_cmp(&b.cost));

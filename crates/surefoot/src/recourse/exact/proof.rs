@@ -1,0 +1,120 @@
+//! Proofs of exact answers, in the form that the checker verifies.
+//!
+//! For a linear problem one perturbation per intervention set is the worst for every action on the set. So a
+//! single box proves the bound on the cost: all feasible actions on the set that cost less than the bound,
+//! with that perturbation, which leaves each of them a negative margin.
+
+use super::Exact;
+use crate::action::feasible_change;
+use crate::certify::certify;
+use crate::outcome::{Outcome, Recourse};
+use crate::proof::{Certificate, Proof, RuledOut, Verdict};
+use crate::recourse::{Complete, Method, Settings};
+use crate::{Problem, Result};
+
+/// By how much the margin that a certificate proves may be below the one that is stated: the tolerance of the
+/// checker, for rounding.
+const TOLERANCE: f64 = 1e-10;
+
+impl Method for Exact<'_> {
+    fn solve(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
+        self.solve_counted(individual)
+    }
+
+    fn prove(&self, individual: &[f64]) -> Result<Proof> {
+        let outcome = Exact::solve(self, individual)?;
+        if outcome == Outcome::AlreadyFavourable {
+            return Ok(Proof::of(outcome, None, Vec::new()));
+        }
+        match self.proof_by_boxes(individual, &outcome)? {
+            Some(proof) => Ok(proof),
+            None => self.proof_by_search(individual, outcome),
+        }
+    }
+
+    fn is_closed_form(&self) -> bool {
+        true
+    }
+}
+
+impl<'p> Exact<'p> {
+    /// The method, for the list of methods.
+    pub(in crate::recourse) fn prepare_method(
+        problem: &'p Problem,
+        settings: Settings,
+    ) -> Result<Box<dyn Method + 'p>> {
+        Ok(Box::new(Exact::new(problem)?.with_settings(settings)?))
+    }
+
+    /// The complete method with the settings of this one.
+    pub(super) fn complete(&self) -> Result<Complete<'p>> {
+        let Settings { gap, budget, .. } = self.settings;
+        Complete::new(self.problem)?.with_gap(gap)?.with_budget(budget)
+    }
+
+    /// A proof by one box for each intervention set; none where integer features or requirements decide.
+    fn proof_by_boxes(&self, individual: &[f64], outcome: &Outcome) -> Result<Option<Proof>> {
+        if self.is_integer || self.solve_real(individual, self.score(individual)?)? != *outcome {
+            return Ok(None);
+        }
+        let certificate = match outcome {
+            Outcome::Found(found) => match self.certificate(individual, found)? {
+                Some(certificate) => Some(certificate),
+                None => return Ok(None),
+            },
+            _ => None,
+        };
+        let bound = outcome.cost_bound();
+        let complete = self.complete()?;
+        let boxes = complete.sets().iter().map(|features| self.ruled_out(individual, features, bound));
+        let boxes = if bound > 0.0 { boxes.collect::<Result<Vec<_>>>()? } else { Vec::new() };
+        Ok(Some(Proof::of(outcome.clone(), certificate, boxes)))
+    }
+
+    /// That the action found holds with the margin that is stated, if that can be certified.
+    fn certificate(&self, individual: &[f64], found: &Recourse) -> Result<Option<Certificate>> {
+        let mut certificate = certify(self.problem, individual, &found.action, self.settings.budget)?;
+        let is_proven = matches!(certificate.verdict, Verdict::Holds { .. });
+        if !is_proven || certificate.pieces.iter().any(|piece| piece.margin < found.margin - TOLERANCE) {
+            return Ok(None);
+        }
+        certificate.pieces.iter_mut().for_each(|piece| piece.margin = piece.margin.max(found.margin));
+        Ok(Some(certificate))
+    }
+
+    /// The box of all feasible actions on a set that cost at most `bound`, with the worst perturbation.
+    fn ruled_out(&self, individual: &[f64], features: &[usize], bound: f64) -> Result<RuledOut> {
+        let downwards: Vec<f64> = self.response(features)?.iter().map(|r| -r).collect();
+        let (norm, epsilon) = (self.problem.norm(), self.problem.epsilon());
+        let mut perturbation = norm.maximiser(&downwards, epsilon);
+        norm.shrink(&mut perturbation, epsilon);
+        let side = |&i: &usize| {
+            let (lower, upper) = feasible_change(self.problem.features(), i, individual[i]);
+            // No cheaper action is cut off by rounding.
+            let reach = bound / self.problem.features().feature(i).weight * (1.0 + 1e-9) + 1e-12;
+            (lower.max(-reach), upper.min(reach))
+        };
+        let (lower, upper) = features.iter().map(side).unzip();
+        Ok(RuledOut {
+            features: features.to_vec(),
+            lower,
+            upper,
+            cost: bound,
+            perturbation,
+            rays: Vec::new(),
+            distance: (0.0, 0.0),
+            requirements: Vec::new(),
+            share: 1.0,
+        })
+    }
+
+    /// A proof by the complete method, of the same action. Its bound on the cost may be lower by the gap.
+    fn proof_by_search(&self, individual: &[f64], outcome: Outcome) -> Result<Proof> {
+        let proof = self.complete()?.prove(individual)?;
+        let Outcome::Found(found) = outcome else { return Ok(proof) };
+        let Some(certificate) = self.certificate(individual, &found)? else { return Ok(proof) };
+        let cost_bound = proof.outcome.cost_bound().min(found.cost_bound);
+        let outcome = Outcome::Found(Recourse { cost_bound, ..found });
+        Ok(Proof { outcome, certificate: Some(certificate), ..proof })
+    }
+}

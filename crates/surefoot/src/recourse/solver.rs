@@ -1,0 +1,197 @@
+//! The way in: one problem, one method, and the settings it is used with.
+
+use super::options::options;
+use super::trade_off::{TradeOff, trade_off};
+use super::{Method, MethodName};
+use crate::proof::Proof;
+use crate::{Budget, Error, Outcome, People, Problem, Result};
+
+/// Which method answers, and how much effort an answer may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// The method.
+    pub method: MethodName,
+    /// By how much, as a share, the cost of an action should be above the proven bound at most; see
+    /// [`Complete::with_gap`](super::Complete::with_gap).
+    pub gap: f64,
+    /// The work that the search for each individual may take; see
+    /// [`Complete::with_budget`](super::Complete::with_budget).
+    pub budget: Budget,
+}
+
+impl Default for Settings {
+    /// The automatic choice of a method, a gap of 1% and the default budget.
+    fn default() -> Self {
+        Self { method: MethodName::AUTO, gap: 0.01, budget: Budget::default() }
+    }
+}
+
+impl Settings {
+    /// Refuses a gap or a budget with which no method can work, whatever the problem.
+    pub fn check(self) -> Result<()> {
+        if !(self.gap.is_finite() && self.gap > 0.0 && self.gap < 1.0) {
+            return Err(Error::Setting { setting: "gap", value: self.gap });
+        }
+        self.budget.check()
+    }
+}
+
+/// Answers people: a problem with the method that the settings name, prepared once for everybody.
+///
+/// ```
+/// use surefoot::recourse::{Settings, Solver};
+/// use surefoot::{Change, Classifier, Feature, Features, Problem};
+///
+/// let income = Feature::new("income").change(Change::Increase);
+/// let problem = Problem::new(Features::new(vec![income])?, Classifier::linear(vec![1.0], 0.0, 0.5)?)?;
+/// let solver = Solver::new(&problem, Settings { method: "complete".parse()?, ..Settings::default() })?;
+/// assert_eq!(solver.solve(&[-1.0])?.status(), "found");
+/// # Ok::<(), surefoot::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Solver<'p> {
+    problem: &'p Problem,
+    settings: Settings,
+    method: Box<dyn Method + 'p>,
+}
+
+impl<'p> Solver<'p> {
+    /// Prepares the method.
+    ///
+    /// # Errors
+    /// If the settings make no sense, or if the method cannot answer the problem.
+    pub fn new(problem: &'p Problem, settings: Settings) -> Result<Self> {
+        settings.check()?;
+        Ok(Self { problem, settings, method: settings.method.prepare(problem, settings)? })
+    }
+
+    /// The answer for one individual.
+    ///
+    /// # Errors
+    /// If the individual does not have one finite value for each feature, or if the causal model cannot
+    /// produce them.
+    pub fn solve(&self, individual: &[f64]) -> Result<Outcome> {
+        Ok(self.method.solve(individual)?.0)
+    }
+
+    /// The answer, and the evaluations that it took.
+    pub(super) fn solve_counted(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
+        self.method.solve(individual)
+    }
+
+    /// The answers for people, in order, on all cores.
+    ///
+    /// # Errors
+    /// As [`Solver::solve`]; if the people have other features than the problem.
+    pub fn solve_people(&self, people: &People) -> Result<Vec<Outcome>> {
+        if people.features() != self.problem.features() {
+            return Err(Error::OtherFeatures);
+        }
+        let individuals: Vec<&[f64]> = people.iter().collect();
+        self.solve_all(&individuals, &|_| {})
+    }
+
+    /// The answers for individuals, in order, on all cores. `progress` is called with the number of individuals
+    /// that were answered since the last call.
+    ///
+    /// # Errors
+    /// As [`Solver::solve`].
+    pub fn solve_all(
+        &self,
+        individuals: &[&[f64]],
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<Vec<Outcome>> {
+        self.method.solve_all(individuals, progress)
+    }
+
+    /// The answer with a proof that can be saved and verified. What the proof states of the cost may be weaker
+    /// than what [`Solver::solve`] states, by no more than the gap.
+    ///
+    /// # Errors
+    /// As [`Solver::solve`]; [`Error::NoProof`] if the method proves nothing.
+    pub fn prove(&self, individual: &[f64]) -> Result<Proof> {
+        self.method.prove(individual)
+    }
+
+    /// Up to `count` actions of an individual that change different features; the first is that of
+    /// [`Solver::solve`].
+    ///
+    /// # Errors
+    /// As [`Solver::solve`]; if `count` is zero.
+    pub fn options(&self, individual: &[f64], count: usize) -> Result<Vec<Outcome>> {
+        let first = self.solve(individual)?;
+        self.options_after(first, individual, count)
+    }
+
+    /// As [`Solver::options`], where the first answer is known.
+    ///
+    /// # Errors
+    /// As [`Solver::options`].
+    pub fn options_after(&self, first: Outcome, individual: &[f64], count: usize) -> Result<Vec<Outcome>> {
+        let answer = |problem: &Problem| Solver::new(problem, self.settings)?.solve(individual);
+        options(self.problem, first, count, &answer)
+    }
+
+    /// The cheapest action of an individual for each size of the uncertainty, and the largest size for which
+    /// there is one; see [`trade_off`].
+    ///
+    /// # Errors
+    /// As [`trade_off`].
+    pub fn trade_off(
+        &self,
+        individual: &[f64],
+        epsilons: Option<&[f64]>,
+        progress: impl Fn(f64),
+    ) -> Result<TradeOff> {
+        trade_off(self.problem, individual, epsilons, self.settings, progress)
+    }
+
+    /// Whether most individuals are answered by a closed form, in about a microsecond.
+    pub fn is_closed_form(&self) -> bool {
+        self.method.is_closed_form()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Change, Classifier, Constraint, Feature, Features, Norm};
+
+    fn constrained() -> Problem {
+        let feature = |i: usize| Feature::new(format!("x{i}")).change(Change::Any).limits(-4.0, 4.0);
+        let features = Features::new((0..4).map(feature).collect()).unwrap();
+        let rules = ["x0 + x1 <= 0.3", "x2 - x3 <= 0.2", "x1 + x2 + x3 <= 0.9"];
+        let rules = rules.map(|rule| Constraint::parse(&features, rule).unwrap());
+        let classifier = Classifier::linear(vec![1.0, 0.9, 0.8, 0.7], -1.3, 0.5).unwrap();
+        let problem = Problem::new(features, classifier).unwrap().with_constraints(rules.to_vec()).unwrap();
+        problem.with_uncertainty(Norm::L2, 0.1).unwrap()
+    }
+
+    #[test]
+    fn settings_reach_the_method_that_answers() {
+        let problem = constrained();
+        let used = |evaluations: usize| {
+            let settings = Settings { budget: Budget { evaluations }, ..Settings::default() };
+            let solver = Solver::new(&problem, settings).unwrap();
+            assert!(solver.is_closed_form());
+            solver.solve_counted(&[-0.5, -0.5, 0.0, 0.0]).unwrap().1
+        };
+        assert!(used(1) <= 500, "{}", used(1));
+        for gap in [0.0, 1.0] {
+            assert!(Solver::new(&problem, Settings { gap, ..Settings::default() }).is_err());
+        }
+    }
+
+    #[test]
+    fn a_method_is_chosen_by_its_name() {
+        let problem = constrained();
+        for name in MethodName::all() {
+            assert_eq!(name.as_str().parse::<MethodName>().unwrap(), name);
+            let solver = Solver::new(&problem, Settings { method: name, ..Settings::default() });
+            // Descent knows no constraints.
+            assert_eq!(solver.is_ok(), name.proves(), "{name}");
+        }
+        let message = "newton".parse::<MethodName>().unwrap_err().to_string();
+        assert_eq!(message, "there is no method `newton`; the methods are auto, exact, complete, descent");
+    }
+}
