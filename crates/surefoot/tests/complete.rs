@@ -118,6 +118,7 @@ fn answers_agree_with_brute_force() {
                 undecided += 1;
                 open.cost_bound
             }
+            Outcome::Unproved(candidate) => panic!("{candidate:?}"),
         };
         if most == 0.0 {
             continue;

@@ -317,6 +317,7 @@ fn search_certificates_attacks_and_checker_agree_with_a_dense_sample() {
                 answer.cost_bound
             }
             Outcome::AlreadyFavourable => panic!("{round}"),
+            Outcome::Unproved(candidate) => panic!("{candidate:?}"),
         };
         // Nothing that is cheaper than the bound holds; whatever is said of an action is so.
         for _ in 0..12 {

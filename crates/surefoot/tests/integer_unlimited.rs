@@ -103,6 +103,7 @@ fn proofs_are_verified() {
             Outcome::Impossible(_) => impossible += 1,
             Outcome::Undecided(_) => undecided += 1,
             Outcome::AlreadyFavourable => {}
+            Outcome::Unproved(candidate) => panic!("{candidate:?}"),
         }
         match verify_within(&problem, &saved, 4000).unwrap() {
             Verification::Verified(verified) => cones += usize::from(verified.cones > 0),

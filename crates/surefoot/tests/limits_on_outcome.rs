@@ -186,6 +186,7 @@ fn check_outcome(problem: &Problem, individual: &[f64], outcome: &Outcome, on_gr
         Outcome::Impossible(_) => assert_eq!(on_grid, f64::INFINITY, "round {round}"),
         Outcome::Undecided(undecided) => assert!(undecided.cost_bound <= on_grid, "round {round}"),
         Outcome::AlreadyFavourable => {}
+        Outcome::Unproved(candidate) => panic!("{candidate:?}"),
     }
 }
 

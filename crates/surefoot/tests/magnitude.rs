@@ -257,6 +257,7 @@ fn extreme_problems_are_refused_or_answered_soundly() {
                 }
             }
             Outcome::Undecided(_) => undecided += 1,
+            Outcome::Unproved(candidate) => panic!("{candidate:?}"),
         }
     }
     let counts = [refused, found, impossible, undecided];

@@ -26,7 +26,7 @@ fn linear(random: &mut ChaCha8Rng) -> Problem {
     let classifier = Classifier::linear(weights, random.random_range(-1.0..1.0), 0.5).unwrap();
     let mut problem = Problem::new(features.clone(), classifier).unwrap();
     if count > 1 && random.random_bool(0.5) {
-        let equation = Equation::linear(vec!["x0".into()], vec![random.random_range(-1.0..1.0)], 0.1);
+        let equation = Equation::linear(&["x0"], vec![random.random_range(-1.0..1.0)], 0.1);
         problem = problem.with_causal_model(Scm::new(&features, vec![("x1", equation)]).unwrap()).unwrap();
     }
     let norm = [Norm::L1, Norm::L2, Norm::LINF][random.random_range(0..3)].clone();
@@ -35,7 +35,7 @@ fn linear(random: &mut ChaCha8Rng) -> Problem {
     let cost = [Cost::L1, Cost::L2][random.random_range(0..2)];
     let limits = [surefoot::LimitsOn::Outcome, surefoot::LimitsOn::Action][random.random_range(0..2)];
     let problem = problem.with_uncertainty(norm, epsilon).unwrap().with_cost(cost);
-    problem.with_action_kind(kind).unwrap().with_limits_on(limits).unwrap()
+    problem.with_action_kind(kind).with_limits_on(limits).unwrap()
 }
 
 #[test]
