@@ -15,6 +15,7 @@ mod outputs;
 mod people;
 mod recourse;
 mod reproduce;
+mod theory;
 mod trade_off;
 mod train;
 
@@ -49,6 +50,9 @@ enum Command {
     /// Show what certainty costs one person: the cheapest action for each size of the uncertainty,
     /// and the largest for which there is one.
     TradeOff(trade_off::Options),
+    /// State what the paper guarantees for a problem and its people: whether robust recourse exists, what
+    /// it costs at most, how stable the cost is, and what breaks a minimum-cost action.
+    Theory(theory::Options),
     /// Train the classifier that decides, so that those it turns down can do something about
     /// it, and write it into a problem file.
     Train(train::Options),
@@ -86,6 +90,7 @@ fn main() -> ExitCode {
         Command::Certify(options) => certify::run(&options),
         Command::Attack(options) => attack::run(&options),
         Command::TradeOff(options) => trade_off::run(&options).map(CommandOutput::from),
+        Command::Theory(options) => theory::run(&options).map(CommandOutput::from),
         Command::Train(options) => train::run(&options).map(CommandOutput::from),
         Command::Fit(options) => fit::run(&options).map(CommandOutput::from),
         Command::Reproduce(options) => reproduce::run(&options),

@@ -11,11 +11,14 @@ mod break_action;
 mod condition;
 mod person;
 mod statement;
+mod summary;
 
 pub use break_action::{Breaking, break_action};
 pub use condition::Unmet;
 pub use person::{AboutPerson, NoStatement, RobustRecourse, Statement};
 pub use statement::{AboutProblem, Guarantee, Theory, standard};
+pub use summary::Summary;
+pub(crate) use summary::median;
 
 use crate::action::feasible_change;
 use crate::margin::{counterfactual, margin};

@@ -75,8 +75,7 @@ impl Conditions<'_> {
 
     /// Every feature real-valued and free to change both ways.
     pub fn everything_actionable(&self) -> Vec<Unmet> {
-        let is_free =
-            |feature: &Feature| feature.change == crate::Change::Any && feature.kind == Kind::Real;
+        let is_free = |feature: &Feature| feature.change == crate::Change::Any && feature.kind == Kind::Real;
         named(self.features(|feature| !is_free(feature)), Unmet::EverythingActionable).into_iter().collect()
     }
 

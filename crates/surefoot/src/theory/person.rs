@@ -74,6 +74,15 @@ impl AboutPerson {
             Err(_) => None,
         }
     }
+
+    /// The factor by which robust recourse costs more, at most, than the standard action. `None` if there
+    /// is no bound.
+    pub fn factor_at_most(&self, problem: &Problem) -> Option<f64> {
+        match &self.extra_cost {
+            Ok(bound) => Some(1.0 + bound.beta),
+            Err(_) => Some(self.robust_cost_at_most(problem)? / self.outcome.recourse()?.cost),
+        }
+    }
 }
 
 impl Theory<'_> {

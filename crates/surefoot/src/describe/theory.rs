@@ -1,0 +1,522 @@
+//! The statements of the theory, in plain words.
+//!
+//! Numbers are rounded to four digits so that what is said stays true: "at most" upwards, "at least"
+//! downwards.
+
+use super::{describe, describe_shift, number};
+use crate::error::quoted;
+use crate::theory::{
+    AboutPerson, AboutProblem, Breaking, CostStability, ExtraCost, Guarantee, NoStatement, Summary, Unmet,
+    median,
+};
+use crate::{Outcome, Problem, Result};
+
+/// Digits with which costs, factors and sizes are given.
+const DIGITS: u32 = 4;
+
+/// Tells what the theory says about a problem: one paragraph for each statement, with its reason and what
+/// it rests on, or with every condition that is not met.
+pub fn describe_theory(problem: &Problem, about: &AboutProblem) -> String {
+    let needs = |unmet: &[Unmet]| -> String {
+        unmet.iter().map(|unmet| format!("  It {}.\n", describe_unmet(problem, unmet))).collect()
+    };
+    let linear = match problem.scm() {
+        Some(_) => "a linear classifier and linear equations",
+        None => "a linear classifier",
+    };
+    let mut text = existence(problem, &about.existence);
+    text += &match &about.extra_cost[..] {
+        [] => format!(
+            "Extra cost: robust recourse costs at most 1 + beta times as much as a standard action, for everybody \
+             whose standard action remains feasible with all changes scaled by that factor (Proposition 6).\n  \
+             It rests on {linear}, and on a cost that grows in proportion to the action.\n"
+        ),
+        unmet => format!("Extra cost: no statement (Proposition 6).\n{}", needs(unmet)),
+    };
+    text += &match &about.cost_stability[..] {
+        [] => format!(
+            "Stability of the cost: how much the cost of standard recourse differs between a person and similar \
+             ones is known exactly (Appendix D).\n  It rests on {linear}, relative and real-valued actions \
+             without further requirements, and takes similar people to have the same feasible changes.\n"
+        ),
+        unmet => format!("Stability of the cost: no statement (Appendix D).\n{}", needs(unmet)),
+    };
+    text += &match &about.fragility[..] {
+        [] => "Fragility: every minimum-cost action breaks under perturbations of any size, however small \
+               (Theorem 1).\n  It rests on relative actions, additive noise, a cost that grows with every \
+               change, and that every smaller change is feasible.\n"
+            .into(),
+        unmet => {
+            format!("Fragility: no statement about all minimum-cost actions (Theorem 1).\n{}", needs(unmet))
+        }
+    };
+    text
+}
+
+/// Whether robust recourse exists for everybody, and why.
+fn existence(problem: &Problem, guarantee: &Guarantee) -> String {
+    let rests = match problem.scm() {
+        Some(_) => "a linear classifier, linear equations and relative actions",
+        None => "a linear classifier and relative actions",
+    };
+    match guarantee {
+        Guarantee::Unbounded(features) => format!(
+            "Existence: everybody whom the classifier turns down has robust recourse (Proposition 3).\n  {} may \
+             change without limit in {} direction that raises the score.\n  It rests on {rests}, without \
+             constraints and without limits on features that follow from actions.\n",
+            names(problem, features),
+            if features.len() == 1 { "the" } else { "a" },
+        ),
+        Guarantee::RobustlyClassified(margin) => format!(
+            "Existence: everybody whom the classifier turns down has robust recourse (Proposition 2).\n  Every \
+             feature may change both ways, and somebody within the limits is classified favourably in the \
+             worst case{}.\n  It rests on {rests}, real-valued features, and no constraints.\n",
+            match margin.is_finite() {
+                true => format!(", with a margin of at least {}", downwards(*margin)),
+                false => String::new(),
+            },
+        ),
+        Guarantee::Impossible(margin) => format!(
+            "Existence: nobody whom the classifier turns down has robust recourse (Proposition 1).\n  Nobody \
+             within the limits is classified favourably in the worst case: the best outcome stays at least \
+             {} below the decision boundary.\n  It rests on {rests}.\n",
+            downwards(-margin),
+        ),
+        Guarantee::Unknown { all, proposition_2, proposition_3 } => {
+            let lines = |prefix: &str, unmet: &[Unmet]| -> String {
+                let line = |unmet: &Unmet| format!("  {prefix} {}.\n", describe_unmet(problem, unmet));
+                unmet.iter().map(line).collect()
+            };
+            format!(
+                "Existence: not known; robust recourse is neither guaranteed nor excluded (Propositions 1 to \
+                 3).\n{}{}{}",
+                lines("The check", all),
+                lines("Proposition 2", proposition_2),
+                lines("Proposition 3", proposition_3),
+            )
+        }
+    }
+}
+
+/// Tells a condition that is not met: "needs linear equations, and that of `savings` is not linear".
+pub fn describe_unmet(problem: &Problem, unmet: &Unmet) -> String {
+    let names = |positions: &[usize]| names(problem, positions);
+    let are = |positions: &[usize]| if positions.len() == 1 { "is" } else { "are" };
+    match unmet {
+        Unmet::LinearClassifier => "needs a linear classifier, and that of this problem is not linear".into(),
+        Unmet::LinearEquations(features) => match &features[..] {
+            [_] => format!("needs linear equations, and that of {} is not linear", names(features)),
+            _ => format!("needs linear equations, and those of {} are not linear", names(features)),
+        },
+        Unmet::AdditiveNoise(features) => {
+            format!("needs noise that is added, and that of {} is not", names(features))
+        }
+        Unmet::RelativeActions => {
+            "needs relative actions (\"raise by\"), and those of this problem are absolute (\"reach\")".into()
+        }
+        Unmet::RealActions(features) => format!(
+            "needs real-valued actions, and {} {} not real-valued",
+            names(features),
+            are(features)
+        ),
+        Unmet::NoConstraints(constraints) => {
+            let rules = constraints.iter().filter_map(|&k| problem.constraints().get(k));
+            let rules: Vec<String> = rules.map(|rule| rule.text().to_owned()).collect();
+            format!("needs a problem without constraints, and there {} {}", are(constraints), quoted(&rules))
+        }
+        Unmet::UnlimitedFollowers(features) => format!(
+            "needs features that follow from actions to have no limits, and {} {} limits",
+            names(features),
+            if features.len() == 1 { "has" } else { "have" }
+        ),
+        Unmet::EverythingActionable(features) => format!(
+            "needs every feature to be real-valued and free to change both ways, and {} {} not",
+            names(features),
+            are(features)
+        ),
+        Unmet::UnboundedFeature => "needs a real-valued feature that may change without limit in the direction \
+                                    that raises the score, and there is none"
+            .into(),
+        Unmet::RobustlyClassified => "needs somebody within the limits who is classified favourably in the worst \
+                                      case, and the best there is lies within rounding of the decision boundary"
+            .into(),
+    }
+}
+
+/// Tells what the theory says about a person, sentence by sentence. `standard` is the problem without
+/// uncertainty, as [`theory::standard`](crate::theory::standard) gives it.
+///
+/// # Errors
+/// As [`describe`].
+pub fn describe_theory_of_person(
+    problem: &Problem,
+    standard: &Problem,
+    individual: &[f64],
+    about: &AboutProblem,
+    person: &AboutPerson,
+) -> Result<Vec<String>> {
+    let mut sentences = vec![match &person.outcome {
+        Outcome::Found(found) => format!(
+            "Without uncertainty: {} It costs {}.",
+            describe(standard, individual, &person.outcome)?,
+            number(found.cost, DIGITS)
+        ),
+        Outcome::AlreadyFavourable => {
+            "The decision is favourable as things stand, so that no action is needed.".into()
+        }
+        Outcome::Impossible(_) => "There is no action even without uncertainty, and so no robust one.".into(),
+        Outcome::Undecided(undecided) => {
+            format!("Whether there is an action without uncertainty could not be decided: {undecided}.")
+        }
+    }];
+    sentences.extend(robust(problem, about, person));
+    sentences.extend(stability(problem, person));
+    sentences.extend(fragility(problem, about, person)?);
+    Ok(sentences)
+}
+
+/// The existence and the cost of robust recourse for a person.
+fn robust(problem: &Problem, about: &AboutProblem, person: &AboutPerson) -> Option<String> {
+    if let (Some(found), 0.0) = (person.outcome.recourse(), problem.epsilon()) {
+        let cost = number(found.cost, DIGITS);
+        return Some(format!(
+            "The uncertainty is 0, so that this action is the robust one and costs {cost}."
+        ));
+    }
+    match &person.extra_cost {
+        Ok(bound) => Some(format!(
+            "Robust recourse costs at most {} times as much, {}: with all changes scaled by that factor the \
+             action is feasible and withstands every perturbation of size {} (Proposition 6).",
+            upwards(1.0 + bound.beta),
+            upwards(person.robust_cost_at_most(problem)?),
+            number(problem.epsilon(), DIGITS)
+        )),
+        Err(NoStatement::Infeasible(bound)) => {
+            Some(format!("Proposition 6 gives no bound: {}.", hindered(bound)))
+        }
+        Err(NoStatement::Rounding) => Some("Proposition 6 gives no bound: rounding hides it.".into()),
+        Err(NoStatement::NoAction) if matches!(person.outcome, Outcome::Undecided(_)) => {
+            (about.existence.name() == "guaranteed").then(|| "Robust recourse exists all the same.".into())
+        }
+        Err(NoStatement::Unmet | NoStatement::NoAction | NoStatement::NotBroken) => None,
+    }
+}
+
+/// Why the scaled action gives no bound.
+fn hindered(bound: &ExtraCost) -> String {
+    let why = match &bound.obstacle {
+        Some(why) => why.to_string(),
+        None => "it is beyond a limit by rounding".into(),
+    };
+    format!(
+        "the action with all changes scaled by {} is not feasible ({why})",
+        number(1.0 + bound.beta, DIGITS)
+    )
+}
+
+/// The stability of the cost around a person.
+fn stability(problem: &Problem, person: &AboutPerson) -> Option<String> {
+    let stability = person.cost_stability.as_ref().ok().filter(|_| problem.epsilon() > 0.0)?;
+    let CostStability { least, greatest, .. } = *stability;
+    let similar = format!(
+        "Of similar people (perturbations of size {}) with the same feasible changes",
+        number(problem.epsilon(), DIGITS)
+    );
+    let is_favourable = person.outcome == Outcome::AlreadyFavourable;
+    Some(match greatest {
+        f64::INFINITY if is_favourable => {
+            format!("{similar}, some have no action even without uncertainty (Appendix D).")
+        }
+        f64::INFINITY => format!(
+            "{similar}, some have no action even without uncertainty, so that no action is robust (Appendix D)."
+        ),
+        0.0 => format!("{similar}, nobody needs an action (Appendix D)."),
+        _ => {
+            let from = if least == 0.0 { "nothing".into() } else { downwards(least) };
+            format!(
+                "{similar}, the cheapest actions cost between {from} and {}, a difference of at most {} from this \
+                 person's (Appendix D).",
+                upwards(greatest),
+                upwards(stability.delta())
+            )
+        }
+    })
+}
+
+/// The perturbation that breaks the standard action of a person.
+fn fragility(problem: &Problem, about: &AboutProblem, person: &AboutPerson) -> Result<Option<String>> {
+    let theorem = if about.fragility.is_empty() { "Theorem 1" } else { "the construction of Theorem 1" };
+    Ok(match &person.breaking {
+        Ok(Breaking { perturbation, size, .. }) => {
+            let beyond = match problem.epsilon() > 0.0 && *size > problem.epsilon() {
+                true => {
+                    format!(", which is more than the uncertainty of {}", number(problem.epsilon(), DIGITS))
+                }
+                false => String::new(),
+            };
+            Some(format!(
+                "The action without uncertainty fails under a perturbation of size {}{beyond}: {} ({theorem}).",
+                upwards(*size),
+                describe_shift(problem, perturbation)?
+            ))
+        }
+        Err(NoStatement::NotBroken) => {
+            Some("No perturbation that was tried breaks the action without uncertainty.".into())
+        }
+        Err(_) => None,
+    })
+}
+
+/// Tells why statements about a person are missing: one clause for each. `None` if all are made, or if no
+/// action is needed.
+pub fn describe_missing(problem: &Problem, about: &AboutProblem, person: &AboutPerson) -> Option<String> {
+    let conditions = |unmet: &[Unmet]| {
+        let texts: Vec<String> = unmet.iter().map(|unmet| describe_unmet(problem, unmet)).collect();
+        texts.join("; it ")
+    };
+    let no_action = match &person.outcome {
+        Outcome::AlreadyFavourable => return None,
+        Outcome::Impossible(_) => return Some("there is no action even without uncertainty".into()),
+        Outcome::Undecided(undecided) => {
+            format!("whether there is an action without uncertainty could not be decided: {undecided}")
+        }
+        Outcome::Found(_) => String::new(),
+    };
+    let clause = |statement: &str, why: &NoStatement, unmet: &[Unmet]| match why {
+        NoStatement::Unmet => Some(format!("{statement}: it {}", conditions(unmet))),
+        NoStatement::NoAction => None,
+        NoStatement::Infeasible(bound) => Some(format!("{statement}: {}", hindered(bound))),
+        NoStatement::Rounding => Some(format!("{statement}: rounding hides it")),
+        NoStatement::NotBroken => {
+            Some(format!("{statement}: no perturbation that was tried breaks the action"))
+        }
+    };
+    let clauses = [
+        (!no_action.is_empty()).then_some(no_action),
+        person.extra_cost.as_ref().err().and_then(|why| clause("extra cost", why, &about.extra_cost)),
+        person
+            .cost_stability
+            .as_ref()
+            .err()
+            .and_then(|why| clause("stability of the cost", why, &about.cost_stability)),
+        person.breaking.as_ref().err().and_then(|why| clause("fragility", why, &about.fragility)),
+    ];
+    let clauses: Vec<String> = clauses.into_iter().flatten().collect();
+    (!clauses.is_empty()).then(|| clauses.join(". "))
+}
+
+/// Tells statements about many people in numbers.
+pub fn describe_theory_summary(summary: &Summary) -> String {
+    let Summary { favourable, found, impossible, undecided, exists, does_not_exist, unknown, .. } = summary;
+    let mut text = format!(
+        "{} people: {favourable} are treated favourably already; without uncertainty {found} have an action, \
+         {impossible} provably none; {undecided} could not be decided.\nRobust recourse exists for {exists}, \
+         does not exist for {does_not_exist}, and is not known for {unknown}.\n",
+        summary.people()
+    );
+    if let Some(median) = median(&summary.factors) {
+        let (median, known) = (upwards(median), summary.factors.len());
+        text += &format!(
+            "Robust recourse costs at most {median} times as much, in the median of the {known} for whom there is a \
+             bound.\n"
+        );
+    }
+    let known = summary.differences.len();
+    text += &match median(&summary.differences) {
+        None => String::new(),
+        Some(f64::INFINITY) => format!(
+            "For at least half of the {known} for whom similar people are compared, some of those have no action.\n"
+        ),
+        Some(median) => format!(
+            "The cost differs by at most {} from that of similar people, in the median of the {known} who are \
+             compared.\n",
+            upwards(median)
+        ),
+    };
+    if let Some(median) = median(&summary.sizes) {
+        let (median, broken) = (upwards(median), summary.sizes.len());
+        text += &format!(
+            "The actions without uncertainty of {broken} of {found} fail under a perturbation that was found, of size \
+             {median} in the median.\n"
+        );
+    }
+    text
+}
+
+/// The names of features.
+fn names(problem: &Problem, positions: &[usize]) -> String {
+    let names: Vec<String> = positions.iter().map(|&i| problem.features().feature(i).name.clone()).collect();
+    quoted(&names)
+}
+
+/// A positive number with four digits that is not less, up to rounding.
+fn upwards(value: f64) -> String {
+    number(directed(value, 1.0), DIGITS)
+}
+
+/// A positive number with four digits that is not more, up to rounding.
+fn downwards(value: f64) -> String {
+    number(directed(value, -1.0), DIGITS)
+}
+
+/// A number with four digits; where it is not the nearest, the next in the direction.
+fn directed(value: f64, direction: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let digits = DIGITS as usize - 1;
+    let Ok(nearest) = format!("{value:.digits$e}").parse::<f64>() else { return value };
+    if (nearest - value) * direction >= -1e-12 * value.abs() {
+        return nearest;
+    }
+    let unit = 10f64.powf(value.abs().log10().floor() - digits as f64);
+    format!("{:.digits$e}", nearest + direction * unit).parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recourse::Settings;
+    use crate::theory::{Theory, standard};
+    use crate::{ActionKind, Change, Classifier, Constraint, Equation, Feature, Features, Kind, Norm, Scm};
+
+    fn income(upper: f64) -> Feature {
+        Feature::new("income")
+            .scaling(3000.0, 1500.0)
+            .limits(f64::NEG_INFINITY, upper)
+            .change(Change::Increase)
+    }
+
+    fn alone(income: Feature, epsilon: f64) -> Problem {
+        let features = Features::new(vec![income]).unwrap();
+        let problem = Problem::new(features, Classifier::linear(vec![1.0], 0.0, 0.5).unwrap()).unwrap();
+        problem.with_uncertainty(Norm::L2, epsilon).unwrap()
+    }
+
+    fn about(problem: &Problem) -> String {
+        describe_theory(problem, &AboutProblem::new(problem).unwrap())
+    }
+
+    fn person(problem: &Problem, value: f64) -> (String, Option<String>) {
+        let standard = standard(problem).unwrap();
+        let theory = Theory::new(problem, &standard, Settings::default()).unwrap();
+        let person = theory.about_person(&[value]).unwrap();
+        let told = describe_theory_of_person(problem, &standard, &[value], theory.about(), &person).unwrap();
+        (told.join(" "), describe_missing(problem, theory.about(), &person))
+    }
+
+    /// Income is 0.4 standard deviations short of the boundary, and 0.1 more is needed for robustness.
+    #[test]
+    fn a_person_by_hand() {
+        let (told, missing) = person(&alone(income(f64::INFINITY), 0.1), -0.4);
+        assert_eq!(
+            told,
+            "Without uncertainty: Raise income by 600.1 (from 2400 to 3000.1). This works if nothing else changes. \
+             That is proven, as is that nothing cheaper would do. It costs 0.4. Robust recourse costs at most 1.25 \
+             times as much, 0.5001: with all changes scaled by that factor the action is feasible and withstands \
+             every perturbation of size 0.1 (Proposition 6). Of similar people (perturbations of size 0.1) with the \
+             same feasible changes, the cheapest actions cost between 0.3 and 0.5, a difference of at most 0.1 from \
+             this person's (Appendix D). The action without uncertainty fails under a perturbation of size 0.000001: \
+             income 0.0015 lower (Theorem 1)."
+        );
+        assert_eq!(missing, None);
+    }
+
+    #[test]
+    fn limits_that_stand_in_the_way_are_named() {
+        // The boundary is at 3000, robustness needs 3150.
+        let (told, missing) = person(&alone(income(3100.0), 0.1), -0.4);
+        assert!(
+            told.contains("Proposition 6 gives no bound") && told.contains("its limit of 3100"),
+            "{told}"
+        );
+        assert!(
+            told.contains("some have no action even without uncertainty, so that no action is robust"),
+            "{told}"
+        );
+        assert!(
+            missing.unwrap().starts_with("extra cost: the action with all changes scaled by 1.25 is not")
+        );
+        let (told, missing) = person(&alone(income(2900.0), 0.1), -0.4);
+        assert_eq!(told, "There is no action even without uncertainty, and so no robust one.");
+        assert_eq!(missing.unwrap(), "there is no action even without uncertainty");
+        let (told, missing) = person(&alone(income(f64::INFINITY), 0.1), 1.0);
+        assert!(
+            told.starts_with("The decision is favourable") && told.contains("nobody needs an action"),
+            "{told}"
+        );
+        assert_eq!(missing, None);
+        let (told, _) = person(&alone(income(3100.0), 0.0), -0.4);
+        assert!(
+            told.contains("The uncertainty is 0, so that this action is the robust one and costs 0.4."),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn guarantees_say_what_they_rest_on() {
+        let told = about(&alone(income(f64::INFINITY), 0.1));
+        assert!(
+            told.contains("has robust recourse (Proposition 3).\n  `income` may change without limit"),
+            "{told}"
+        );
+        assert!(told.contains("Fragility: every minimum-cost action breaks"), "{told}");
+        let told = about(&alone(income(3100.0), 0.1));
+        assert!(told.contains("nobody whom the classifier turns down has robust recourse"), "{told}");
+        // 3100 is 1 / 15 standard deviations above the boundary, and 0.1 are needed.
+        assert!(told.contains("at least 0.03333 below the decision boundary"), "{told}");
+        let told = about(&alone(income(3200.0).change(Change::Any), 0.1));
+        assert!(
+            told.contains("robust recourse (Proposition 2)") && told.contains("at least 0.03333"),
+            "{told}"
+        );
+        let told = about(&alone(income(3200.0), 0.1));
+        assert!(told.contains("Existence: not known"), "{told}");
+        assert!(told.contains("Proposition 2 needs every feature to be real-valued and free"), "{told}");
+        assert!(told.contains("Proposition 3 needs a real-valued feature that may change without"), "{told}");
+    }
+
+    /// Every condition that is not met is named, each in a line of its own.
+    #[test]
+    fn conditions_that_are_not_met_are_named() {
+        let features = Features::new(vec![
+            income(f64::INFINITY),
+            Feature::new("savings").limits(-9.0, 9.0),
+            Feature::new("children").kind(Kind::Integer).change(Change::Decrease),
+        ])
+        .unwrap();
+        let scm =
+            Scm::new(&features, vec![("savings", Equation::formula("exp(income / 9000 + u)"))]).unwrap();
+        let rule = Constraint::parse(&features, "income >= 100 * children").unwrap();
+        let classifier = Classifier::linear(vec![1.0, 1.0, 0.0], 0.0, 0.5).unwrap();
+        let problem = Problem::new(features, classifier).unwrap().with_causal_model(scm).unwrap();
+        let problem = problem.with_constraints(vec![rule]).unwrap().with_action_kind(ActionKind::Absolute);
+        let told = about(&problem);
+        let paragraph = |name: &str| {
+            let from = told.find(name).unwrap();
+            let text = &told[from..];
+            text.lines().skip(1).take_while(|line| line.starts_with("  ")).collect::<Vec<_>>()
+        };
+        let linear = "It needs linear equations, and that of `savings` is not linear.";
+        assert_eq!(paragraph("Extra cost"), [format!("  {linear}")]);
+        assert_eq!(paragraph("Existence").len(), 2);
+        assert_eq!(paragraph("Stability of the cost").len(), 5, "{told}");
+        let fragility = paragraph("Fragility").join("\n");
+        for words in [
+            "It needs relative actions",
+            "It needs noise that is added, and that of `savings` is not.",
+            "It needs real-valued actions, and `children` is not real-valued.",
+            "It needs a problem without constraints, and there is `income >= 100 * children`.",
+            "It needs features that follow from actions to have no limits, and `savings` has limits.",
+        ] {
+            assert!(fragility.contains(words), "{fragility}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_rounded_in_a_direction() {
+        assert_eq!((upwards(1.25), downwards(1.25)), ("1.25".into(), "1.25".into()));
+        assert_eq!((upwards(1.23401), downwards(1.23409)), ("1.235".into(), "1.234".into()));
+        assert_eq!((upwards(0.0), upwards(9.9999)), ("0".into(), "10".into()));
+    }
+}
