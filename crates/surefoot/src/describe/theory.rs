@@ -6,8 +6,8 @@
 use super::{describe, describe_shift, number};
 use crate::error::quoted;
 use crate::theory::{
-    AboutPerson, AboutProblem, Breaking, CostStability, ExtraCost, Guarantee, NoStatement, Summary, Unmet,
-    median,
+    AboutPerson, AboutProblem, Breaking, CostStability, ExtraCost, Guarantee, NoStatement, RobustRecourse,
+    Summary, Unmet, median,
 };
 use crate::{Outcome, Problem, Result};
 
@@ -24,7 +24,11 @@ pub fn describe_theory(problem: &Problem, about: &AboutProblem) -> String {
         Some(_) => "a linear classifier and linear equations",
         None => "a linear classifier",
     };
-    let mut text = existence(problem, &about.existence);
+    let mut text = String::new();
+    if problem.epsilon() == 0.0 {
+        text += "The uncertainty is 0, so that robust recourse is recourse without uncertainty.\n";
+    }
+    text += &existence(problem, &about.existence);
     text += &match &about.extra_cost[..] {
         [] => format!(
             "Extra cost: robust recourse costs at most 1 + beta times as much as a standard action, for everybody \
@@ -169,14 +173,15 @@ pub fn describe_theory_of_person(
             format!("Whether there is an action without uncertainty could not be decided: {undecided}.")
         }
     }];
-    sentences.extend(robust(problem, about, person));
+    sentences.extend(extra_cost(problem, person));
     sentences.extend(stability(problem, person));
+    sentences.extend(conclusion(problem, about, person));
     sentences.extend(fragility(problem, about, person)?);
     Ok(sentences)
 }
 
-/// The existence and the cost of robust recourse for a person.
-fn robust(problem: &Problem, about: &AboutProblem, person: &AboutPerson) -> Option<String> {
+/// What robust recourse costs a person at most.
+fn extra_cost(problem: &Problem, person: &AboutPerson) -> Option<String> {
     if let (Some(found), 0.0) = (person.outcome.recourse(), problem.epsilon()) {
         let cost = number(found.cost, DIGITS);
         return Some(format!(
@@ -185,19 +190,16 @@ fn robust(problem: &Problem, about: &AboutProblem, person: &AboutPerson) -> Opti
     }
     match &person.extra_cost {
         Ok(bound) => Some(format!(
-            "Robust recourse costs at most {} times as much, {}: with all changes scaled by that factor the \
-             action is feasible and withstands every perturbation of size {} (Proposition 6).",
+            "Robust recourse costs at most {} times as much, {}: scaled in proportion, the action is feasible and \
+             withstands every perturbation of size {} (Proposition 6).",
             upwards(1.0 + bound.beta),
             upwards(person.robust_cost_at_most(problem)?),
-            number(problem.epsilon(), DIGITS)
+            problem.epsilon()
         )),
         Err(NoStatement::Infeasible(bound)) => {
             Some(format!("Proposition 6 gives no bound: {}.", hindered(bound)))
         }
         Err(NoStatement::Rounding) => Some("Proposition 6 gives no bound: rounding hides it.".into()),
-        Err(NoStatement::NoAction) if matches!(person.outcome, Outcome::Undecided(_)) => {
-            (about.existence.name() == "guaranteed").then(|| "Robust recourse exists all the same.".into())
-        }
         Err(NoStatement::Unmet | NoStatement::NoAction | NoStatement::NotBroken) => None,
     }
 }
@@ -219,8 +221,8 @@ fn stability(problem: &Problem, person: &AboutPerson) -> Option<String> {
     let stability = person.cost_stability.as_ref().ok().filter(|_| problem.epsilon() > 0.0)?;
     let CostStability { least, greatest, .. } = *stability;
     let similar = format!(
-        "Of similar people (perturbations of size {}) with the same feasible changes",
-        number(problem.epsilon(), DIGITS)
+        "Of similar people (perturbations of size {} at most) with the same feasible changes",
+        problem.epsilon()
     );
     let is_favourable = person.outcome == Outcome::AlreadyFavourable;
     Some(match greatest {
@@ -243,15 +245,36 @@ fn stability(problem: &Problem, person: &AboutPerson) -> Option<String> {
     })
 }
 
+/// Whether a person has robust recourse, where no other sentence says so.
+fn conclusion(problem: &Problem, about: &AboutProblem, person: &AboutPerson) -> Option<String> {
+    let is_open = matches!(person.outcome, Outcome::Found(_) | Outcome::Undecided(_));
+    if !is_open || person.robust_cost_at_most(problem).is_some() {
+        return None;
+    }
+    match (person.robust, &about.existence) {
+        (RobustRecourse::DoesNotExist, Guarantee::Impossible(_)) => {
+            Some("No action is robust (Proposition 1).".into())
+        }
+        (RobustRecourse::Exists, Guarantee::Unbounded(_)) => {
+            Some("A robust action exists (Proposition 3).".into())
+        }
+        (RobustRecourse::Exists, Guarantee::RobustlyClassified(_)) => {
+            Some("A robust action exists (Proposition 2).".into())
+        }
+        (RobustRecourse::Unknown, _) => {
+            Some("Whether a robust action exists does not follow from these statements.".into())
+        }
+        _ => None,
+    }
+}
+
 /// The perturbation that breaks the standard action of a person.
 fn fragility(problem: &Problem, about: &AboutProblem, person: &AboutPerson) -> Result<Option<String>> {
     let theorem = if about.fragility.is_empty() { "Theorem 1" } else { "the construction of Theorem 1" };
     Ok(match &person.breaking {
         Ok(Breaking { perturbation, size, .. }) => {
             let beyond = match problem.epsilon() > 0.0 && *size > problem.epsilon() {
-                true => {
-                    format!(", which is more than the uncertainty of {}", number(problem.epsilon(), DIGITS))
-                }
+                true => format!(", which is more than the uncertainty of {}", problem.epsilon()),
                 false => String::new(),
             };
             Some(format!(
@@ -293,7 +316,12 @@ pub fn describe_missing(problem: &Problem, about: &AboutProblem, person: &AboutP
     };
     let clauses = [
         (!no_action.is_empty()).then_some(no_action),
-        person.extra_cost.as_ref().err().and_then(|why| clause("extra cost", why, &about.extra_cost)),
+        person
+            .extra_cost
+            .as_ref()
+            .err()
+            .filter(|_| person.robust_cost_at_most(problem).is_none())
+            .and_then(|why| clause("extra cost", why, &about.extra_cost)),
         person
             .cost_stability
             .as_ref()
@@ -413,10 +441,10 @@ mod tests {
             told,
             "Without uncertainty: Raise income by 600.1 (from 2400 to 3000.1). This works if nothing else changes. \
              That is proven, as is that nothing cheaper would do. It costs 0.4. Robust recourse costs at most 1.25 \
-             times as much, 0.5001: with all changes scaled by that factor the action is feasible and withstands \
-             every perturbation of size 0.1 (Proposition 6). Of similar people (perturbations of size 0.1) with the \
-             same feasible changes, the cheapest actions cost between 0.3 and 0.5, a difference of at most 0.1 from \
-             this person's (Appendix D). The action without uncertainty fails under a perturbation of size 0.000001: \
+             times as much, 0.5001: scaled in proportion, the action is feasible and withstands every perturbation \
+             of size 0.1 (Proposition 6). Of similar people (perturbations of size 0.1 at most) with the same \
+             feasible changes, the cheapest actions cost between 0.3 and 0.5, a difference of at most 0.1 from this \
+             person's (Appendix D). The action without uncertainty fails under a perturbation of size 0.000001: \
              income 0.0015 lower (Theorem 1)."
         );
         assert_eq!(missing, None);
