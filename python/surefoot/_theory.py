@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Union, cast
+from typing import Any, Literal, cast
 
 from . import _engine, _progress, _tables
 from ._answers import Table
@@ -12,7 +12,7 @@ from ._verbs import _count
 
 __all__ = ["Theory", "theory"]
 
-Existence = Union[Literal["guaranteed"], Literal["impossible"], Literal["unknown"]]
+Existence = Literal["guaranteed", "impossible", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class Theory:
     #: The statements about the problem in words, and a summary for people.
     text: str
     #: A row for each person; ``None`` without people. ``status`` and ``cost`` are those of recourse without
-    #: uncertainty, ``robust`` says whether robust recourse exists (``"exists"``, ``"none"``, ``"unknown"`` or
-    #: ``"unneeded"``), ``robust_cost_at_most`` and ``factor_at_most`` bound its cost, ``scaled_is_feasible``
-    #: says whether the action scaled by that factor is feasible, ``similar_cost_least`` and
-    #: ``similar_cost_greatest`` are the costs of similar people (NaN: one of them has no action),
-    #: ``breaking_size``, ``breaking_margin``, ``shift:<feature>`` and ``breaks_with`` are the perturbation that
-    #: breaks the action, ``text`` says all of it in words, and ``reason`` why a statement is missing.
+    #: uncertainty. ``robust`` says whether robust recourse exists (``"exists"``, ``"none"``, ``"unknown"`` or
+    #: ``"unneeded"``); ``robust_cost_at_most`` and ``factor_at_most`` bound its cost. ``scaled_is_feasible``
+    #: says whether the action scaled by that factor is feasible. ``similar_cost_least`` and
+    #: ``similar_cost_greatest`` are the costs of similar people (the latter NaN: one of them has no action).
+    #: ``breaking_size``, ``breaking_margin``, ``shift:<feature>`` and ``breaks_with`` are a perturbation that
+    #: breaks the action. ``text`` says all of it in words, and ``reason`` why a statement is missing.
     people: Table | None
 
     def __str__(self) -> str:
