@@ -159,7 +159,7 @@ fn words_for_the_first_few_and_for_one() {
     for words in [
         "Robust recourse costs at most 1.375 times as much, 0.5501:",
         "the cheapest actions cost between 0.25 and 0.55, a difference of at most 0.15",
-        "fails under a perturbation of size 0.000001: income 0.0015 lower (Theorem 1).",
+        "fails under a perturbation of size 1e-6: income 0.0015 lower (Theorem 1).",
     ] {
         assert!(said.contains(words), "{said}");
     }

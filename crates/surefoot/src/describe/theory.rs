@@ -261,6 +261,7 @@ fn conclusion(problem: &Problem, about: &AboutProblem, person: &AboutPerson) -> 
         (RobustRecourse::Exists, Guarantee::RobustlyClassified(_)) => {
             Some("A robust action exists (Proposition 2).".into())
         }
+        (RobustRecourse::Exists, _) => Some("A robust action exists (Proposition 4).".into()),
         (RobustRecourse::Unknown, _) => {
             Some("Whether a robust action exists does not follow from these statements.".into())
         }
@@ -379,12 +380,18 @@ fn names(problem: &Problem, positions: &[usize]) -> String {
 
 /// A positive number with four digits that is not less, up to rounding.
 fn upwards(value: f64) -> String {
-    number(directed(value, 1.0), DIGITS)
+    shortened(directed(value, 1.0))
 }
 
 /// A positive number with four digits that is not more, up to rounding.
 fn downwards(value: f64) -> String {
-    number(directed(value, -1.0), DIGITS)
+    shortened(directed(value, -1.0))
+}
+
+/// As [`number`], without trailing zeros before an exponent.
+fn shortened(value: f64) -> String {
+    let text = number(value, DIGITS);
+    if text.contains('e') { format!("{value:e}") } else { text }
 }
 
 /// A number with four digits; where it is not the nearest, the next in the direction.

@@ -38,7 +38,7 @@ fn a_person_by_hand() {
          times as much, 0.5001: scaled in proportion, the action is feasible and withstands every perturbation \
          of size 0.1 (Proposition 6). Of similar people (perturbations of size 0.1 at most) with the same \
          feasible changes, the cheapest actions cost between 0.3 and 0.5, a difference of at most 0.1 from this \
-         person's (Appendix D). The action without uncertainty fails under a perturbation of size 0.000001: \
+         person's (Appendix D). The action without uncertainty fails under a perturbation of size 1e-6: \
          income 0.0015 lower (Theorem 1)."
     );
     assert_eq!(missing, None);
@@ -130,5 +130,5 @@ fn conditions_that_are_not_met_are_named() {
 fn numbers_are_rounded_in_a_direction() {
     assert_eq!((upwards(1.25), downwards(1.25)), ("1.25".into(), "1.25".into()));
     assert_eq!((upwards(1.23401), downwards(1.23409)), ("1.235".into(), "1.234".into()));
-    assert_eq!((upwards(0.0), upwards(9.9999)), ("0".into(), "10".into()));
+    assert_eq!((upwards(0.0), upwards(9.9999), upwards(1.2e-7)), ("0".into(), "10".into(), "1.2e-7".into()));
 }

@@ -155,9 +155,11 @@ impl Theory<'_> {
             (Outcome::Found(_), _) if extra_cost.is_ok() || self.problem.epsilon() == 0.0 => {
                 RobustRecourse::Exists
             }
+            // The most that similar individuals need is what a robust action must achieve (Proposition 4).
             _ => match cost_stability {
-                Ok(stability) if stability.greatest == f64::INFINITY => RobustRecourse::DoesNotExist,
-                _ => RobustRecourse::Unknown,
+                Ok(stability) if stability.greatest.is_finite() => RobustRecourse::Exists,
+                Ok(_) => RobustRecourse::DoesNotExist,
+                Err(_) => RobustRecourse::Unknown,
             },
         }
     }
