@@ -23,6 +23,7 @@ from ._engine import __version__
 from ._features import Change, Feature, Kind, features
 from ._models import Classifier, Equation
 from ._problem import Problem
+from ._theory import Theory, theory
 from ._verbs import Actions, TradeOff, attack, certify, recourse, recourse_batches, trade_off, train
 from .errors import (
     CausalModelError,
@@ -60,6 +61,7 @@ __all__ = [
     "Problem",
     "SettingError",
     "Table",
+    "Theory",
     "TradeOff",
     "TrainingError",
     "TrainingWarning",
@@ -70,6 +72,7 @@ __all__ = [
     "fit",
     "recourse",
     "recourse_batches",
+    "theory",
     "trade_off",
     "train",
 ]

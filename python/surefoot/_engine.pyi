@@ -131,6 +131,15 @@ def trade_off(
     evaluations: int | None,
     progress: Progress | None,
 ) -> tuple[Table, float | None, float | None]: ...
+def theory(
+    problem: Problem,
+    people: Any,
+    ids: list[str] | None,
+    id: str | None,
+    gap: float,
+    evaluations: int | None,
+    progress: Progress | None,
+) -> tuple[str, list[tuple[str, list[str]]], str, Table | None]: ...
 def attack(
     problem: Problem,
     people: Any,

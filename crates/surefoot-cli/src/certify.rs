@@ -188,7 +188,11 @@ impl Report {
                 self.breaking += 1;
                 let shift = describe_shift(problem, perturbation)?;
                 if self.breaking <= EXAMPLES {
-                    self.examples += &format!("The action of {} breaks with {shift}.\n", escape_line(id));
+                    let fails = match perturbation.iter().all(|part| *part == 0.0) {
+                        true => "fails without any shift".into(),
+                        false => format!("breaks with {shift}"),
+                    };
+                    self.examples += &format!("The action of {} {fails}.\n", escape_line(id));
                 }
                 ("breaks", None, Some(*margin), Some(shift))
             }

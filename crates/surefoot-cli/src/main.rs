@@ -14,6 +14,7 @@ mod outputs;
 mod people;
 mod recourse;
 mod reproduce;
+mod theory;
 mod trade_off;
 mod train;
 mod validate;
@@ -54,6 +55,9 @@ enum Command {
     /// Show what certainty costs one person: the cheapest action for each size of the uncertainty,
     /// and the largest for which there is one.
     TradeOff(trade_off::Options),
+    /// State what the paper guarantees for a problem and its people: whether robust recourse exists, what
+    /// it costs at most, how stable the cost is, and what breaks a minimum-cost action.
+    Theory(theory::Options),
     /// Train the classifier that decides, so that those it turns down can do something about
     /// it, and write it into a problem file.
     Train(train::Options),
@@ -92,6 +96,7 @@ fn main() -> ExitCode {
         Command::Verify(options) => verify::run(&options),
         Command::Attack(options) => attack::run(&options),
         Command::TradeOff(options) => trade_off::run(&options).map(CommandOutput::from),
+        Command::Theory(options) => theory::run(&options).map(CommandOutput::from),
         Command::Train(options) => train::run(&options).map(CommandOutput::from),
         Command::Fit(options) => fit::run(&options).map(CommandOutput::from),
         Command::Reproduce(options) => reproduce::run(&options),

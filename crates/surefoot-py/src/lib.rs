@@ -16,6 +16,7 @@ mod recourse;
 mod action;
 mod attack;
 mod certify;
+mod theory;
 mod trade_off;
 mod train;
 
@@ -34,6 +35,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(recourse::recourse, module)?)?;
     module.add_function(wrap_pyfunction!(attack::attack, module)?)?;
     module.add_function(wrap_pyfunction!(certify::certify, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::theory, module)?)?;
     module.add_function(wrap_pyfunction!(trade_off::trade_off, module)?)?;
     module.add_function(wrap_pyfunction!(train::train, module)?)?;
     module.add_function(wrap_pyfunction!(train::fit, module)?)?;

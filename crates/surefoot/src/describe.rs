@@ -1,8 +1,12 @@
 //! Answers in plain words and people's own units.
 
 mod explanation;
+mod theory;
 
 pub use explanation::describe_explanation;
+pub use theory::{
+    describe_missing, describe_theory, describe_theory_of_person, describe_theory_summary, describe_unmet,
+};
 
 use crate::action::rounded;
 use crate::feature::Group;

@@ -85,7 +85,10 @@ pub use attack::{Attack, Break, refute, smallest_break};
 pub use certify::{Budget, certify};
 pub use classifier::Classifier;
 pub use constraint::{Constraint, Forbidden};
-pub use describe::{describe, describe_action, describe_explanation, describe_options, describe_shift};
+pub use describe::{
+    describe, describe_action, describe_explanation, describe_missing, describe_options, describe_shift,
+    describe_theory, describe_theory_of_person, describe_theory_summary, describe_unmet,
+};
 pub use error::{Error, Result};
 pub use escape::{escape_line, escape_text};
 pub use essential::essential;

@@ -256,6 +256,16 @@ impl Outcome {
         }
     }
 
+    /// The same with another bound on the cost, where one is stated.
+    pub(crate) fn with_cost_bound(mut self, bound: f64) -> Self {
+        match &mut self {
+            Outcome::Found(found) => found.cost_bound = bound.min(found.cost),
+            Outcome::Undecided(undecided) => undecided.cost_bound = bound,
+            Outcome::AlreadyFavourable | Outcome::Unproved(_) | Outcome::Impossible(_) => {}
+        }
+        self
+    }
+
     /// Whether it is decided, and an action found is dearer than its bound by no more than a share.
     pub(crate) fn is_settled(&self, gap: f64) -> bool {
         match self {

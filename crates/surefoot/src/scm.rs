@@ -220,6 +220,17 @@ impl Scm {
         Ok(matrix)
     }
 
+    /// Positions of the features whose equation is not linear, in ascending order.
+    pub(crate) fn nonlinear(&self) -> Vec<usize> {
+        let is_linear = |i: &usize| self.nodes[*i].mechanism.coefficients().is_some();
+        (0..self.nodes.len()).filter(|i| !is_linear(i)).collect()
+    }
+
+    /// Positions of the features whose noise is not additive, in ascending order.
+    pub(crate) fn nonadditive(&self) -> Vec<usize> {
+        (0..self.nodes.len()).filter(|&i| !self.nodes[i].mechanism.is_additive()).collect()
+    }
+
     fn name(&self, i: usize) -> String {
         self.features.feature(i).name.clone()
     }

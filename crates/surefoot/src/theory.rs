@@ -1,12 +1,31 @@
-//! What the theory says of a linear problem before, or instead of, solving it.
+//! What the theory says of a problem before, or instead of, solving it.
 //!
 //! Statements are numbered as in "On the Adversarial Robustness of Causal Algorithmic
 //! Recourse" (Dominguez-Olmedo, Karimi and Schölkopf, 2022).
+//!
+//! [`existence`], [`extra_cost`], [`cost_stability`] and [`fragility`] are the statements one by one;
+//! they refuse a problem to which they do not apply. [`Theory`] makes all of them about any problem and
+//! any individual, and names the conditions that are not met.
+
+mod break_action;
+mod condition;
+mod person;
+mod statement;
+mod summary;
+
+pub use break_action::{Breaking, break_action};
+pub use condition::Unmet;
+pub use person::{AboutPerson, NoStatement, RobustRecourse, Statement};
+pub use statement::{AboutProblem, Guarantee, Theory, standard};
+pub use summary::Summary;
+pub(crate) use summary::median;
 
 use crate::action::feasible_change;
-use crate::margin::margin;
+use crate::margin::{counterfactual, margin};
 use crate::recourse::Exact;
-use crate::{Action, ActionKind, Change, Error, Feature, Intervention, Problem, Result};
+use crate::{
+    Action, ActionKind, Change, Error, Feature, Infeasible, Intervention, Problem, Result, infeasibility,
+};
 
 /// What Propositions 1 to 3 say about the existence of robust recourse.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,18 +61,14 @@ fn relative<'p>(exact: &Exact<'p>) -> Result<&'p Problem> {
 
 /// Checks the conditions of Propositions 1 to 3 for a linear problem with relative actions.
 pub fn existence(exact: &Exact<'_>) -> Result<Existence> {
-    let problem = relative(exact)?;
+    relative(exact)?;
+    conditions_of_existence(exact)
+}
+
+/// As [`existence`], whatever else the problem requires of actions.
+fn conditions_of_existence(exact: &Exact<'_>) -> Result<Existence> {
+    let problem = exact.problem();
     let features = problem.features();
-    let (weights, intercept) = problem.classifier().coefficients()?;
-    let best = |(w, feature): (&f64, &Feature)| {
-        let (lower, upper) = feature.standardised_limits();
-        match *w {
-            0.0 => 0.0,
-            w if w > 0.0 => w * upper,
-            w => w * lower,
-        }
-    };
-    let most_robust_score = intercept + weights.iter().zip(features.iter()).map(best).sum::<f64>();
     let unbounded = |&(i, gain): &(usize, f64)| {
         let (down, up) = feasible_change(features, i, 0.0);
         gain > 0.0 && up.is_infinite() || gain < 0.0 && down.is_infinite()
@@ -62,10 +77,27 @@ pub fn existence(exact: &Exact<'_>) -> Result<Existence> {
     unbounded.sort_unstable();
     unbounded.dedup();
     Ok(Existence {
-        most_robust_margin: most_robust_score - exact.raise_of_observation()?,
+        most_robust_margin: most_robust_margin(exact, |_| false)?,
         restricted: (0..features.len()).filter(|&i| features.feature(i).change != Change::Any).collect(),
         unbounded,
     })
+}
+
+/// The largest worst-case margin of anybody within the limits, those of some features left out.
+fn most_robust_margin(exact: &Exact<'_>, is_unlimited: impl Fn(usize) -> bool) -> Result<f64> {
+    let problem = exact.problem();
+    let (weights, intercept) = problem.classifier().coefficients()?;
+    let best = |(i, (w, feature)): (usize, (&f64, &Feature))| {
+        let (lower, upper) = feature.standardised_limits();
+        match *w {
+            0.0 => 0.0,
+            _ if is_unlimited(i) => f64::INFINITY,
+            w if w > 0.0 => w * upper,
+            w => w * lower,
+        }
+    };
+    let best: f64 = weights.iter().zip(problem.features().iter()).enumerate().map(best).sum();
+    Ok(intercept + best - exact.raise_of_observation()?)
 }
 
 /// The bound of Proposition 6 on what robustness costs on top of an action.
@@ -79,8 +111,11 @@ pub struct ExtraCost {
     pub separated: Option<f64>,
     /// The action scaled by `1 + beta`.
     pub action: Action,
-    /// Whether that action respects the limits; the bound is only promised if it does.
+    /// Whether that action is feasible (limits, whole numbers, constraints); the bound is only promised
+    /// if it is.
     pub is_feasible: bool,
+    /// Why it is not. `None` if it is, or if rounding alone puts it outside a limit.
+    pub obstacle: Option<Infeasible>,
 }
 
 /// Bounds the extra cost of making a recourse action robust: `c(a') <= (1 + beta) c(a)`.
@@ -89,7 +124,6 @@ pub struct ExtraCost {
 /// or not up to the decision boundary.
 pub fn extra_cost(exact: &Exact<'_>, individual: &[f64], action: &Action) -> Result<Option<ExtraCost>> {
     let problem = exact.problem();
-    problem.require_continuous()?;
     let zero = vec![0.0; individual.len()];
     let after = margin(problem, individual, action, &zero)?;
     let gained = after - problem.classifier().score(individual);
@@ -103,7 +137,13 @@ pub fn extra_cost(exact: &Exact<'_>, individual: &[f64], action: &Action) -> Res
         let (down, up) = feasible_change(problem.features(), i, individual[i]);
         c >= down && c <= up
     };
-    let is_feasible = action.features.iter().zip(&change).all(within);
+    let is_within = action.features.iter().zip(&change).all(within);
+    let scaled = Action { features: action.features.clone(), change };
+    let obstacle = infeasibility(problem, individual, &scaled)?;
+    let meets = || -> Result<bool> {
+        Ok(problem.is_met(individual, &counterfactual(problem, individual, &scaled, &zero)?))
+    };
+    let is_feasible = is_within && obstacle.is_none() && meets()?;
     let separated = match problem.scm() {
         Some(_) => None,
         None => {
@@ -116,8 +156,7 @@ pub fn extra_cost(exact: &Exact<'_>, individual: &[f64], action: &Action) -> Res
             Some(problem.epsilon() * (part(true) + part(false)) / gained)
         }
     };
-    let action = Action { features: action.features.clone(), change };
-    Ok(Some(ExtraCost { beta, separated, action, is_feasible }))
+    Ok(Some(ExtraCost { beta, separated, action: scaled, is_feasible, obstacle }))
 }
 
 /// How much the cost of standard recourse varies between an individual and similar ones.
@@ -146,16 +185,21 @@ impl CostStability {
 /// `s(x) +- epsilon ||J^T w||*` and the cost only depends on it, monotonically. Nothing if
 /// the individual has no recourse at all.
 pub fn cost_stability(exact: &Exact<'_>, individual: &[f64]) -> Result<Option<CostStability>> {
-    let zero = vec![0.0; individual.len()];
-    let nothing = Action { features: Vec::new(), change: Vec::new() };
-    let need = -margin(relative(exact)?, individual, &nothing, &zero)?;
-    let spread = exact.raise_of_observation()?;
+    relative(exact)?;
+    let (need, spread) = needs(exact, individual)?;
     let cost = |need: f64| if need <= 0.0 { 0.0 } else { exact.cost_of_raising(individual, need) };
     if cost(need).is_infinite() {
         return Ok(None);
     }
     let (least, greatest) = (cost(need - spread), cost(need + spread));
     Ok(Some(CostStability { cost: cost(need), least, greatest }))
+}
+
+/// By how much the score of an individual must rise, and by how much more or less that of similar ones.
+fn needs(exact: &Exact<'_>, individual: &[f64]) -> Result<(f64, f64)> {
+    let nothing = Action { features: Vec::new(), change: Vec::new() };
+    let need = -margin(exact.problem(), individual, &nothing, &vec![0.0; individual.len()])?;
+    Ok((need, exact.raise_of_observation()?))
 }
 
 /// The perturbation by which Theorem 1 shows that a minimum-cost action is fragile.
@@ -183,34 +227,59 @@ pub fn fragility(
     action: &Action,
     radius: f64,
 ) -> Result<Option<Fragility>> {
-    if let Some(scm) = problem.scm() {
-        scm.require_additive()?;
-    }
-    if problem.action_kind() == ActionKind::Absolute {
-        return Err(Error::AbsoluteActions);
-    }
+    require_theorem_1(problem)?;
     if !(radius.is_finite() && radius >= 0.0) {
         return Err(Error::Epsilon { epsilon: radius });
     }
     // Refuses an individual or an action that does not fit the problem.
     margin(problem, individual, action, &vec![0.0; individual.len()])?;
+    let Some(&k) = by_effort(problem, action).first() else { return Ok(None) };
+    let mut removed = vec![0.0; action.change.len()];
+    removed[k] = action.change[k];
+    take_back(problem, individual, action, &removed, radius)
+}
+
+/// Refuses a problem for which the construction of Theorem 1 has no meaning.
+fn require_theorem_1(problem: &Problem) -> Result<()> {
+    if let Some(scm) = problem.scm() {
+        scm.require_additive()?;
+    }
+    match problem.action_kind() {
+        ActionKind::Relative => Ok(()),
+        ActionKind::Absolute => Err(Error::AbsoluteActions),
+    }
+}
+
+/// Positions of the changes of an action that are not zero, the costliest first.
+fn by_effort(problem: &Problem, action: &Action) -> Vec<usize> {
     let weight = |k: usize| problem.features().feature(action.features[k]).weight;
     let effort = |k: usize| (weight(k) * action.change[k]).abs();
-    let largest = (0..action.change.len()).reduce(|a, b| if effort(b) > effort(a) { b } else { a });
-    let Some(k) = largest.filter(|&k| action.change[k] != 0.0) else { return Ok(None) };
+    let mut order: Vec<usize> = (0..action.change.len()).filter(|&k| action.change[k] != 0.0).collect();
+    order.sort_by(|&a, &b| effort(b).total_cmp(&effort(a)));
+    order
+}
 
-    let mut step = action.change[k].abs().min(radius);
+/// Takes back as large a share of `removed` as a perturbation of at most `radius` amounts to.
+///
+/// Requires relative actions and additive noise. `None` if there is no such perturbation but zero.
+fn take_back(
+    problem: &Problem,
+    individual: &[f64],
+    action: &Action,
+    removed: &[f64],
+    radius: f64,
+) -> Result<Option<Fragility>> {
+    let largest = removed.iter().fold(0.0, |a: f64, c| a.max(c.abs()));
+    let mut share = if largest > 0.0 { (radius / largest).min(1.0) } else { 0.0 };
     // Holding the other features of the action in place may take a perturbation of its own:
     // shorten the step until the whole fits.
-    loop {
-        let back = -step.copysign(action.change[k]);
-        let mut change = vec![0.0; action.change.len()];
-        change[k] = back;
+    while share > 0.0 {
+        let change: Vec<f64> = removed.iter().map(|c| -share * c).collect();
         let features = &action.features;
         let perturbation = match problem.scm() {
             None => {
                 let mut perturbation = vec![0.0; individual.len()];
-                perturbation[features[k]] = back;
+                features.iter().zip(&change).for_each(|(&i, c)| perturbation[i] = *c);
                 perturbation
             }
             Some(scm) => {
@@ -222,13 +291,11 @@ pub fn fragility(
         let size = problem.norm().value(&perturbation);
         if size <= radius {
             let mut cheaper = action.clone();
-            cheaper.change[k] += back;
+            cheaper.change.iter_mut().zip(&change).for_each(|(c, back)| *c += back);
             let margin = margin(problem, individual, action, &perturbation)?;
             return Ok(Some(Fragility { perturbation, cheaper, margin }));
         }
-        step *= (radius / size).min(1.0 - 1e-9);
-        if step == 0.0 {
-            return Ok(None);
-        }
+        share *= (radius / size).min(1.0 - 1e-9);
     }
+    Ok(None)
 }

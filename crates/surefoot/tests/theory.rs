@@ -5,10 +5,11 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::margin::margin;
-use surefoot::theory::{cost_stability, existence, extra_cost, fragility};
+use surefoot::recourse::Settings;
+use surefoot::theory::{RobustRecourse, Theory, cost_stability, existence, extra_cost, fragility};
 use surefoot::{
-    Action, ActionKind, Change, Classifier, Cost, Equation, Error, Exact, Feature, Features, Intervention,
-    LimitsOn, Norm, Outcome, Problem, Scm,
+    Action, ActionKind, Change, Classifier, Constraint, Cost, Equation, Error, Exact, Feature, Features,
+    Intervention, Kind, LimitsOn, Norm, Outcome, Problem, Scm, recourse,
 };
 
 /// Three features in a chain with random numbers; `limited` puts limits on the actionable two.
@@ -252,4 +253,72 @@ fn fragility_needs_relative_actions_and_additive_noise() {
     let scm = Scm::new(problem.features(), vec![("c", Equation::formula("exp(a + u)"))]).unwrap();
     let problem = problem.with_limits_on(LimitsOn::Action).unwrap().with_causal_model(scm).unwrap();
     assert!(matches!(fragility(&problem, &individual, &action, 0.1), Err(Error::EquationNotAdditive { .. })));
+}
+
+/// Statements about random problems of every kind agree with what is found by solving them.
+#[test]
+fn statements_never_contradict_the_solver() {
+    let (mut exist, mut missing, mut bounds, mut breaks) = (0, 0, 0, 0);
+    for seed in 0..240 {
+        let (problem, individual) = random_problem(seed, seed % 2 == 0, seed % 4 < 2);
+        let features = problem.features().clone();
+        let problem = match seed % 5 {
+            0 => problem.with_action_kind(ActionKind::Absolute),
+            1 => {
+                let rule = Constraint::parse(&features, "b + c <= 2").unwrap();
+                problem.with_constraints(vec![rule]).unwrap()
+            }
+            2 => problem.with_limits_on(LimitsOn::Outcome).unwrap(),
+            3 => problem.with_uncertainty(Norm::L2, if seed % 2 == 0 { 0.0 } else { 3.0 }).unwrap(),
+            _ => problem,
+        };
+        let without = standard(&problem);
+        let theory = Theory::new(&problem, &without, Settings::default()).unwrap();
+        let person = theory.about_person(&individual).unwrap();
+        let robust = solve(&problem, &individual);
+        match (person.robust, &robust) {
+            (RobustRecourse::Exists, Outcome::Found(_) | Outcome::Undecided(_)) => exist += 1,
+            (RobustRecourse::DoesNotExist, Outcome::Impossible(_) | Outcome::Undecided(_)) => missing += 1,
+            (RobustRecourse::Unknown, _) => assert_ne!(theory.about().existence.name(), "guaranteed"),
+            (stated, found) => panic!("{seed}: {stated:?} {found:?}"),
+        }
+        if let (Some(most), Some(found)) = (person.robust_cost_at_most(&problem), robust.recourse()) {
+            assert!(found.cost_bound <= most * (1.0 + 1e-9), "{seed}: {} {most}", found.cost_bound);
+            bounds += 1;
+        }
+        if let (Ok(breaking), Some(cheap)) = (&person.breaking, person.outcome.recourse()) {
+            let broken = margin(&problem, &individual, &cheap.action, &breaking.perturbation).unwrap();
+            assert!(broken < 0.0 && broken == breaking.margin, "{seed}");
+            breaks += 1;
+            if theory.about().fragility.is_empty() {
+                assert!(breaking.size < 1e-4, "{seed}: {}", breaking.size);
+            }
+        } else if theory.about().fragility.is_empty() {
+            assert!(person.outcome.recourse().is_none(), "{seed}");
+        }
+    }
+    assert!(exist > 60 && missing > 20 && bounds > 40 && breaks > 80, "{exist} {missing} {bounds} {breaks}");
+}
+
+/// Whole hours: the cheapest action leaves a margin, so that only larger perturbations break it.
+#[test]
+fn integer_actions_are_not_fragile_however_small_the_perturbation() {
+    let hours = Feature::new("hours").kind(Kind::Integer).limits(0.0, 50.0).change(Change::Increase);
+    let problem = |classifier: Classifier| {
+        let problem = Problem::new(Features::new(vec![hours.clone()]).unwrap(), classifier).unwrap();
+        problem.with_uncertainty(Norm::L2, 0.1).unwrap()
+    };
+    // Favourable from 10.5 hours on: 11 hours withstand shifts of up to half an hour.
+    let problem = problem(Classifier::linear(vec![1.0], -10.5, 0.5).unwrap());
+    let without = standard(&problem);
+    let theory = Theory::new(&problem, &without, Settings::default()).unwrap();
+    assert!(!theory.about().fragility.is_empty());
+    let person = theory.about_person(&[8.0]).unwrap();
+    let breaking = person.breaking.clone().unwrap();
+    assert_eq!((breaking.perturbation, breaking.size), (vec![-1.0], 1.0));
+    // Scaled by 1 + 0.1 / 3 the action is no whole number of hours.
+    assert!(person.extra_cost.is_err() && person.cost_stability.is_err());
+    assert_eq!(person.robust, RobustRecourse::Unknown);
+    let people = surefoot::People::from_own_units(problem.features(), &[[8.0]]).unwrap();
+    assert!(matches!(recourse(&problem, &people).unwrap()[0], Outcome::Found(_)));
 }

@@ -88,12 +88,8 @@ impl Proof {
         if cost(&other) < cost(&self) {
             (self.outcome, self.certificate) = (other.outcome, other.certificate);
         }
-        match &mut self.outcome {
-            Outcome::Found(found) => found.cost_bound = bound.min(found.cost),
-            Outcome::Undecided(undecided) => undecided.cost_bound = bound,
-            Outcome::AlreadyFavourable | Outcome::Impossible(_) | Outcome::Unproved(_) => {}
-        }
-        Proof { evaluations, proving, ..self }
+        let outcome = self.outcome.with_cost_bound(bound);
+        Proof { outcome, evaluations, proving, ..self }
     }
 }
 

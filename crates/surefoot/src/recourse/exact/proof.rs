@@ -16,6 +16,10 @@ use crate::{Problem, Result};
 /// checker, for rounding.
 const TOLERANCE: f64 = 1e-10;
 
+/// By how much, as a share, the bound on the cost that a proof states is below the exact one: at the exact bound
+/// the margin is zero, and the checker needs room for its own rounding.
+const SLACK: f64 = 1e-9;
+
 impl Method for Exact<'_> {
     fn solve(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
         self.solve_counted(individual)
@@ -64,11 +68,12 @@ impl<'p> Exact<'p> {
             },
             _ => None,
         };
+        let outcome = outcome.clone().with_cost_bound(outcome.cost_bound() * (1.0 - SLACK));
         let bound = outcome.cost_bound();
         let complete = self.complete()?;
         let boxes = complete.sets().iter().map(|features| self.ruled_out(individual, features, bound));
         let boxes = if bound > 0.0 { boxes.collect::<Result<Vec<_>>>()? } else { Vec::new() };
-        Ok(Some(Proof::of(outcome.clone(), certificate, boxes)))
+        Ok(Some(Proof::of(outcome, certificate, boxes)))
     }
 
     /// That the action found holds with the margin that is stated, if that can be certified.

@@ -1,0 +1,90 @@
+//! The conditions under which the theory makes statements.
+
+use crate::{ActionKind, Feature, Kind, Problem};
+
+/// A condition of a statement that a problem does not meet. Features and constraints are given by
+/// position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unmet {
+    /// The classifier is not linear.
+    LinearClassifier,
+    /// The equations of these features are not linear.
+    LinearEquations(Vec<usize>),
+    /// The noise of these features is not additive.
+    AdditiveNoise(Vec<usize>),
+    /// Actions are absolute.
+    RelativeActions,
+    /// Actions change these features by whole numbers or from one category to another.
+    RealActions(Vec<usize>),
+    /// There are constraints.
+    NoConstraints(Vec<usize>),
+    /// These features follow from actions and have limits that hold for them too.
+    UnlimitedFollowers(Vec<usize>),
+    /// These features are fixed, may change in one direction only, or are not real-valued.
+    EverythingActionable(Vec<usize>),
+    /// No real-valued feature may change without limit in the direction that raises the score.
+    UnboundedFeature,
+    /// The best worst-case margin within the limits is too close to zero to decide whether somebody is
+    /// robustly classified.
+    RobustlyClassified,
+}
+
+/// Conditions that depend on the problem alone, each empty or with the condition that is not met.
+pub(super) struct Conditions<'p>(pub &'p Problem);
+
+impl Conditions<'_> {
+    /// Linear classifier and linear equations.
+    pub fn linear(&self) -> Vec<Unmet> {
+        let classifier = self.0.classifier().coefficients().is_err().then_some(Unmet::LinearClassifier);
+        let equations = self.0.scm().map(|scm| scm.nonlinear()).unwrap_or_default();
+        classifier.into_iter().chain(named(equations, Unmet::LinearEquations)).collect()
+    }
+
+    /// Relative actions.
+    pub fn relative(&self) -> Vec<Unmet> {
+        let is_absolute = self.0.action_kind() == ActionKind::Absolute;
+        is_absolute.then_some(Unmet::RelativeActions).into_iter().collect()
+    }
+
+    /// Additive noise.
+    pub fn additive(&self) -> Vec<Unmet> {
+        let features = self.0.scm().map(|scm| scm.nonadditive()).unwrap_or_default();
+        named(features, Unmet::AdditiveNoise).into_iter().collect()
+    }
+
+    /// Actions of any size.
+    pub fn real(&self) -> Vec<Unmet> {
+        let features = self.features(|feature| feature.is_actionable() && feature.kind != Kind::Real);
+        named(features, Unmet::RealActions).into_iter().collect()
+    }
+
+    /// No constraints.
+    pub fn unconstrained(&self) -> Vec<Unmet> {
+        let constraints = (0..self.0.constraints().len()).collect();
+        named(constraints, Unmet::NoConstraints).into_iter().collect()
+    }
+
+    /// No limits on features that follow from actions.
+    pub fn unlimited_followers(&self) -> Vec<Unmet> {
+        let mut limited: Vec<usize> =
+            self.0.requirements().iter().filter_map(|rule| rule.limited_feature()).collect();
+        limited.sort_unstable();
+        limited.dedup();
+        named(limited, Unmet::UnlimitedFollowers).into_iter().collect()
+    }
+
+    /// Every feature real-valued and free to change both ways.
+    pub fn everything_actionable(&self) -> Vec<Unmet> {
+        let is_free = |feature: &Feature| feature.change == crate::Change::Any && feature.kind == Kind::Real;
+        named(self.features(|feature| !is_free(feature)), Unmet::EverythingActionable).into_iter().collect()
+    }
+
+    fn features(&self, is_meant: impl Fn(&Feature) -> bool) -> Vec<usize> {
+        let features = self.0.features().iter().enumerate();
+        features.filter(|(_, feature)| is_meant(feature)).map(|(i, _)| i).collect()
+    }
+}
+
+fn named(positions: Vec<usize>, condition: impl Fn(Vec<usize>) -> Unmet) -> Option<Unmet> {
+    (!positions.is_empty()).then(|| condition(positions))
+}
