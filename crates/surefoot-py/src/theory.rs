@@ -39,7 +39,7 @@ pub fn theory<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> Result<Stated> {
     let budget = evaluations.map_or(Budget::default(), |evaluations| Budget { evaluations });
-    let settings = Settings { gap, budget };
+    let settings = Settings { gap, budget, ..Settings::default() };
     settings.check()?;
     let about = AboutProblem::new(&problem.problem)?;
     let mut text = describe_theory(&problem.problem, &about);

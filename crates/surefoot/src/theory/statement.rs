@@ -197,6 +197,9 @@ impl<'p> Theory<'p> {
     /// # Errors
     /// If the settings make no sense, or if no method can answer the problem.
     pub fn new(problem: &'p Problem, standard: &'p Problem, settings: Settings) -> Result<Self> {
+        if !settings.method.proves() {
+            return Err(Error::NoProof { method: settings.method.as_str() });
+        }
         let method = Solver::new(standard, settings)?;
         let exact = solver(problem)?;
         let about = AboutProblem::with(problem, exact.as_ref())?;
