@@ -46,7 +46,7 @@ pub struct Exact<'p> {
     sets: Vec<Set>,
     /// Whether actions take whole values.
     is_integer: bool,
-    /// For individuals whom [`Complete`] answers.
+    /// For individuals whom [`Complete`](super::Complete) answers.
     settings: Settings,
 }
 
@@ -130,7 +130,7 @@ impl<'p> Exact<'p> {
         Ok(exact)
     }
 
-    /// Sets the effort that may be spent on individuals whom [`Complete`] answers, see
+    /// Sets the effort that may be spent on individuals whom [`Complete`](super::Complete) answers, see
     /// [`Exact::solve`]; without further word that of [`Settings::default`].
     pub fn with_settings(mut self, settings: Settings) -> Result<Self> {
         settings.check()?;
@@ -217,7 +217,7 @@ impl<'p> Exact<'p> {
     ///
     /// Guarantees that every feasible action cheaper than `cost_bound` is broken by some
     /// perturbation, and that the action found holds for all of them. Where rounding leaves that open,
-    /// or where whole values have too many combinations, [`Complete`] answers with the settings of
+    /// or where whole values have too many combinations, [`Complete`](super::Complete) answers with the settings of
     /// [`Exact::with_settings`].
     ///
     /// The individual is taken to be within the limits, as [`People`](crate::People) has

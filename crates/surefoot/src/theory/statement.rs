@@ -3,7 +3,7 @@
 use super::condition::{Conditions, Unmet};
 use super::{conditions_of_existence, most_robust_margin};
 use crate::recourse::{Exact, Settings, Solver};
-use crate::{Kind, LimitsOn, Problem, Result};
+use crate::{Error, Kind, LimitsOn, Problem, Result};
 
 /// What is known about the existence of robust recourse for everybody whom the classifier turns down.
 #[derive(Clone, Debug, PartialEq)]
