@@ -31,16 +31,17 @@ pub fn describe_theory(problem: &Problem, about: &AboutProblem) -> String {
     text += &existence(problem, &about.existence);
     text += &match &about.extra_cost[..] {
         [] => format!(
-            "Extra cost: robust recourse costs at most 1 + beta times as much as a standard action, for everybody \
-             whose standard action remains feasible with all changes scaled by that factor (Proposition 6).\n  \
+            "Extra cost: robust recourse costs at most 1 + beta times as much as the action without uncertainty, \
+             for everybody for whom that action remains feasible with all changes scaled by that factor \
+             (Proposition 6).\n  \
              It rests on {linear}, and on a cost that grows in proportion to the action.\n"
         ),
         unmet => format!("Extra cost: no statement (Proposition 6).\n{}", needs(unmet)),
     };
     text += &match &about.cost_stability[..] {
         [] => format!(
-            "Stability of the cost: how much the cost of standard recourse differs between a person and similar \
-             ones is known exactly (Appendix D).\n  It rests on {linear}, relative and real-valued actions \
+            "Stability of the cost: how much the cost of recourse without uncertainty differs between a person \
+             and similar ones is known exactly (Appendix D).\n  It rests on {linear}, relative and real-valued actions \
              without further requirements, and takes similar people to have the same feasible changes.\n"
         ),
         unmet => format!("Stability of the cost: no statement (Appendix D).\n{}", needs(unmet)),
