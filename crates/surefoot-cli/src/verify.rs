@@ -159,14 +159,17 @@ impl Counts {
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Counts { bounded, gap, unbounded, impossible, other } = self;
-        write!(f, "that {} hold", number_of(*bounded, "action"))?;
+        let hold = |count: usize| if count == 1 { "holds" } else { "hold" };
+        write!(f, "that {} {}", number_of(*bounded, "action"), hold(*bounded))?;
         if *bounded > 0 {
             // In tenths of a percent, rounded up.
             let percent = (1000.0 * gap - 0.01).ceil().max(0.0) / 10.0;
-            write!(f, " and cost at most {percent}% more than any that does")?;
+            let cost = if *bounded == 1 { "costs" } else { "cost" };
+            write!(f, " and {cost} at most {percent}% more than any that does")?;
         }
         if *unbounded > 0 {
-            write!(f, ", that {} hold, without a statement about the cost", number_of(*unbounded, "action"))?;
+            let holding = format!("{} {}", number_of(*unbounded, "action"), hold(*unbounded));
+            write!(f, ", that {holding}, without a statement about the cost")?;
         }
         let people = if *impossible == 1 { "person has" } else { "people have" };
         write!(f, ", that {impossible} {people} none, and what is said of {other} more")

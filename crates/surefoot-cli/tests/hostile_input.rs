@@ -71,7 +71,7 @@ fn control_sequences_of_cells_and_names_do_not_reach_the_terminal() {
     assert!(recourse("line.csv").contains("`1\\nsurefoot: all is well` is no number"));
     assert!(said(&["validate", "problem.toml", "cell.csv"]).contains("line 2: `\\u{1b}[31mRED"));
     let attacked = said(&["attack", "problem.toml", "id.csv", "id_action.csv"]);
-    assert!(attacked.contains("The action of a\\u{1b}[2Jb\\u{202e} breaks"), "{attacked}");
+    assert!(attacked.contains("The action of a\\u{1b}[2Jb\\u{202e} fails"), "{attacked}");
     let certified = said(&["certify", "problem.toml", "id.csv", "id_action.csv"]);
     assert!(certified.contains("The action of a\\u{1b}[2Jb\\u{202e} breaks"), "{certified}");
     said(&["certify", "problem.toml", "id.csv", "other.csv"]);

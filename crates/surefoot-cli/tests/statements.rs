@@ -81,7 +81,7 @@ fn breaks_that_fill_much_of_the_ball_are_reported() {
             assert_eq!(run.status.code(), Some(1), "{case}: {}", text(&run.stderr));
             text(&run.stdout)
         };
-        assert!(run("certify").contains(" 1 do not"), "{case}");
+        assert!(run("certify").contains(" 1 does not"), "{case}");
         let said = run("attack");
         assert!(said.contains("1 action: 1 is broken"), "{case}: {said}");
     }

@@ -70,7 +70,7 @@ pub enum InfeasibleReason {
 /// Why an individual cannot take an action, wherever it comes from; nothing if they can.
 ///
 /// ```
-/// use surefoot::{Action, Change, Classifier, Feature, Features, Problem, infeasible};
+/// use surefoot::{Action, Change, Classifier, Feature, Features, Problem, infeasibility};
 ///
 /// let income = Feature::new("income").scaling(3000.0, 1500.0).limits(0.0, 9000.0).change(Change::Increase);
 /// let problem = Problem::new(Features::new(vec![income])?, Classifier::linear(vec![1.0], 0.0, 0.5)?)?;
