@@ -71,7 +71,16 @@ income by up to 150. That is proven, as is that nothing cheaper would do.
     given = _tables.prepare(people, problem.features, id)
     with _progress.bar(progress, _count(given.source), "people") as update:
         native = _engine.recourse(
-            problem._native, given.source, given.ids, given.id, method, gap, evaluations, options, explain, update
+            problem._native,
+            given.source,
+            given.ids,
+            given.id,
+            method,
+            gap,
+            evaluations,
+            options,
+            explain,
+            update,
         )
     index = given.index
     if index is not None and options > 1:

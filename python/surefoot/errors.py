@@ -5,7 +5,7 @@
 ...     sf.Problem([sf.Feature("age", std=-1)], sf.Classifier.linear([1.0]), epsilon=0.1)
 ... except sf.FeatureError as error:
 ...     print(error)
-feature `age`: the standard deviation is -1; it must be positive, between 1e-100 and 1e100 (drop a constant feature, or use 1; for numbers beyond choose another unit)
+feature `age`: the standard deviation is -1.0; it must be positive, between 1e-100 and 1e100 (drop a constant feature, or use 1; for numbers beyond choose another unit)
 
 That nobody can do anything is an answer (``status == "impossible"``) and not an error.
 """
