@@ -10,12 +10,12 @@ fmt:
 # Licences, sources and duplicates of dependencies by deny.toml, without advisories: their database
 # cannot be had without a connection to GitHub.
 TOOLS = target/tools
+CARGO_DENY = 0.20.2
 lint: $(TOOLS)/cargo-deny-$(CARGO_DENY)
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(TOOLS)/bin/cargo-deny --locked check bans licenses sources
 
 # Little optimised: it runs for seconds, and compiling it otherwise takes minutes.
-CARGO_DENY = 0.20.2
 $(TOOLS)/cargo-deny-$(CARGO_DENY):
 	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
 	cargo install --quiet --locked --no-default-features cargo-deny --version $(CARGO_DENY) --root $(TOOLS)
