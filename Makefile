@@ -2,6 +2,8 @@
 
 .PHONY: test fmt lint unit docs demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency
 
+PYTHON ?= python3
+
 test: fmt lint unit docs demo python
 
 fmt:
@@ -14,6 +16,7 @@ CARGO_DENY = 0.20.2
 lint: $(TOOLS)/cargo-deny-$(CARGO_DENY)
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(TOOLS)/bin/cargo-deny --locked check bans licenses sources
+	$(PYTHON) .ci/module_order.py
 
 # Little optimised: it runs for seconds, and compiling it otherwise takes minutes.
 $(TOOLS)/cargo-deny-$(CARGO_DENY):
@@ -35,7 +38,6 @@ demo: unit
 
 # The Python package: its wheel, built with the profile of the tests (`pip install .` takes
 # that of releases), installed into an environment of its own and tested there.
-PYTHON ?= python3
 VENV = target/python
 python: unit wheel
 	$(VENV)/bin/ruff format --check python examples/python benches

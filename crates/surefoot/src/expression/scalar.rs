@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use crate::network::sigmoid;
+use crate::network::{Activation, Lanes, sigmoid};
 
 /// A kind of number: a double, one for each of several individuals, or either with its
 /// derivative.
@@ -175,5 +175,47 @@ impl<T: Scalar> Scalar for Dual<T> {
     }
     fn guarded(self, factor: Self) -> Self {
         self * factor
+    }
+}
+
+impl Scalar for Lanes {
+    fn constant(value: f64) -> Lanes {
+        Lanes::splat(value)
+    }
+    fn exp(self) -> Lanes {
+        self.map(f64::exp)
+    }
+    fn log(self) -> Lanes {
+        self.map(f64::ln)
+    }
+    fn sqrt(self) -> Lanes {
+        self.map(f64::sqrt)
+    }
+    fn tanh(self) -> Lanes {
+        self.activated(Activation::Tanh)
+    }
+    fn sigmoid(self) -> Lanes {
+        self.activated(Activation::Sigmoid)
+    }
+    fn abs(self) -> Lanes {
+        self.map(f64::abs)
+    }
+    fn power(self, exponent: Lanes) -> Lanes {
+        if exponent == Lanes::splat(2.0) {
+            return self * self;
+        }
+        self.zip(exponent, f64::powf)
+    }
+    fn sign(self) -> Lanes {
+        self.map(Scalar::sign)
+    }
+    fn at_most(self, other: Lanes) -> Lanes {
+        self.zip(other, Scalar::at_most)
+    }
+    fn blend(self, left: Lanes, right: Lanes) -> Lanes {
+        Lanes::from_fn(|l| self.0[l].blend(left.0[l], right.0[l]))
+    }
+    fn guarded(self, factor: Lanes) -> Lanes {
+        self.zip(factor, Scalar::guarded)
     }
 }

@@ -8,7 +8,6 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::Activation;
 use super::kernel;
-use crate::expression::Scalar;
 
 /// How many individuals are worked on together: two AVX-512 registers, four of AVX2.
 pub const LANES: usize = 16;
@@ -53,7 +52,7 @@ impl Lanes {
         Lanes(self.0.map(|x| x as f32))
     }
 
-    fn activated(mut self, activation: Activation) -> Self {
+    pub(crate) fn activated(mut self, activation: Activation) -> Self {
         kernel::activate(activation, std::slice::from_mut(&mut self));
         self
     }
@@ -91,47 +90,5 @@ impl Div for Lanes {
     type Output = Lanes;
     fn div(self, other: Lanes) -> Lanes {
         self.zip(other, |a, b| a / b)
-    }
-}
-
-impl Scalar for Lanes {
-    fn constant(value: f64) -> Lanes {
-        Lanes::splat(value)
-    }
-    fn exp(self) -> Lanes {
-        self.map(f64::exp)
-    }
-    fn log(self) -> Lanes {
-        self.map(f64::ln)
-    }
-    fn sqrt(self) -> Lanes {
-        self.map(f64::sqrt)
-    }
-    fn tanh(self) -> Lanes {
-        self.activated(Activation::Tanh)
-    }
-    fn sigmoid(self) -> Lanes {
-        self.activated(Activation::Sigmoid)
-    }
-    fn abs(self) -> Lanes {
-        self.map(f64::abs)
-    }
-    fn power(self, exponent: Lanes) -> Lanes {
-        if exponent == Lanes::splat(2.0) {
-            return self * self;
-        }
-        self.zip(exponent, f64::powf)
-    }
-    fn sign(self) -> Lanes {
-        self.map(Scalar::sign)
-    }
-    fn at_most(self, other: Lanes) -> Lanes {
-        self.zip(other, Scalar::at_most)
-    }
-    fn blend(self, left: Lanes, right: Lanes) -> Lanes {
-        Lanes::from_fn(|l| self.0[l].blend(left.0[l], right.0[l]))
-    }
-    fn guarded(self, factor: Lanes) -> Lanes {
-        self.zip(factor, Scalar::guarded)
     }
 }
