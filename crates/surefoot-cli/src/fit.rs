@@ -252,8 +252,12 @@ fn report(options: &Options, fitted: &Fitted, features: &Features, people: usize
         column.set_cell_alignment(CellAlignment::Right);
     }
     let on = if options.held_out == 0.0 { "the rows that they were fitted to" } else { "rows held out" };
+    let fitted_to = match options.shape {
+        Kind::Network if options.held_out > 0.0 => format!("those of {people} people who are not held out"),
+        _ => format!("{people} people"),
+    };
     let mut text = format!(
-        "{table}\nFitted to {people} people. Explained: the share of the variance on {on} (R squared); \
+        "{table}\nFitted to {fitted_to}. Explained: the share of the variance on {on} (R squared); \
          unexplained: one standard deviation, in the feature's own units.\n"
     );
     for warning in fitted.equations.iter().flat_map(|equation| &equation.warnings) {

@@ -28,7 +28,7 @@ use clap::{Parser, Subcommand};
 
 /// Recourse that still works if circumstances shift a little, with proof.
 #[derive(Parser)]
-#[command(name = "surefoot", version, about)]
+#[command(name = "surefoot", version)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -340,8 +340,8 @@ pub fn describe_missing(problem: &Problem, about: &AboutProblem, person: &AboutP
 pub fn describe_theory_summary(summary: &Summary) -> String {
     let Summary { favourable, found, impossible, undecided, exists, does_not_exist, unknown, .. } = summary;
     let mut text = format!(
-        "{} people: {favourable} are treated favourably already; without uncertainty {found} have an action, \
-         {impossible} provably none; {undecided} could not be decided.\nRobust recourse exists for {exists}, \
+        "People: {}. Treated favourably already: {favourable}. Without uncertainty {found} of the others have an \
+         action, {impossible} provably none; {undecided} could not be decided.\nRobust recourse exists for {exists}, \
          does not exist for {does_not_exist}, and is not known for {unknown}.\n",
         summary.people()
     );

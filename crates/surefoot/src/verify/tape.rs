@@ -1,8 +1,8 @@
 //! The margin as a list of scalar operations.
 //!
 //! The composed [`Graph`] of an individual's margin is written out: every unit of every network
-//! is a node of its own, so that nothing but four kinds of nodes must be understood to follow a
-//! check.
+//! is a node of its own, so that a reader who knows the few kinds of nodes can follow a
+//! verification.
 
 use super::unit::value;
 use crate::graph::{AffineForm, Graph, Implicit, Operation, Unit};
