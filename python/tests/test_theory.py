@@ -43,7 +43,7 @@ def test_statements_by_hand(alone: sf.Problem) -> None:
     assert first["breaks_with"] == "income 0.0015 lower"
     assert "Robust recourse costs at most 1.25 times as much" in first["text"]
     assert str(stated) == stated.text
-    assert "2 people: 1 are treated favourably already" in stated.text
+    assert "People: 2. Treated favourably already: 1." in stated.text
 
 
 def test_without_people(alone: sf.Problem) -> None:

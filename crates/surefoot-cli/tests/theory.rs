@@ -104,7 +104,7 @@ fn a_table_by_hand() {
         "{said}"
     );
     assert!(
-        said.contains("5 people: 1 are treated favourably already; without uncertainty 4 have an action"),
+        said.contains("People: 5. Treated favourably already: 1. Without uncertainty 4 of the others have an action"),
         "{said}"
     );
     assert!(
