@@ -108,22 +108,49 @@ fn largest(Reach { possible, impossible }: Reach) -> String {
             "There is no action, not even one that works only if nothing shifts (proven).".into()
         }
         (None, Some(impossible)) => format!(
-            "There is no action for shifts of {impossible:.4} standard deviations or more (proven). Whether there \
-             is one for smaller shifts, or for none, could not be decided; more --evaluations may."
+            "There is no action for shifts of {} standard deviations or more (proven). Whether there is one for \
+             smaller shifts, or for none, could not be decided.",
+            rounded_up(impossible)
         ),
         (None, None) => {
-            "Whether there is an action, even one that works only if nothing shifts, could not be \
-                         decided; more --evaluations may."
+            "Whether there is an action, even one that works only if nothing shifts, could not be decided."
                 .into()
         }
         (Some(possible), Some(impossible)) => format!(
-            "There is an action that holds for shifts of up to {possible:.4} standard deviations (proven), and \
-             none for {impossible:.4} (proven)."
+            "There is an action that holds for shifts of up to {} standard deviations (proven), and none for {} \
+             (proven).",
+            rounded_down(possible),
+            rounded_up(impossible)
         ),
         (Some(possible), None) => format!(
-            "There is an action that holds for shifts of up to {possible:.4} standard deviations (proven); of \
-             larger ones nothing could be proven."
+            "There is an action that holds for shifts of up to {} standard deviations (proven); whether there is one \
+             for larger ones is not known.",
+            rounded_down(possible)
         ),
+    }
+}
+
+/// A size to four digits, not larger than it is.
+fn rounded_down(size: f64) -> String {
+    rounded(size, f64::floor)
+}
+
+/// A size to four digits, not smaller than it is.
+fn rounded_up(size: f64) -> String {
+    rounded(size, f64::ceil)
+}
+
+fn rounded(size: f64, round: fn(f64) -> f64) -> String {
+    if size == 0.0 {
+        return "0".into();
+    }
+    let unit = 10f64.powi(size.log10().floor() as i32 - 3);
+    let rounded = round(size / unit) * unit;
+    if (1e-4..1e6).contains(&rounded) {
+        let digits = (3 - size.log10().floor() as i32).max(0) as usize;
+        format!("{rounded:.digits$}")
+    } else {
+        format!("{rounded:.3e}")
     }
 }
 

@@ -162,8 +162,8 @@ impl fmt::Display for Counts {
         let hold = |count: usize| if count == 1 { "holds" } else { "hold" };
         write!(f, "that {} {}", number_of(*bounded, "action"), hold(*bounded))?;
         if *bounded > 0 {
-            // In tenths of a percent, rounded up.
-            let percent = (1000.0 * gap - 0.01).ceil().max(0.0) / 10.0;
+            // In tenths of a percent, rounded up; exact answers differ by rounding alone.
+            let percent = if *gap <= 1e-6 { 1e-4 } else { (1000.0 * gap).ceil() / 10.0 };
             let cost = if *bounded == 1 { "costs" } else { "cost" };
             write!(f, " and {cost} at most {percent}% more than any that does")?;
         }

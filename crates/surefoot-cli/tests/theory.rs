@@ -104,7 +104,9 @@ fn a_table_by_hand() {
         "{said}"
     );
     assert!(
-        said.contains("People: 5. Treated favourably already: 1. Without uncertainty 4 of the others have an action"),
+        said.contains(
+            "People: 5. Treated favourably already: 1. Without uncertainty 4 of the others have an action"
+        ),
         "{said}"
     );
     assert!(

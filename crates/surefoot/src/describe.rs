@@ -57,9 +57,6 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
             let action = describe_action(problem, individual, &candidate.action)?;
             format!("{action} It withstood the shifts that were tried. That it works is not proven.")
         }
-        Outcome::Impossible(shortfall) if shortfall.missing == f64::INFINITY => {
-            format!("There is no feasible action: {shortfall}.")
-        }
         Outcome::Impossible(_) if problem.epsilon() > 0.0 => {
             "There is no feasible action that would still work if circumstances shift a little.".into()
         }
@@ -253,6 +250,9 @@ fn reach(problem: &Problem) -> String {
 
 /// What is proven of the cost.
 fn proven(recourse: &Recourse) -> String {
+    if recourse.cost_bound <= 0.0 {
+        return "That is proven; whether something cheaper would do is not known.".into();
+    }
     // In tenths of a percent, rounded up; less than a thousandth of one is rounding.
     let tenths = (1000.0 * (1.0 - recourse.cost_bound / recourse.cost) - 0.01).ceil();
     let cheaper = if tenths > 0.0 {

@@ -94,9 +94,7 @@ pub enum Error {
     )]
     ForbiddenEverything,
     /// A method that does not know whole values or constraints.
-    #[error(
-        "this method does not know all of the problem: {what}; the default method does (`recourse`, `Complete`)"
-    )]
+    #[error("this method does not know all of the problem: {what}; choose the method `auto`, which does")]
     NotContinuous { what: String },
     /// A name that is not among the features.
     #[error("`{feature}` is no feature; there are {}", quoted(known))]
@@ -249,7 +247,7 @@ pub enum Error {
     #[error("the threshold is {threshold}; it must lie strictly between 0 and 1")]
     Threshold { threshold: f64 },
     /// A method for linear classifiers given another.
-    #[error("this method needs a linear classifier; for networks there is Algorithm 1, `Descent`")]
+    #[error("this method needs a linear classifier; choose the method `auto` or `complete` for others")]
     ClassifierNotLinear,
     /// A method for linear causal models given another.
     #[error("this method needs linear equations, and that of `{feature}` is not; fit a linear one")]

@@ -240,6 +240,12 @@ impl Expression {
         self.fold(&mut Canonical, &name)
     }
 
+    /// Whether it has a finite value for all finite inputs of moderate size, as far as its operations tell: no roots,
+    /// logarithms or exponentials, and no divisions or powers but by constants.
+    pub fn is_total(&self) -> bool {
+        self.root.is_total()
+    }
+
     /// Its derivative in one slot.
     pub fn derivative<T: Scalar>(&self, slot: usize, input: &impl Fn(usize) -> T) -> T {
         let slope = |i| T::constant(if i == slot { 1.0 } else { 0.0 });
@@ -276,6 +282,28 @@ impl Expression {
 }
 
 impl Node {
+    fn is_total(&self) -> bool {
+        match self {
+            Node::Number(_) | Node::Input(_) => true,
+            Node::Negate(inner) => inner.is_total(),
+            Node::Apply { function, argument, .. } => {
+                matches!(function, Function::Tanh | Function::Sigmoid | Function::Abs) && argument.is_total()
+            }
+            Node::Combine { operator, left, right, .. } => {
+                let constant = match **right {
+                    Node::Number(value) => Some(value),
+                    _ => None,
+                };
+                let is_total = match operator {
+                    Operator::Divide => constant.is_some_and(|value| value != 0.0),
+                    Operator::Power => constant.is_some_and(|value| value >= 0.0 && value.fract() == 0.0),
+                    _ => true,
+                };
+                is_total && left.is_total() && right.is_total()
+            }
+        }
+    }
+
     fn evaluate<T: Scalar>(&self, input: &impl Fn(usize) -> T) -> T {
         match self {
             Node::Number(value) => T::constant(*value),

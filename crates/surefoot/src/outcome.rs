@@ -150,7 +150,7 @@ impl UndecidedReason {
             Self::Rounding => (
                 "what the best feasible action achieves in its worst case is within rounding of the decision \
                  boundary, or less than the safety asked for",
-                "a smaller epsilon, or a smaller safety, may decide it",
+                "a smaller epsilon, if it is not zero, or a smaller safety may decide it",
             ),
             Self::Overflow => (
                 "numbers so large or so small meet here that they overflow or vanish",
@@ -232,7 +232,8 @@ impl fmt::Display for Undecided {
         f.write_str(cause)?;
         // Where no action could be evaluated there is no margin to speak of.
         if self.margin.is_finite() && self.reason != UndecidedReason::Overflow {
-            write!(f, "; the best action so far has a margin of {:.3e}", self.margin)?;
+            // Without the sign of a negative zero.
+            write!(f, "; the best action so far has a margin of {:.3e}", self.margin + 0.0)?;
             match self.reason {
                 UndecidedReason::Rounding => write!(f, ", and {:.3e} is required", self.required)?,
                 _ => write!(f, " in the worst case that was found")?,

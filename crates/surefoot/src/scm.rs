@@ -231,6 +231,11 @@ impl Scm {
         (0..self.nodes.len()).filter(|&i| !self.nodes[i].mechanism.is_additive()).collect()
     }
 
+    /// The features whose equations may be undefined somewhere.
+    pub(crate) fn partial(&self) -> Vec<usize> {
+        (0..self.nodes.len()).filter(|&i| !self.nodes[i].mechanism.is_total()).collect()
+    }
+
     fn name(&self, i: usize) -> String {
         self.features.feature(i).name.clone()
     }

@@ -48,7 +48,7 @@ pub fn describe_theory(problem: &Problem, about: &AboutProblem) -> String {
     };
     text += &match &about.fragility[..] {
         [] => "Fragility: every minimum-cost action breaks under perturbations of any size, however small \
-               (Theorem 1).\n  It rests on relative actions, additive noise, a cost that grows with every \
+               (Theorem 1).\n  It rests on relative actions, additive noise, equations that are defined everywhere, a cost that grows with every \
                change, and that every smaller change is feasible.\n"
             .into(),
         unmet => {
@@ -115,6 +115,10 @@ pub fn describe_unmet(problem: &Problem, unmet: &Unmet) -> String {
         },
         Unmet::AdditiveNoise(features) => {
             format!("needs noise that is added, and that of {} is not", names(features))
+        }
+        Unmet::DefinedEverywhere(features) => {
+            let that = if features.len() == 1 { "that" } else { "those" };
+            format!("needs equations that are defined everywhere, and {that} of {} may not be", names(features))
         }
         Unmet::RelativeActions => {
             "needs relative actions (\"raise by\"), and those of this problem are absolute (\"reach\")".into()

@@ -29,7 +29,7 @@ use ndarray::Array2;
 use super::Settings;
 use crate::action::{feasible_change, intervention_sets};
 use crate::margin::counterfactual;
-use crate::outcome::{Outcome, Recourse, Shortfall, Undecided};
+use crate::outcome::{Outcome, Recourse, Shortfall, Undecided, UndecidedReason};
 use crate::{Action, ActionKind, Constraint, Cost, Error, Feature, Problem, Result};
 
 /// The exact solver, prepared once for a problem and used for any number of individuals.
@@ -249,8 +249,20 @@ impl<'p> Exact<'p> {
             Some(outcome) if is_open(&outcome) => self.solve_constrained(individual, score)?,
             outcome => outcome,
         };
-        if let Some(outcome) = outcome {
-            return Ok((outcome, 0));
+        match outcome {
+            // An action that is far from the boundary is not undecided by rounding: gains so small that their signs
+            // are in doubt leave the closed form open.
+            Some(Outcome::Undecided(open))
+                if open.reason == UndecidedReason::Rounding && open.margin < -open.required =>
+            {
+                if let Ok(proof) = self.complete().and_then(|complete| complete.prove(individual)) {
+                    return Ok((proof.outcome, proof.evaluations));
+                }
+                let reason = UndecidedReason::Distance;
+                return Ok((Outcome::Undecided(Undecided { reason, ..open }), 0));
+            }
+            Some(outcome) => return Ok((outcome, 0)),
+            None => {}
         }
         let proof = self.complete()?.prove(individual)?;
         Ok((proof.outcome, proof.evaluations))

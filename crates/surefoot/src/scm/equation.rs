@@ -46,6 +46,11 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     /// Whether it is a function of the parents plus a multiple of the noise.
     fn is_additive(&self) -> bool;
 
+    /// Whether it is defined for all parents and all noise.
+    fn is_total(&self) -> bool {
+        true
+    }
+
     /// The coefficients of the parents, if it is linear with additive noise.
     fn coefficients(&self) -> Option<Vec<f64>>;
 

@@ -276,6 +276,10 @@ impl Mechanism for Formula {
         self.is_additive
     }
 
+    fn is_total(&self) -> bool {
+        self.expression.is_total()
+    }
+
     fn coefficients(&self) -> Option<Vec<f64>> {
         if !self.is_additive() {
             return None;

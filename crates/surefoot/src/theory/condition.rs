@@ -12,6 +12,8 @@ pub enum Unmet {
     LinearEquations(Vec<usize>),
     /// The noise of these features is not additive.
     AdditiveNoise(Vec<usize>),
+    /// The equations of these features may be undefined somewhere, so that perturbations there concern nobody.
+    DefinedEverywhere(Vec<usize>),
     /// Actions are absolute.
     RelativeActions,
     /// Actions change these features by whole numbers or from one category to another.
@@ -50,6 +52,12 @@ impl Conditions<'_> {
     pub fn additive(&self) -> Vec<Unmet> {
         let features = self.0.scm().map(|scm| scm.nonadditive()).unwrap_or_default();
         named(features, Unmet::AdditiveNoise).into_iter().collect()
+    }
+
+    /// Equations that are defined everywhere.
+    pub fn defined(&self) -> Vec<Unmet> {
+        let features = self.0.scm().map(|scm| scm.partial()).unwrap_or_default();
+        named(features, Unmet::DefinedEverywhere).into_iter().collect()
     }
 
     /// Actions of any size.

@@ -84,6 +84,7 @@ impl AboutProblem {
             fragility: [
                 conditions.relative(),
                 conditions.additive(),
+                conditions.defined(),
                 conditions.real(),
                 conditions.unconstrained(),
                 followers,
