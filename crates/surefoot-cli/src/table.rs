@@ -34,7 +34,7 @@ pub const BATCH_ROWS: usize = 8192;
 /// Cells that are held in memory at a time: a batch of a table with many columns has fewer rows.
 const BATCH_CELLS: usize = 512 * BATCH_ROWS;
 
-/// Rows that are held in memory at a time, of a table of which so many columns are read.
+/// The number of rows that are held in memory at a time, given the number of columns that are read.
 fn batch_rows(columns: usize) -> usize {
     (BATCH_CELLS / columns.max(1)).clamp(1, BATCH_ROWS)
 }

@@ -129,7 +129,7 @@ pub fn verify_file(problem: &Problem, path: &Path) -> Result<CommandOutput> {
 struct Counts {
     /// Actions that hold, with a bound on the cost of any that does.
     bounded: usize,
-    /// By how much one of these may be dearer than need be, as a share: the most.
+    /// The largest relative gap between the cost of one of these and its bound.
     gap: f64,
     /// Actions that hold; of their cost nothing is stated.
     unbounded: usize,

@@ -47,7 +47,7 @@ pub(crate) fn log_uniform(random: &mut ChaCha8Rng, low: f64, high: f64) -> f64 {
     random.random_range(low.ln()..high.ln()).exp()
 }
 
-/// The same number with so many significant digits.
+/// A number rounded to a number of significant digits.
 pub(crate) fn digits(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits - 1).parse().unwrap()
 }

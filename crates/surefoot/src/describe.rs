@@ -155,7 +155,7 @@ pub fn describe_shift(problem: &Problem, perturbation: &[f64]) -> Result<String>
     Ok(if shifts.is_empty() { "nothing".into() } else { join(&shifts, "and") })
 }
 
-/// What becomes of one feature of an action, which is rounded as it is told.
+/// The sentence on one feature of an action. The change is rounded to what the sentence says.
 fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize) -> String {
     let (i, change) = (action.features[place], action.change[place]);
     let feature = problem.features().feature(i);
@@ -201,18 +201,23 @@ fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize
     }
 }
 
-/// Whether an action meets every constraint with another change of one feature.
+/// Whether an action with another change of one feature meets every requirement and scores at least as high.
+///
+/// A requirement may force a change that lowers the score. Rounding such a change away from zero would undo what is
+/// proven of the action: of a linear problem the worst case falls as the score does.
 fn meets(problem: &Problem, individual: &[f64], action: &Action, place: usize, change: f64) -> bool {
     if problem.requirements().is_empty() {
         return true;
     }
+    let reached = |action: &Action| counterfactual(problem, individual, action, &vec![0.0; individual.len()]);
     let mut other = action.clone();
     other.change[place] = change;
-    let reached = counterfactual(problem, individual, &other, &vec![0.0; individual.len()]);
-    reached.is_ok_and(|reached| problem.is_met(individual, &reached))
+    let (Ok(before), Ok(after)) = (reached(action), reached(&other)) else { return false };
+    let score = |reached: &[f64]| problem.classifier().score(reached);
+    problem.is_met(individual, &after) && score(&after) >= score(&before)
 }
 
-/// With so many decimals, without trailing zeros.
+/// A number with a number of decimals, without trailing zeros.
 fn fixed(value: f64, decimals: usize) -> String {
     trimmed(format!("{value:.decimals$}"))
 }

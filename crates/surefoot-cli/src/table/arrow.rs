@@ -97,7 +97,7 @@ pub struct Batches {
     source: Source,
     /// The columns that are read, in ascending order.
     wanted: Vec<usize>,
-    /// What is left of a batch that is larger than ours are.
+    /// The rest of a batch of the file that is larger than the batches of this reader.
     rest: Option<Record>,
     max_cell: usize,
 }

@@ -16,7 +16,7 @@ pub struct Csv {
 
 impl Csv {
     pub fn open(path: &Path, input: Input) -> Result<Self> {
-        // Rows of another length are told by us, with their line.
+        // This reader reports rows of another length itself, with their line.
         let mut reader = csv::ReaderBuilder::new()
             .flexible(true)
             .buffer_capacity(1 << 17)

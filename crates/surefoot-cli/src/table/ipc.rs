@@ -278,7 +278,7 @@ impl Ipc {
         self.input.read_exact(bytes)
     }
 
-    /// Some bytes of the input, which must have so many.
+    /// A slice of the input; an error if the input is too short.
     fn bytes(&mut self, start: u64, length: u64) -> io::Result<Vec<u8>> {
         if start.checked_add(length).is_none_or(|end| end > self.length) {
             return Err(io::ErrorKind::UnexpectedEof.into());

@@ -46,7 +46,7 @@ pub fn check(
     let columns: HashSet<&String> = table.columns().iter().collect();
     let absent: Vec<&String> = names.iter().filter(|name| !columns.contains(name)).collect();
     if let [_, _, ..] = absent[..] {
-        // One is told, with the nearest name, when it is asked for.
+        // A single missing column is reported by `select`, with the nearest name.
         for name in absent {
             checked.add(format!("there is no column `{name}`"), None);
         }

@@ -1,4 +1,4 @@
-//! An action that is said to hold is feasible, costs what is stated, holds, and is told as it is.
+//! Checks of an action that was found: it is feasible, costs what is stated, holds, and so does the action in words.
 
 use surefoot::margin::counterfactual;
 use surefoot::outcome::Recourse;
