@@ -7,22 +7,12 @@
 //! arithmetic and for what a computer makes of it. A bound that is infinite or not a number
 //! states nothing.
 
-mod affine;
-mod curvature;
-mod jet;
-mod quadratic;
-mod region;
 #[cfg(test)]
 mod tests;
 
 use ndarray::Array2;
 
-pub(crate) use affine::{Affine, Plane};
-pub(crate) use curvature::Curvature;
-pub(crate) use jet::{Jet, Jets, Order};
-pub(crate) use quadratic::Quadratic;
-pub(crate) use region::Region;
-
+use crate::graph::{Affine, Bounded, Jets, Region};
 use crate::margin::{Composer, Coordinates};
 use crate::{Action, Error, Problem, Result};
 
@@ -73,7 +63,7 @@ pub fn in_perturbation(
             }
         }
     }
-    let mut planes = planes(problem, &Affine::default().bound(&graph, &region), &region);
+    let mut planes = planes(problem, &Affine::default().bound(&graph, &region));
     planes.linear = coordinates.of_gradient(&planes.linear);
     Ok(planes)
 }
@@ -97,7 +87,7 @@ pub fn in_action(
     check(individual.len(), perturbation, perturbation)?;
     let graph = composer.in_change(perturbation);
     let region = Region::cuboid(between.0.to_vec(), between.1.to_vec());
-    Ok(planes(problem, &Affine::default().bound(&graph, &region), &region))
+    Ok(planes(problem, &Affine::default().bound(&graph, &region)))
 }
 
 /// A matrix M such that the Hessian of the margin in the perturbation is nowhere below M, over
@@ -114,9 +104,9 @@ pub fn curvature(problem: &Problem, individual: &[f64], action: &Action) -> Resu
     let (kind, radius) = composer.ball();
     let region = Region::ball(kind, graph.inputs, radius * (1.0 + 1e-12));
     let mut affine = Affine::default();
-    affine.bound(&graph, &region);
+    let bounded = affine.bound(&graph, &region);
     let origin = vec![0.0; graph.inputs];
-    let bound = Curvature::bound(&graph, &region, &origin, &affine, &mut Jets::default(), false);
+    let bound = bounded.curvature(&origin, &mut Jets::default(), false);
     let n = graph.inputs;
     let weights = coordinates.of_gradient(&vec![1.0; n]);
     let entry = |matrix: &[f64], i: usize, j: usize| matrix[i * n + j] * weights[i] * weights[j];
@@ -127,7 +117,8 @@ pub fn curvature(problem: &Problem, individual: &[f64], action: &Action) -> Resu
 /// what that may be off by, as a share, and amplified by what follows.
 const FOLDED: f64 = 1e-11;
 
-fn planes(problem: &Problem, plane: &Plane, region: &Region) -> Planes {
+fn planes(problem: &Problem, bounded: &Bounded<'_, '_>) -> Planes {
+    let plane = &bounded.plane;
     let number = |x: f64, otherwise: f64| if x.is_nan() { otherwise } else { x };
     // Sums are accounted for as they are made.
     let linear = problem.classifier().coefficients().is_ok()
@@ -137,8 +128,8 @@ fn planes(problem: &Problem, plane: &Plane, region: &Region) -> Planes {
         linear: plane.linear.clone(),
         constant: plane.constant,
         error: plane.error + room,
-        lower: number(plane.lower(region) - room, f64::NEG_INFINITY),
-        upper: number(plane.upper(region) + room, f64::INFINITY),
+        lower: number(bounded.lower() - room, f64::NEG_INFINITY),
+        upper: number(bounded.upper() + room, f64::INFINITY),
     }
 }
 

@@ -5,45 +5,44 @@
 //! of the threshold, so that favourable means a score of at least 0. Inputs are
 //! standardised.
 
+mod linear;
+mod model;
+mod network;
+
+pub use model::Model;
+pub(crate) use model::{Blocks, Precision};
+
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::digest::Digest;
 use crate::graph::{AffineForm, Builder};
 use crate::magnitude::is_moderate;
-use crate::network::{Lanes, Network, SingleWorkspace, Workspace, logit, sigmoid};
+use crate::network::{Lanes, Network, logit, sigmoid};
 use crate::{Error, Features, Result};
+use linear::Linear;
+use model::Shared;
+use network::NetworkModel;
 
-/// A model that decides on people.
-#[derive(Clone, Debug, PartialEq)]
+/// A model that decides on people, with the threshold from which on it is favourable.
+#[derive(Clone, Debug)]
 pub struct Classifier {
-    model: Model,
+    model: Shared,
     threshold: f64,
     offset: f64,
 }
 
-/// How exactly a block of individuals is evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Precision {
-    /// In doubles.
-    Double,
-    /// Network classifiers in floats: twice as fast, good for finding the way but not for
-    /// deciding anything.
-    Single,
-}
-
-/// What the evaluation of a classifier on a block of individuals leaves behind.
-#[derive(Clone, Debug)]
-pub(crate) enum ClassifierTape {
-    Linear,
-    Network(Workspace),
-    SingleNetwork(SingleWorkspace),
-}
-
-/// The kinds of model a [`Classifier`] can hold.
-#[derive(Clone, Debug, PartialEq)]
-enum Model {
-    Linear { weights: Vec<f64>, intercept: f64 },
-    Network(Network),
+/// Two classifiers are equal if they have the same threshold and their models the same numbers.
+impl PartialEq for Classifier {
+    fn eq(&self, other: &Self) -> bool {
+        let hash = |classifier: &Self| {
+            let mut digest = Digest::new();
+            classifier.digest(&mut digest);
+            digest.hash()
+        };
+        Arc::ptr_eq(&self.model.0, &other.model.0) && self.threshold == other.threshold
+            || hash(self) == hash(other)
+    }
 }
 
 impl Classifier {
@@ -53,7 +52,7 @@ impl Classifier {
         if let Some(&value) = weights.iter().chain([&intercept]).find(|v| !is_moderate(**v)) {
             return Err(Error::ClassifierNumber { value });
         }
-        Self::new(Model::Linear { weights, intercept }, threshold)
+        Self::with_model(Linear::new(weights, intercept), threshold)
     }
 
     /// The same over features in people's own units.
@@ -79,7 +78,7 @@ impl Classifier {
         if let [layer] = network.layers() {
             return Self::linear(layer.weight.row(0).to_vec(), layer.bias[0], threshold);
         }
-        Self::new(Model::Network(network), threshold)
+        Self::with_model(NetworkModel(Arc::new(network)), threshold)
     }
 
     /// A classifier from an ONNX file, as skl2onnx and PyTorch write them; see
@@ -88,7 +87,12 @@ impl Classifier {
         Self::network(Network::read_onnx(path)?, threshold)
     }
 
-    fn new(model: Model, threshold: f64) -> Result<Self> {
+    /// A classifier with a model of any kind, over standardised features.
+    pub fn with_model(model: impl Model + 'static, threshold: f64) -> Result<Self> {
+        Self::new(Shared(Arc::new(model)), threshold)
+    }
+
+    fn new(model: Shared, threshold: f64) -> Result<Self> {
         let offset = logit(threshold);
         if !(threshold > 0.0 && threshold < 1.0 && offset.is_finite()) {
             return Err(Error::Threshold { threshold });
@@ -103,10 +107,7 @@ impl Classifier {
 
     /// How many features it looks at.
     pub fn inputs(&self) -> usize {
-        match &self.model {
-            Model::Linear { weights, .. } => weights.len(),
-            Model::Network(network) => network.inputs(),
-        }
+        self.model.0.inputs()
     }
 
     /// The probability from which on it is favourable.
@@ -120,13 +121,7 @@ impl Classifier {
     /// Here and below, if `x` is not as long as [`Classifier::inputs`].
     pub fn score(&self, x: &[f64]) -> f64 {
         assert_eq!(x.len(), self.inputs(), "an individual of another width");
-        let logit = match &self.model {
-            Model::Linear { weights, intercept } => {
-                intercept + weights.iter().zip(x).map(|(w, x)| w * x).sum::<f64>()
-            }
-            Model::Network(network) => network.value(x),
-        };
-        logit - self.offset
+        self.model.0.logit(x) - self.offset
     }
 
     /// The score, refused where it is not a finite number.
@@ -137,84 +132,35 @@ impl Classifier {
 
     /// The gradient of the score.
     pub fn gradient(&self, x: &[f64]) -> Vec<f64> {
-        match &self.model {
-            Model::Linear { weights, .. } => weights.clone(),
-            Model::Network(network) => network.gradient(x),
-        }
+        self.model.0.gradient(x)
     }
 
-    pub(crate) fn tape(&self, precision: Precision) -> ClassifierTape {
-        match (&self.model, precision) {
-            (Model::Linear { .. }, _) => ClassifierTape::Linear,
-            (Model::Network(network), Precision::Double) => ClassifierTape::Network(network.workspace()),
-            (Model::Network(network), Precision::Single) => {
-                ClassifierTape::SingleNetwork(network.single_workspace())
-            }
-        }
+    /// Evaluates blocks of individuals.
+    pub(crate) fn blocks(&self, precision: Precision) -> Box<dyn Blocks> {
+        self.model.blocks(precision)
     }
 
     /// The score of a block of individuals.
-    pub(crate) fn score_lanes(&self, x: &[Lanes], tape: &mut ClassifierTape) -> Lanes {
-        let logit = match (&self.model, tape) {
-            (Model::Linear { weights, intercept }, _) => {
-                let terms = weights.iter().zip(x);
-                terms.fold(Lanes::splat(*intercept), |sum, (&w, &x)| sum.zip(x, |sum, x| sum + w * x))
-            }
-            (Model::Network(network), ClassifierTape::Network(workspace)) => network.forward(x, workspace),
-            (Model::Network(network), ClassifierTape::SingleNetwork(single)) => {
-                network.forward_single(x, single)
-            }
-            (Model::Network(_), ClassifierTape::Linear) => unreachable!("the tape of another classifier"),
-        };
-        logit.map(|logit| logit - self.offset)
-    }
-
-    /// The gradient of the score where it was last evaluated.
-    pub(crate) fn gradient_lanes(&self, tape: &mut ClassifierTape, gradient: &mut [Lanes]) {
-        match (&self.model, tape) {
-            (Model::Linear { weights, .. }, _) => {
-                gradient.iter_mut().zip(weights).for_each(|(g, &w)| *g = Lanes::splat(w));
-            }
-            (Model::Network(network), ClassifierTape::Network(workspace)) => {
-                network.backward(workspace, gradient)
-            }
-            (Model::Network(network), ClassifierTape::SingleNetwork(single)) => {
-                network.backward_single(single, gradient);
-            }
-            (Model::Network(_), ClassifierTape::Linear) => unreachable!("the tape of another classifier"),
-        }
+    pub(crate) fn score_lanes(&self, x: &[Lanes], blocks: &mut dyn Blocks) -> Lanes {
+        blocks.logits(x).map(|logit| logit - self.offset)
     }
 
     /// The score as a part of a graph.
     pub(crate) fn compose<'a>(&'a self, graph: &mut Builder<'a>, x: &[AffineForm]) -> AffineForm {
-        let logit = match &self.model {
-            Model::Linear { weights, intercept } => {
-                let terms = weights.iter().zip(x);
-                terms.fold(AffineForm::constant(*intercept), |sum, (&w, x)| sum.plus(w, x))
-            }
-            Model::Network(network) => graph.network(network, x),
-        };
-        logit.shifted(-self.offset)
+        let composed = self.model.0.compose(graph, x);
+        composed.unwrap_or_else(|| graph.operate(&self.model, x.to_vec())).shifted(-self.offset)
     }
 
-    /// What it says, for a hash.
+    /// Adds everything that decides on scores to a digest.
     pub(crate) fn digest(&self, digest: &mut Digest) {
         digest.number(self.threshold);
-        match &self.model {
-            Model::Linear { weights, intercept } => {
-                digest.numbers(weights.iter());
-                digest.number(*intercept);
-            }
-            Model::Network(network) => network.digest(digest),
-        }
+        self.model.0.add_to_digest(digest);
     }
 
     /// Weights and intercept of the score, if it is linear.
     pub fn coefficients(&self) -> Result<(&[f64], f64)> {
-        match &self.model {
-            Model::Linear { weights, intercept } => Ok((weights, intercept - self.offset)),
-            Model::Network(_) => Err(Error::ClassifierNotLinear),
-        }
+        let (weights, intercept) = self.model.0.coefficients().ok_or(Error::ClassifierNotLinear)?;
+        Ok((weights, intercept - self.offset))
     }
 }
 

@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 const DIGITS: usize = 32;
 
 /// Digest that is being told.
-pub(crate) struct Digest(Sha256);
+pub struct Digest(Sha256);
 
 impl Digest {
     /// The digest of nothing.

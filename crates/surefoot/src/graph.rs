@@ -12,18 +12,32 @@
 //! the function anything but linear. Values, derivatives and bounds are all computed from the
 //! same graph, so that search and proof cannot disagree about what they are talking about.
 
+mod affine;
+mod curvature;
 mod interval;
+mod jet;
+mod operator;
+mod quadratic;
+mod region;
 mod unit;
 
-pub(crate) use interval::{Interval, Intervals};
-pub(crate) use unit::{Parabola, Relaxation, Unit, offsets_tanh, parabola, relax_tanh};
+pub(crate) use affine::{Affine, Bounded, Plane};
+pub(crate) use curvature::Curvature;
+pub use interval::Interval;
+pub(crate) use interval::Intervals;
+pub(crate) use jet::{Jet, Jets, Order};
+pub(crate) use operator::{Elements, Operator};
+pub(crate) use quadratic::Quadratic;
+pub(crate) use region::Region;
+pub(crate) use unit::Unit;
 
 use crate::Network;
-use crate::expression::{Arithmetic, Function, Operator};
+use crate::expression::{self, Arithmetic, Function};
+use operator::{Product, Slack};
 
 /// `constant + terms . (inputs, results of operations)`; terms that are not there are zero.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct AffineForm {
+pub struct AffineForm {
     pub constant: f64,
     pub terms: Vec<f64>,
 }
@@ -59,47 +73,11 @@ impl AffineForm {
     }
 }
 
-/// A function that is given by what it solves.
-pub(crate) trait Implicit: std::fmt::Debug + Sync {
-    /// Its value; not a number where there is none.
-    fn solution(&self, arguments: &[f64]) -> f64;
-    /// Its derivatives.
-    fn slopes(&self, arguments: &[f64]) -> Vec<f64>;
-    /// All its values over a box.
-    fn solutions(&self, arguments: &[Interval]) -> Interval;
-}
-
-/// One operation.
+/// One operation: an operator with its arguments.
 #[derive(Clone, Debug)]
-pub(crate) enum Operation<'p> {
-    /// A function of one form.
-    Unit(Unit, AffineForm),
-    /// The product of two.
-    Product(AffineForm, AffineForm),
-    /// A network.
-    Network(&'p Network, Vec<AffineForm>),
-    /// Something given by an equation.
-    Implicit(&'p dyn Implicit, Vec<AffineForm>),
-    /// Some number of which only a bound is known: relative to a form, or to 1.
-    Slack(f64, AffineForm),
-}
-
-impl Operation<'_> {
-    fn forms(&self) -> Vec<&AffineForm> {
-        match self {
-            Operation::Unit(_, form) | Operation::Slack(_, form) => vec![form],
-            Operation::Product(left, right) => vec![left, right],
-            Operation::Network(_, forms) | Operation::Implicit(_, forms) => forms.iter().collect(),
-        }
-    }
-
-    fn forms_mut(&mut self) -> Vec<&mut AffineForm> {
-        match self {
-            Operation::Unit(_, form) | Operation::Slack(_, form) => vec![form],
-            Operation::Product(left, right) => vec![left, right],
-            Operation::Network(_, forms) | Operation::Implicit(_, forms) => forms.iter_mut().collect(),
-        }
-    }
+pub(crate) struct Operation<'p> {
+    pub operator: &'p dyn Operator,
+    pub arguments: Vec<AffineForm>,
 }
 
 /// A number computed from inputs.
@@ -133,7 +111,7 @@ impl Graph<'_> {
 
 /// A graph in the making.
 #[derive(Clone, Debug)]
-pub(crate) struct Builder<'p> {
+pub struct Builder<'p> {
     inputs: usize,
     operations: Vec<Operation<'p>>,
     perturbed: usize,
@@ -165,13 +143,11 @@ impl<'p> Builder<'p> {
         };
         mark(&output, &mut needed);
         // Whether the perturbed individual exists also depends on what the output does not.
-        let is_partial = |operation: &Operation<'_>| {
-            matches!(operation, Operation::Unit(Unit::Log | Unit::Sqrt | Unit::Reciprocal, _))
-        };
-        (0..self.perturbed).filter(|&k| is_partial(&operations[k])).for_each(|k| needed[k] = true);
+        let is_partial = |k: &usize| operations[*k].operator.has_limited_domain();
+        (0..self.perturbed).filter(is_partial).for_each(|k| needed[k] = true);
         for k in (0..operations.len()).rev() {
             if needed[k] {
-                operations[k].forms().iter().for_each(|form| mark(form, &mut needed));
+                operations[k].arguments.iter().for_each(|form| mark(form, &mut needed));
             }
         }
         let keep = |form: &mut AffineForm| {
@@ -186,9 +162,7 @@ impl<'p> Builder<'p> {
         };
         let mut output = output;
         keep(&mut output);
-        operations
-            .iter_mut()
-            .for_each(|operation| operation.forms_mut().iter_mut().for_each(|form| keep(form)));
+        operations.iter_mut().flat_map(|operation| &mut operation.arguments).for_each(keep);
         let mut number = 0;
         operations.retain(|_| {
             number += 1;
@@ -205,15 +179,24 @@ impl<'p> Builder<'p> {
         AffineForm { constant: 0.0, terms }
     }
 
-    fn push(&mut self, operation: Operation<'p>) -> AffineForm {
-        self.operations.push(operation);
+    /// The result of an operator; an operation on constants is done at once.
+    pub fn operate(&mut self, operator: &'p dyn Operator, arguments: Vec<AffineForm>) -> AffineForm {
+        let constants: Option<Vec<f64>> = arguments.iter().map(AffineForm::as_constant).collect();
+        match constants {
+            Some(x) => AffineForm::constant(operator.value(&x)),
+            None => self.push(operator, arguments),
+        }
+    }
+
+    fn push(&mut self, operator: &'p dyn Operator, arguments: Vec<AffineForm>) -> AffineForm {
+        self.operations.push(Operation { operator, arguments });
         self.input(self.inputs + self.operations.len() - 1)
     }
 
     pub fn unit(&mut self, unit: Unit, argument: AffineForm) -> AffineForm {
         match argument.as_constant() {
             Some(z) => AffineForm::constant(unit.value(z)),
-            None => self.push(Operation::Unit(unit, argument)),
+            None => self.push(unit.operator(), vec![argument]),
         }
     }
 
@@ -222,7 +205,7 @@ impl<'p> Builder<'p> {
             (Some(k), _) => b.scaled(k),
             (_, Some(k)) => a.scaled(k),
             _ if a == b => self.unit(Unit::Square, a),
-            _ => self.push(Operation::Product(a, b)),
+            _ => self.push(&Product, vec![a, b]),
         }
     }
 
@@ -231,24 +214,12 @@ impl<'p> Builder<'p> {
             let terms = only.weight.row(0).into_iter().zip(arguments);
             return terms.fold(AffineForm::constant(only.bias[0]), |sum, (&w, x)| sum.plus(w, x));
         }
-        let constants: Option<Vec<f64>> = arguments.iter().map(AffineForm::as_constant).collect();
-        match constants {
-            Some(x) => AffineForm::constant(network.value(&x)),
-            None => self.push(Operation::Network(network, arguments.to_vec())),
-        }
+        self.operate(network, arguments.to_vec())
     }
 
-    pub fn implicit(&mut self, function: &'p dyn Implicit, arguments: Vec<AffineForm>) -> AffineForm {
-        let constants: Option<Vec<f64>> = arguments.iter().map(AffineForm::as_constant).collect();
-        match constants {
-            Some(x) => AffineForm::constant(function.solution(&x)),
-            None => self.push(Operation::Implicit(function, arguments)),
-        }
-    }
-
-    /// Some number of at most this size relative to a form or to 1, whichever is larger.
+    /// An unknown number of at most this size relative to a form or to 1, whichever is larger.
     pub fn slack(&mut self, relative: f64, to: &AffineForm) -> AffineForm {
-        self.push(Operation::Slack(relative, to.clone()))
+        self.push(&Slack, vec![to.clone(), AffineForm::constant(relative)])
     }
 
     /// Something of which nothing is known.
@@ -316,7 +287,8 @@ impl Arithmetic for Builder<'_> {
         }
     }
 
-    fn combine(&mut self, operator: Operator, a: AffineForm, b: AffineForm) -> AffineForm {
+    fn combine(&mut self, operator: expression::Operator, a: AffineForm, b: AffineForm) -> AffineForm {
+        use expression::Operator;
         match operator {
             Operator::Add => a.plus(1.0, &b),
             Operator::Subtract => a.plus(-1.0, &b),

@@ -83,7 +83,7 @@ mod escape;
 pub use action::{Action, ActionKind, Cost};
 pub use attack::{Attack, Break, refute, smallest_break};
 pub use certify::{Budget, certify};
-pub use classifier::Classifier;
+pub use classifier::{Classifier, Model};
 pub use constraint::{Constraint, Forbidden};
 pub use describe::{
     describe, describe_action, describe_explanation, describe_missing, describe_options, describe_shift,
@@ -94,6 +94,7 @@ pub use escape::{escape_line, escape_text};
 pub use essential::essential;
 pub use feasible::{Infeasible, InfeasibleReason, infeasibility};
 pub use feature::{Change, Feature, Features, Kind};
+pub use graph::Interval;
 pub use metrics::Metrics;
 pub use network::{Activation, Layer, Network};
 pub use norm::{Norm, NormKind};

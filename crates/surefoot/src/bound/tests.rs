@@ -5,6 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
+use crate::graph::{Order, Quadratic};
 use crate::{
     ActionKind, Activation, Change, Classifier, Equation, Feature, Features, Layer, Network, Norm, NormKind,
     Scm,
@@ -87,12 +88,12 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
             .filter(|y| region.contains(y) && problem.norm().value(y) <= problem.epsilon())
             .collect();
         let Some(centre) = points.first().cloned() else { continue };
-        let plane = affine.bound(&graph, &region);
+        let mut bounded = affine.bound(&graph, &region);
         // Refined around any point.
         jets.evaluate(&graph, &centre, Order::Value);
-        if let Some(better) = affine.refine(&graph, &region, &jets) {
+        if let Some(better) = bounded.refine(&jets) {
             refined += 1;
-            gain += usize::from(better.lower(&region) > plane.lower(&region));
+            gain += usize::from(better.lower(&region) > bounded.lower());
             for y in &points {
                 let value = jets.evaluate(&graph, y, Order::Value).value;
                 let along: f64 = better.linear.iter().zip(y).map(|(l, y)| l * y).sum();
@@ -102,10 +103,12 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
             }
         }
         // The quadratic bound, from above and from below.
-        if let Some(quadratic) = affine.quadratic(&graph, &region) {
+        let (plane, affine_lower) = (bounded.plane.clone(), bounded.lower());
+        if let Some(quadratic) = bounded.quadratic() {
             second_derivatives += 1;
-            let (lower, _) = quadratic.lower(&region, f64::INFINITY);
-            better += usize::from(lower > plane.lower(&region));
+            let (lower, _) = quadratic.lower(f64::INFINITY);
+            let quadratic = quadratic.bound();
+            better += usize::from(lower > affine_lower);
             assert!(
                 quadratic.error <= plane.error * (1.0 + 1e-9),
                 "{round}: {} {}",
@@ -126,8 +129,7 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
             }
         }
         // Around the centre.
-        affine.bound(&graph, &region);
-        let Some(curvature) = Curvature::bound(&graph, &region, &centre, &affine, &mut jets, true) else {
+        let Some(curvature) = affine.bound(&graph, &region).curvature(&centre, &mut jets, true) else {
             continue;
         };
         let jet = jets.evaluate(&graph, &centre, Order::Gradient);
@@ -167,8 +169,9 @@ fn far_regions_hold_what_is_far_away() {
         let graph = composer.in_rays(&d, &rays, &[2]);
         let to = [40.0, 1e4, f64::INFINITY][round % 3];
         let region = Region::far(2, 32.0, to, &[-0.5], &[0.5]);
-        let plane = Affine::default().bound(&graph, &region);
-        let (lower, upper) = (plane.lower(&region), plane.upper(&region));
+        let mut affine = Affine::default();
+        let bounded = affine.bound(&graph, &region);
+        let (lower, upper) = (bounded.lower(), bounded.upper());
         for _ in 0..100 {
             let total = 32.0 + (to.min(1e7) - 32.0) * random.random::<f64>().powi(8);
             let share: f64 = random.random();

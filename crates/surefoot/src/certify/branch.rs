@@ -16,8 +16,7 @@ use std::collections::BinaryHeap;
 use nalgebra::{DMatrix, SymmetricEigen};
 
 use super::{Found, Search};
-use crate::bound::{Affine, Curvature, Jets, Order, Quadratic, Region};
-use crate::graph::Graph;
+use crate::graph::{Affine, Bounded, Curvature, Graph, Jets, Order, Quadratic, Region};
 use crate::margin::{Composer, Coordinates};
 use crate::proof::{BoundKind, Piece};
 use crate::{NormKind, Problem};
@@ -178,24 +177,17 @@ impl Prover {
         }
         let (kind, radius) = composer.ball();
         let ball = Region::ball(kind, graph.inputs, radius * (1.0 + ROOM));
-        let plane = self.affine.bound(&graph, &ball);
-        let mut cell = Cell {
-            lower: plane.lower(&ball),
-            region: ball,
-            reason: BoundKind::Affine,
-            error_share: self.affine.error_share(graph.inputs),
-            slope: plane.linear,
-            number: 0,
-        };
+        let bounded = self.affine.bound(&graph, &ball);
+        let mut cell = Cell::new(&bounded, ball.clone());
         if cell.lower.is_nan() {
             cell.lower = f64::NEG_INFINITY;
         }
         if cell.lower < required {
             let origin = vec![0.0; graph.inputs];
-            self.tighten_by_curvature(&graph, &mut cell, Some(&origin), &worst);
+            let curvature = bounded.curvature(&origin, &mut self.jets, false);
+            self.tighten_by_curvature(&graph, &mut cell, curvature, &worst);
             if cell.lower < required {
-                self.affine.bound(&graph, &cell.region);
-                self.tighten_by_curvature(&graph, &mut cell, None, &worst);
+                self.tighten_around_worst(&graph, &mut cell, &worst);
             }
         }
         if cell.lower >= required {
@@ -229,29 +221,30 @@ impl Prover {
         best
     }
 
-    /// The curvature bound over a cell of which affine bounds have been computed last: around the
-    /// worst perturbation, or with the Hessian bounded around the middle.
+    /// Tightens the bound of a cell by a curvature bound around the worst perturbation.
+    fn tighten_around_worst(&mut self, graph: &Graph<'_>, cell: &mut Cell, worst: &Found) {
+        let curvature = self.affine.bound(graph, &cell.region).curvature(&worst.at, &mut self.jets, true);
+        self.tighten_by_curvature(graph, cell, curvature, worst);
+    }
+
+    /// Tightens the bound of a cell by its curvature bound, if there is one: the quadratic below the
+    /// margin that touches it at the worst perturbation.
     fn tighten_by_curvature(
         &mut self,
         graph: &Graph<'_>,
         cell: &mut Cell,
-        middle: Option<&[f64]>,
+        curvature: Option<Curvature>,
         worst: &Found,
     ) {
         self.curvatures += 1;
-        let (centre, around) = middle.map_or((&worst.at[..], true), |middle| (middle, false));
-        let jets = &mut self.jets;
-        let Some(curvature) = Curvature::bound(graph, &cell.region, centre, &self.affine, jets, around)
-        else {
-            return;
-        };
+        let Some(curvature) = curvature else { return };
         self.jets.evaluate(graph, &worst.at, Order::Value);
         if self.jets.on_a_kink(graph) {
             return;
         }
         // The value with its rounding: a bound over the point alone.
         let point = Region::cuboid(worst.at.clone(), worst.at.clone());
-        let value = self.affine.bound(graph, &point).lower(&point);
+        let value = self.affine.bound(graph, &point).lower();
         let error = 2.0 * graph.inputs as f64 * curvature.gradient_error * cell.region.longest().sqrt();
         for matrix in &curvature.matrices {
             let quadratic = Quadratic { at: &worst.at, value, gradient: &worst.gradient, matrix };
@@ -277,8 +270,8 @@ impl Prover {
         let coordinates = match kind {
             NormKind::L2 => {
                 let graph = composer.in_perturbation(change, &self.coordinates);
-                self.affine.bound(&graph, &Region::ball(kind, n, radius));
-                let error_directions = self.affine.error_directions(n);
+                let ball = Region::ball(kind, n, radius);
+                let error_directions = self.affine.bound(&graph, &ball).error_directions();
                 self.coordinates.turned(principal(&worst, &error_directions))
             }
             _ => self.coordinates.clone(),
@@ -290,9 +283,10 @@ impl Prover {
         let search = Self::search(composer);
         worst = search.descend(&graph, &worst.at, f64::NEG_INFINITY, &mut self.jets);
         let ball = Region::ball(kind, n, radius * (1.0 + ROOM));
-        let slope = self.affine.bound(&graph, &ball).linear;
+        let bounded = self.affine.bound(&graph, &ball);
+        let Cell { error_share, slope, .. } = Cell::new(&bounded, ball.clone());
         let mut heap = BinaryHeap::new();
-        heap.push(Cell { region: ball, error_share: self.affine.error_share(n), slope, ..root });
+        heap.push(Cell { region: ball, error_share, slope, ..root });
         let mut closed = f64::INFINITY;
         let mut number = 0;
         while let Some(cell) = heap.pop() {
@@ -323,8 +317,7 @@ impl Prover {
                 if half.lower < required && half.region.contains(&worst.at) {
                     let nearest = half.region.nearest();
                     if nearest.iter().map(|y| y * y).sum::<f64>().sqrt() > 0.3 * radius {
-                        self.affine.bound(&graph, &half.region);
-                        self.tighten_by_curvature(&graph, &mut half, None, &worst);
+                        self.tighten_around_worst(&graph, &mut half, &worst);
                     }
                 }
                 number += 1;
@@ -353,37 +346,29 @@ impl Prover {
 
     /// Bounds a cell: by an affine bound, refined where it is lowest, or by a quadratic one.
     fn bound(&mut self, graph: &Graph<'_>, region: Region, required: f64) -> Cell {
-        let mut plane = self.affine.bound(graph, &region);
-        let mut lower = plane.lower(&region);
-        let error = plane.error;
-        if lower < required || lower.is_nan() {
-            self.jets.evaluate(graph, &region.lowest(&plane.linear), Order::Value);
-            if let Some(better) = self.affine.refine(graph, &region, &self.jets) {
+        let mut bounded = self.affine.bound(graph, &region);
+        let mut cell = Cell::new(&bounded, region.clone());
+        let error = bounded.plane.error;
+        if cell.lower < required || cell.lower.is_nan() {
+            self.jets.evaluate(graph, &region.lowest(&cell.slope), Order::Value);
+            if let Some(better) = bounded.refine(&self.jets) {
                 let bound = better.lower(&region);
-                if bound > lower || lower.is_nan() {
-                    (plane, lower) = (better, bound);
+                if bound > cell.lower || cell.lower.is_nan() {
+                    (cell.slope, cell.lower) = (better.linear, bound);
                 }
             }
         }
-        if (lower < required || lower.is_nan())
-            && let Some(quadratic) = self.affine.quadratic(graph, &region)
-            && quadratic.error < MAX_QUADRATIC_ERROR_RATIO * error
+        if (cell.lower < required || cell.lower.is_nan())
+            && let Some(quadratic) = bounded.quadratic()
+            && quadratic.error() < MAX_QUADRATIC_ERROR_RATIO * error
         {
-            let (bound, slope) = quadratic.lower(&region, required);
-            if bound.is_finite() && (bound > lower || lower.is_nan()) {
-                let error_share = self.affine.quadratic_error_share(graph.inputs);
-                return Cell {
-                    region,
-                    lower: bound,
-                    reason: BoundKind::Quadratic,
-                    error_share,
-                    slope,
-                    number: 0,
-                };
+            let (bound, slope) = quadratic.lower(required);
+            if bound.is_finite() && (bound > cell.lower || cell.lower.is_nan()) {
+                let error_share = quadratic.error_share();
+                cell = Cell { lower: bound, reason: BoundKind::Quadratic, error_share, slope, ..cell };
             }
         }
-        let error_share = self.affine.error_share(graph.inputs);
-        Cell { region, lower, reason: BoundKind::Affine, error_share, slope: plane.linear, number: 0 }
+        cell
     }
 
     /// The parts of a cell, cut where they are likely to be bounded best.
@@ -405,6 +390,18 @@ impl Prover {
 }
 
 impl Cell {
+    /// A cell with its affine bound.
+    fn new(bounded: &Bounded<'_, '_>, region: Region) -> Self {
+        Self {
+            lower: bounded.lower(),
+            region,
+            reason: BoundKind::Affine,
+            error_share: bounded.error_share(),
+            slope: bounded.plane.linear.clone(),
+            number: 0,
+        }
+    }
+
     fn piece(&self) -> Piece {
         Piece {
             lower: self.region.lower.clone(),

@@ -2,8 +2,7 @@
 //! whole ball, which is near what the margin itself does there.
 
 use crate::NormKind;
-use crate::bound::{Jet, Jets, Order, Quadratic};
-use crate::graph::Graph;
+use crate::graph::{Graph, Jet, Jets, Order, Quadratic};
 use crate::norm::Norm;
 
 /// A point where the search has come to rest.

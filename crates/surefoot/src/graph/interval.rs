@@ -5,37 +5,56 @@ use crate::expression::{Arithmetic, Function, Operator};
 
 /// All numbers between two, which may be infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Interval {
+pub struct Interval {
+    /// The least number.
     pub lower: f64,
+    /// The greatest number.
     pub upper: f64,
 }
 
 impl Interval {
+    /// All numbers.
     pub const EVERYTHING: Interval = Interval { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
 
     /// No number at all.
     pub const NOTHING: Interval = Interval { lower: f64::INFINITY, upper: f64::NEG_INFINITY };
 
+    /// One number.
     pub fn point(value: f64) -> Self {
         Self { lower: value, upper: value }
     }
 
-    #[cfg(test)]
+    /// Whether a number is in it.
     pub fn contains(self, value: f64) -> bool {
         self.lower <= value && value <= self.upper
     }
 
+    /// Whether both ends are finite.
     pub fn is_finite(self) -> bool {
         self.lower.is_finite() && self.upper.is_finite()
     }
 
     /// The largest absolute value.
-    pub fn size(self) -> f64 {
+    pub(crate) fn size(self) -> f64 {
         self.lower.abs().max(self.upper.abs())
     }
 
+    /// `constant + sum of factors times intervals`, widened by more than the rounding errors of the
+    /// same sum of numbers.
+    pub(crate) fn of_sum(constant: f64, terms: impl Iterator<Item = (f64, Interval)>) -> Self {
+        let (mut sum, mut size, mut count) = (Interval::point(constant), constant.abs(), 2.0);
+        for (factor, x) in terms {
+            let term = x.product(Interval::point(factor));
+            sum = Interval { lower: sum.lower + term.lower, upper: sum.upper + term.upper };
+            size += if term.is_finite() { term.size() } else { 0.0 };
+            count += 1.0;
+        }
+        let room = count * ROUNDING * size;
+        Interval { lower: sum.lower - room, upper: sum.upper + room }.widened(ROUNDING)
+    }
+
     /// Ends that are not a number are infinite: nothing is known.
-    pub fn or_everything(self) -> Self {
+    pub(crate) fn or_everything(self) -> Self {
         Self {
             lower: if self.lower.is_nan() { f64::NEG_INFINITY } else { self.lower },
             upper: if self.upper.is_nan() { f64::INFINITY } else { self.upper },
@@ -43,7 +62,7 @@ impl Interval {
     }
 
     /// Wider by this share of each end.
-    pub fn widened(self, share: f64) -> Self {
+    pub(crate) fn widened(self, share: f64) -> Self {
         let tiny = f64::MIN_POSITIVE;
         Self {
             lower: self.lower - share * self.lower.abs() - tiny,
@@ -53,11 +72,11 @@ impl Interval {
     }
 
     /// The part between two numbers.
-    pub fn within(self, lower: f64, upper: f64) -> Self {
+    pub(crate) fn within(self, lower: f64, upper: f64) -> Self {
         Self { lower: self.lower.max(lower), upper: self.upper.min(upper) }
     }
 
-    pub fn product(self, other: Interval) -> Interval {
+    pub(crate) fn product(self, other: Interval) -> Interval {
         // Nothing times infinity is nothing: the other factor is a number, however large.
         let times = |a: f64, b: f64| if a == 0.0 || b == 0.0 { 0.0 } else { a * b };
         let ends = [
@@ -77,7 +96,7 @@ impl Interval {
 }
 
 /// Evaluates formulas over intervals, rounding outwards.
-pub(crate) struct Intervals;
+pub struct Intervals;
 
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 

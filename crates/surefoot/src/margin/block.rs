@@ -1,7 +1,7 @@
 //! The margin of a block of individuals who act on the same features: value, gradient in the
 //! action, gradient in the perturbation.
 
-use crate::classifier::{ClassifierTape, Precision};
+use crate::classifier::{Blocks, Precision};
 use crate::network::{LANES, Lanes};
 use crate::scm::{Downstream, Tape};
 use crate::{ActionKind, Problem, Result};
@@ -22,10 +22,10 @@ pub(crate) struct Individuals {
 }
 
 /// What an evaluation leaves behind, and the gradients once they are asked for.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Evaluation {
     tape: Option<Tape>,
-    classifier: ClassifierTape,
+    classifier: Box<dyn Blocks>,
     acted: Vec<Lanes>,
     adjoint: Vec<Lanes>,
     perturbed: Vec<Lanes>,
@@ -75,7 +75,7 @@ impl<'p> Margin<'p> {
         let width = self.problem.features().len();
         Evaluation {
             tape: self.problem.scm().map(|scm| scm.tape()),
-            classifier: self.problem.classifier().tape(precision),
+            classifier: self.problem.classifier().blocks(precision),
             acted: zeros(width),
             adjoint: zeros(width),
             perturbed: zeros(width),
@@ -128,7 +128,7 @@ impl<'p> Margin<'p> {
                 self.act(x, change, acted);
             }
         }
-        let score = self.problem.classifier().score_lanes(acted, &mut evaluation.classifier);
+        let score = self.problem.classifier().score_lanes(acted, evaluation.classifier.as_mut());
         if self.problem.scm().is_none() {
             return score;
         }
@@ -153,7 +153,7 @@ impl<'p> Margin<'p> {
     /// The gradients where the margin was last evaluated with this workspace.
     pub fn gradients(&self, evaluation: &mut Evaluation) {
         let Evaluation { tape, classifier, adjoint, perturbed, in_action, in_perturbation, .. } = evaluation;
-        self.problem.classifier().gradient_lanes(classifier, adjoint);
+        classifier.gradient(adjoint);
         in_perturbation.fill(Lanes::ZERO);
         perturbed.fill(Lanes::ZERO);
         if let (Some(scm), Some(tape), Some(downstream)) = (self.problem.scm(), &*tape, &self.downstream) {

@@ -1,14 +1,15 @@
 //! `X := formula(parents, u)`, in people's own units.
 
+mod noise;
 mod root;
 
 use super::equation::Mechanism;
 use crate::digest::Digest;
 use crate::expression::{Arithmetic, Clip, Expression, FormulaProblem, Input, Obstacle, Operator, Trend};
-use crate::graph::{AffineForm, Builder, Implicit, Interval, Intervals};
+use crate::graph::{AffineForm, Builder, Interval, Intervals};
 use crate::network::{Lanes, Workspace};
 use crate::{Error, Feature, Features, Result};
-use root::{last, root};
+use root::root;
 
 /// The largest difference, in standardised units and relative to values beyond 1, between a
 /// value and the same value after a trip through its noise.
@@ -371,9 +372,7 @@ impl Mechanism for Formula {
                 let without = self.compose_own(graph, &self.inside, &self.slots, parents, &without);
                 own.plus(-1.0, &without).scaled(1.0 / coefficient)
             }
-            Inversion::Search { .. } => {
-                graph.implicit(self, parents.iter().chain([value]).cloned().collect())
-            }
+            Inversion::Search { .. } => graph.operate(self, parents.iter().chain([value]).cloned().collect()),
         }
     }
 }
@@ -405,42 +404,6 @@ impl Formula {
             }
             Slot::Noise | Slot::Value => noise,
         })
-    }
-}
-
-/// The noise of an equation from its parents and its value, by root search.
-impl Implicit for Formula {
-    fn solution(&self, arguments: &[f64]) -> f64 {
-        match arguments.split_last() {
-            Some((&value, parents)) => self.noise(parents, value).unwrap_or(f64::NAN),
-            None => f64::NAN,
-        }
-    }
-
-    fn slopes(&self, arguments: &[f64]) -> Vec<f64> {
-        let Some((_, parents)) = arguments.split_last() else { return Vec::new() };
-        self.noise_slopes(parents, self.solution(arguments))
-    }
-
-    /// The formula rises (or falls) with the noise whatever the parents. So if at some noise
-    /// even its largest value over all parents is below every value asked for, the noise that
-    /// is searched for is larger; and likewise for an upper bound.
-    fn solutions(&self, arguments: &[Interval]) -> Interval {
-        let Some((value, parents)) = arguments.split_last() else { return Interval::EVERYTHING };
-        let sign = match self.inversion {
-            Inversion::Search { increasing: false } => -1.0,
-            _ => 1.0,
-        };
-        let own = |v: f64| self.feature.own_units(v);
-        // The search itself stops within a rounding error of the root.
-        let value = Interval { lower: own(value.lower), upper: own(value.upper) }.widened(1e-12);
-        let at = |noise: f64| {
-            let range = self.own_range(parents, Interval::point(noise));
-            if sign > 0.0 { (range, value) } else { (flipped(range), flipped(value)) }
-        };
-        let below = |noise: f64| matches!(at(noise), (range, value) if range.upper < value.lower);
-        let above = |noise: f64| matches!(at(noise), (range, value) if range.lower > value.upper);
-        Interval { lower: last(below, f64::NEG_INFINITY), upper: last(above, f64::INFINITY) }
     }
 }
 

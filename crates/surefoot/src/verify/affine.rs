@@ -120,14 +120,14 @@ impl Affine {
                 let most = share * self.ranges[*j].size().max(1.0);
                 Range::point(0.0).widened(most * (1.0 + tape.rounding))
             }
-            Node::Implicit(function, arguments) => {
+            Node::Opaque(operator, arguments) => {
                 let interval = |&j: &usize| {
                     let Range { lower, upper } = self.ranges[j];
                     Interval { lower, upper }
                 };
                 let arguments: Vec<Interval> = arguments.iter().map(interval).collect();
-                let solutions = function.solutions(&arguments);
-                Range::new(solutions.lower, solutions.upper).widened(0.0)
+                let range = operator.range(&arguments);
+                Range::new(range.lower, range.upper).widened(0.0)
             }
         }
     }
@@ -187,7 +187,7 @@ impl Affine {
                         with_error(0.0, f64::INFINITY, 1.0);
                     }
                 }
-                Node::Slack(..) | Node::Implicit(..) => {
+                Node::Slack(..) | Node::Opaque(..) => {
                     let range = self.ranges[k];
                     let radius = 0.5 * (range.upper - range.lower);
                     match radius.is_finite() {
@@ -228,7 +228,7 @@ impl Affine {
             match node {
                 Node::Apply(_, j) => share(self.errors[k], *j),
                 Node::Product(i, j) => [i, j].into_iter().for_each(|&j| share(0.5 * self.errors[k], j)),
-                Node::Implicit(_, arguments) => arguments.iter().for_each(|&j| share(self.errors[k], j)),
+                Node::Opaque(_, arguments) => arguments.iter().for_each(|&j| share(self.errors[k], j)),
                 _ => {}
             }
         }

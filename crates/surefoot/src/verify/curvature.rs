@@ -93,7 +93,7 @@ fn adjoints(tape: &Tape<'_>, ranges: &[Range]) -> Option<Vec<Range>> {
                 add(*i, own.times(ranges[*j]));
                 add(*j, own.times(ranges[*i]));
             }
-            Node::Slack(..) | Node::Implicit(..) => return None,
+            Node::Slack(..) | Node::Opaque(..) => return None,
         }
     }
     adjoints.iter().all(|range| range.size().is_finite()).then_some(adjoints)
@@ -123,7 +123,7 @@ fn gradients(tape: &Tape<'_>, ranges: &[Range]) -> Option<Vec<Range>> {
                     let sum = Range::new(left.lower + right.lower, left.upper + right.upper);
                     sum.widened(2.0 * f64::EPSILON * (left.size() + right.size()))
                 }
-                Node::Slack(..) | Node::Implicit(..) => return None,
+                Node::Slack(..) | Node::Opaque(..) => return None,
             };
             gradients.push(next);
         }

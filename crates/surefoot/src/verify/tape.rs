@@ -5,7 +5,7 @@
 //! verification.
 
 use super::unit::value;
-use crate::graph::{AffineForm, Graph, Implicit, Operation, Unit};
+use crate::graph::{AffineForm, Elements, Graph, Operator, Unit};
 use crate::network::Network;
 
 /// One number, computed from those before it.
@@ -21,8 +21,8 @@ pub(super) enum Node<'p> {
     Product(usize, usize),
     /// Some number no larger than a share of a node, or of one if that is more.
     Slack(f64, usize),
-    /// The solution of an equation, of which only ranges are known.
-    Implicit(&'p dyn Implicit, Vec<usize>),
+    /// An operator of which only values and ranges are known.
+    Opaque(&'p dyn Operator, Vec<usize>),
 }
 
 /// Nodes in an order in which each needs only those before it; the last is the result.
@@ -53,33 +53,24 @@ impl<'p> Tape<'p> {
         // Where the inputs and the results of operations are on the tape.
         let mut places: Vec<usize> = (0..graph.inputs).collect();
         for (k, operation) in graph.operations.iter().enumerate() {
-            let place = match operation {
-                Operation::Unit(unit, form) => {
-                    let argument = tape.form(&places, form);
-                    tape.push(Node::Apply(*unit, argument))
-                }
-                Operation::Product(left, right) => {
-                    let (left, right) = (tape.form(&places, left), tape.form(&places, right));
-                    tape.push(Node::Product(left, right))
-                }
-                Operation::Network(network, forms) => {
-                    let arguments = forms.iter().map(|form| tape.form(&places, form)).collect();
-                    tape.network(network, arguments)
-                }
-                Operation::Implicit(function, forms) => {
-                    let arguments = forms.iter().map(|form| tape.form(&places, form)).collect();
-                    tape.push(Node::Implicit(*function, arguments))
-                }
-                Operation::Slack(share, form) => {
-                    let to = tape.form(&places, form);
-                    tape.push(Node::Slack(*share, to))
+            let elements = operation.operator.elements();
+            let place = if let (Elements::Slack, [form, relative]) = (&elements, &operation.arguments[..]) {
+                let to = tape.form(&places, form);
+                tape.push(Node::Slack(relative.constant, to))
+            } else {
+                let forms = operation.arguments.iter();
+                let arguments: Vec<usize> = forms.map(|form| tape.form(&places, form)).collect();
+                match (elements, &arguments[..]) {
+                    (Elements::Unit(unit), &[argument]) => tape.push(Node::Apply(unit, argument)),
+                    (Elements::Product, &[left, right]) => tape.push(Node::Product(left, right)),
+                    (Elements::Network(network), _) => tape.network(network, arguments),
+                    _ => tape.push(Node::Opaque(operation.operator, arguments)),
                 }
             };
             places.push(place);
             tape.must_be_defined.resize(tape.nodes.len(), false);
-            // A network has a finite value wherever its arguments have.
-            let is_network = matches!(operation, Operation::Network(..));
-            tape.must_be_defined[place] = graph.must_be_defined && k >= graph.perturbed && !is_network;
+            let may_be_undefined = !operation.operator.is_total();
+            tape.must_be_defined[place] = graph.requires_defined(k) && may_be_undefined;
         }
         let output = &graph.output;
         tape.sum(&places, output);
@@ -131,7 +122,7 @@ impl<'p> Tape<'p> {
                 Node::Input | Node::Sum(..) => {}
                 Node::Apply(_, k) | Node::Slack(_, k) => bounded[*k] = true,
                 Node::Product(j, k) => (bounded[*j], bounded[*k]) = (true, true),
-                Node::Implicit(_, arguments) => arguments.iter().for_each(|&k| bounded[k] = true),
+                Node::Opaque(_, arguments) => arguments.iter().for_each(|&k| bounded[k] = true),
             }
         }
         if let Some(last) = bounded.last_mut() {
@@ -176,9 +167,9 @@ impl<'p> Tape<'p> {
                 Node::Apply(unit, j) => value(*unit, values[*j]),
                 Node::Product(i, j) => values[*i] * values[*j],
                 Node::Slack(..) => 0.0,
-                Node::Implicit(function, arguments) => {
+                Node::Opaque(function, arguments) => {
                     let arguments: Vec<f64> = arguments.iter().map(|&j| values[j]).collect();
-                    function.solution(&arguments)
+                    function.value(&arguments)
                 }
             };
             values.push(value);
@@ -195,7 +186,7 @@ impl Node<'_> {
             Node::Sum(_, terms) => terms.iter().for_each(|&(k, _)| use_of(k)),
             Node::Apply(_, k) | Node::Slack(_, k) => use_of(*k),
             Node::Product(j, k) => [*j, *k].into_iter().for_each(use_of),
-            Node::Implicit(_, arguments) => arguments.iter().for_each(|&k| use_of(k)),
+            Node::Opaque(_, arguments) => arguments.iter().for_each(|&k| use_of(k)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::Cost;
-use crate::bound::{Plane, Region};
+use crate::graph::{Plane, Region};
 
 /// Actions on one intervention set between two.
 #[derive(Clone, Debug)]

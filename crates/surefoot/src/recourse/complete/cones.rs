@@ -9,8 +9,8 @@
 use super::boxes::{Cuboid, DISTANCE};
 use super::solve::Solver;
 use crate::Cost;
-use crate::bound::Region;
 use crate::certify::LEAST_MARGIN;
+use crate::graph::Region;
 use crate::proof::RuledOut;
 
 /// Cones looked at before boxes are cut after all.
@@ -113,7 +113,7 @@ impl Solver<'_, '_> {
             for &k in &order {
                 let composer = &self.sets[cuboid.set].composer;
                 let graph = composer.in_rays(&self.pool[k], rays, &rest);
-                if self.prover.affine.bound(&graph, &region).upper(&region) < -LEAST_MARGIN {
+                if self.prover.affine.bound(&graph, &region).upper() < -LEAST_MARGIN {
                     self.ruled_out.push(RuledOut {
                         features: composer.features().to_vec(),
                         lower: cuboid.lower.clone(),

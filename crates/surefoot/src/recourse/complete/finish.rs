@@ -3,8 +3,8 @@
 use super::boxes::cost_of;
 use super::solve::{Set, Solver};
 use crate::action::{feasible_change, rounded_for_display};
-use crate::bound::Order;
 use crate::certify::{LEAST_MARGIN, ProofAttempt, breaks};
+use crate::graph::Order;
 use crate::margin::counterfactual;
 use crate::proof::Proof;
 use crate::proof::{Certificate, Verdict};

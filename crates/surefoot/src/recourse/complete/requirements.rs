@@ -3,9 +3,9 @@
 use super::boxes::{Cuboid, cost_of, highest};
 use super::solve::{Set, Solver};
 use crate::action::feasible_change;
-use crate::bound::{Order, Plane, Region};
 use crate::certify::LEAST_MARGIN;
 use crate::graph::Interval;
+use crate::graph::{Order, Plane, Region};
 use crate::margin::counterfactual;
 use crate::program::{Program, Row, Solution};
 use crate::proof::RuledOut;
@@ -41,7 +41,7 @@ impl Solver<'_, '_> {
         for number in 0..self.sets[cuboid.set].requirements.len() {
             let graph = &self.sets[cuboid.set].requirements[number];
             let plane = self.prover.affine.plane(graph, &region);
-            let plane = plane.unwrap_or_else(|| self.prover.affine.bound(graph, &region));
+            let plane = plane.unwrap_or_else(|| self.prover.affine.bound(graph, &region).plane);
             // Not even those within rounding.
             if plane.upper(&region) < -LEAST_MARGIN {
                 self.ruled_out.push(RuledOut {
@@ -87,7 +87,8 @@ impl Solver<'_, '_> {
             return false;
         };
         let region = Region::cuboid(lower.clone(), upper.clone());
-        let margin = worst.map(|k| (self.prover.affine.bound(&graphs[k], &region), self.pool[k].clone()));
+        let margin =
+            worst.map(|k| (self.prover.affine.bound(&graphs[k], &region).plane, self.pool[k].clone()));
         let sum = Sum { requirements, margin };
         let rows = sum.rows();
         let program = Program { rows: &rows, weights: &weights, cost, lower: &lower, upper: &upper };

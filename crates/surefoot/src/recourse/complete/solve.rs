@@ -5,9 +5,9 @@ use std::collections::BinaryHeap;
 use super::Complete;
 use super::boxes::{Cuboid, cost_of, highest};
 use crate::action::feasible_change;
-use crate::bound::{Order, Region};
 use crate::certify::{LEAST_MARGIN, Prover, Search, breaks};
 use crate::graph::Graph;
+use crate::graph::{Order, Region};
 use crate::integer::Integrality;
 use crate::margin::{Composer, Coordinates, margin};
 use crate::outcome::{Shortfall, Undecided, UndecidedReason};
@@ -333,7 +333,7 @@ impl<'p, 's> Solver<'p, 's> {
             return true;
         };
         let region = Region::cuboid(lower.clone(), upper.clone());
-        let plane = self.prover.affine.bound(&graphs[k], &region);
+        let plane = self.prover.affine.bound(&graphs[k], &region).plane;
         let highest = highest(&plane, &region, cost, &weights, limit);
         if highest >= -LEAST_MARGIN || highest.is_nan() {
             return false;

@@ -1,0 +1,37 @@
+//! An unknown number of which only a bound is known.
+
+use super::{Elements, Operator};
+use crate::graph::Interval;
+use crate::graph::affine::{Affine, Place, State};
+
+/// Any number no larger than the second argument times the first or 1, whichever is larger.
+/// It stands for rounding errors and for what is not known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slack;
+
+impl Operator for Slack {
+    fn value(&self, _arguments: &[f64]) -> f64 {
+        0.0
+    }
+
+    fn range(&self, arguments: &[Interval]) -> Interval {
+        let radius = arguments[1].size() * arguments[0].size().max(1.0);
+        Interval { lower: -radius, upper: radius }
+    }
+
+    /// No cut makes it smaller, so that it adds nothing to the share of any input.
+    fn enclose(&self, affine: &mut Affine, place: &Place<'_>, state: &mut State) -> bool {
+        let [form, relative] = place.arguments else { unreachable!("slack has two arguments") };
+        let mut row = std::mem::take(&mut affine.row);
+        affine.substitute(form, place.columns(), place.region, &mut row);
+        let radius = relative.constant * affine.range(&row, form, place.region).size().max(1.0);
+        affine.row = row;
+        state.values = Interval { lower: -radius, upper: radius };
+        state.become_constant(place, 0.0, radius);
+        false
+    }
+
+    fn elements(&self) -> Elements<'_> {
+        Elements::Slack
+    }
+}
