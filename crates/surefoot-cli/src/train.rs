@@ -11,7 +11,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use surefoot::problem::{ClassifierEntry, ClassifierForm, Edit, Inputs, NetworkFile};
+use surefoot::problem::{ClassifierEntry, ClassifierForm, Edit, Inputs, LinearModel, NetworkFile};
 use surefoot::train::{Epoch, Quality, Trained, Training};
 use surefoot::{Features, Network, ProblemFile};
 use surefoot_cli::table::{Column, Values, Writer};
@@ -94,7 +94,7 @@ fn check_outputs(options: &Options, training: &Training, file: &ProblemFile) -> 
     };
     outputs = outputs.keep_equations(file);
     // The network of the classifier is what is trained anew; a model that came from elsewhere is not.
-    if file.classifier_entry().is_some_and(|entry| matches!(entry.form, ClassifierForm::Onnx(_))) {
+    if file.classifier_entry().is_some_and(|entry| entry.form.model().is_foreign()) {
         outputs = outputs.keep_classifier(file);
     }
     if !(options.is_search() || training.hidden.is_empty()) {
@@ -175,8 +175,8 @@ fn write(
     };
     let layers = trained.network.layers();
     let (form, place) = if let [layer] = layers {
-        let form =
-            ClassifierForm::Linear { coefficients: layer.weight.row(0).to_vec(), intercept: layer.bias[0] };
+        let coefficients = layer.weight.row(0).to_vec();
+        let form = ClassifierForm::Linear(LinearModel { coefficients, intercept: layer.bias[0] });
         (form, format!("the [classifier] of {}", options.problem.display()))
     } else {
         let path = options.output.clone().unwrap_or_else(|| beside(&options.problem, "classifier"));

@@ -7,16 +7,15 @@ pub mod people;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
-use surefoot::file::{Audience, ModelFolder, write_atomically};
-use surefoot::problem::{ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile};
+use surefoot::file::{Audience, write_atomically};
+use surefoot::problem::{EquationEntry, six_digits};
 use surefoot::{
-    ActionKind, Change, Cost, Feature, Features, Forbidden, Network, NormKind, ProblemFile, escape_line,
-    escape_text,
+    ActionKind, Change, Cost, Feature, Features, Forbidden, NormKind, ProblemFile, escape_line, escape_text,
 };
 
 use crate::outputs::Outputs;
@@ -91,7 +90,7 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
         for i in graph.order() {
             let name = &features.feature(i).name;
             match by_feature.get(name.as_str()) {
-                Some(entry) => writeln!(text, "  {name} = {}", equation(entry, file.folder()))?,
+                Some(entry) => writeln!(text, "  {name} = {}", entry.summary(file.folder()))?,
                 None => writeln!(text, "  {name} has no causes")?,
             }
         }
@@ -155,7 +154,7 @@ fn forbids(transition: &Forbidden, features: &Features) -> String {
             (group, list(from.iter().map(name).collect()), list(to.iter().map(name).collect()))
         }
         Forbidden::Values { feature, from, to } => {
-            let told = |values: &[f64]| list(values.iter().map(|&value| number(value)).collect());
+            let told = |values: &[f64]| list(values.iter().map(|&value| six_digits(value)).collect());
             (features.feature(*feature).name.clone(), told(from), told(to))
         }
     };
@@ -166,9 +165,9 @@ fn forbids(transition: &Forbidden, features: &Features) -> String {
 fn limits(feature: &Feature) -> String {
     match (feature.lower.is_finite(), feature.upper.is_finite()) {
         (false, false) => "none".into(),
-        (true, false) => format!("from {}", number(feature.lower)),
-        (false, true) => format!("up to {}", number(feature.upper)),
-        (true, true) => format!("{} to {}", number(feature.lower), number(feature.upper)),
+        (true, false) => format!("from {}", six_digits(feature.lower)),
+        (false, true) => format!("up to {}", six_digits(feature.upper)),
+        (true, true) => format!("{} to {}", six_digits(feature.lower), six_digits(feature.upper)),
     }
 }
 
@@ -184,7 +183,7 @@ fn feature_table(file: &ProblemFile, features: &Features) -> Table {
             Change::Increase => "increase",
             Change::Decrease => "decrease",
         };
-        let weight = if feature.is_actionable() { number(feature.weight) } else { String::new() };
+        let weight = if feature.is_actionable() { six_digits(feature.weight) } else { String::new() };
         // Alone, in people's own units.
         let shift = epsilon * feature.std / norm.weights().map_or(1.0, |weights| weights[i]);
         let kind = feature
@@ -194,12 +193,12 @@ fn feature_table(file: &ProblemFile, features: &Features) -> Table {
         table.add_row([
             escape_line(&feature.name).into_owned(),
             kind,
-            number(feature.mean),
-            number(feature.std),
+            six_digits(feature.mean),
+            six_digits(feature.std),
             limits(feature),
             change.into(),
             weight,
-            number(shift),
+            six_digits(shift),
         ]);
     }
     for column in [2, 3, 6, 7] {
@@ -210,118 +209,8 @@ fn feature_table(file: &ProblemFile, features: &Features) -> Table {
     table
 }
 
-fn equation(entry: &EquationEntry, folder: &ModelFolder) -> String {
-    match &entry.form {
-        EquationForm::Formula { formula, inverse: None } => formula.clone(),
-        EquationForm::Formula { formula, inverse: Some(inverse) } => format!("{formula}, u = {inverse}"),
-        EquationForm::Linear { parents, coefficients, intercept, inputs } => {
-            format!("{} + u{}", linear(coefficients, parents, *intercept), units(*inputs))
-        }
-        EquationForm::Network { parents, network: file, inputs } => {
-            format!("network({}) + u, {}{}", parents.join(", "), network(file, folder), units(*inputs))
-        }
-    }
-}
-
 fn classifier(file: &ProblemFile, features: &Features) -> String {
     let Some(entry) = file.classifier_entry() else { return "none yet".into() };
-    let logit = match &entry.form {
-        ClassifierForm::Linear { coefficients, intercept } => {
-            linear(coefficients, &features.names(), *intercept)
-        }
-        ClassifierForm::Network(stated) => format!("network, {}", network(stated, file.folder())),
-        ClassifierForm::Onnx(path) => onnx(path, file, features),
-    };
-    format!("logit = {logit}{}; favourable from probability {} on", units(entry.inputs), entry.threshold)
-}
-
-/// Where a network is found and, as 4-100-100-1 tanh, what it is.
-fn network(file: &NetworkFile, folder: &ModelFolder) -> String {
-    let mut text = file.path.display().to_string();
-    if !file.prefix.is_empty() {
-        let _ = write!(text, " {}", file.prefix);
-    }
-    if let Ok((network, _)) = file.read(folder) {
-        let _ = write!(text, " ({})", shape(&network));
-    }
-    text
-}
-
-/// `4-100-100-1 tanh`.
-fn shape(network: &Network) -> String {
-    let layers: String = network.layers().iter().map(|layer| format!("-{}", layer.bias.len())).collect();
-    format!("{}{layers} {}", network.inputs(), format!("{:?}", network.activation()).to_lowercase())
-}
-
-/// What an ONNX model is: a sum, or where it is found and its layers.
-fn onnx(path: &Path, file: &ProblemFile, features: &Features) -> String {
-    match Network::read_onnx(file.folder().path().join(path)) {
-        Ok(network) => match network.layers() {
-            [layer] => {
-                let sum = linear(&layer.weight.row(0).to_vec(), &features.names(), layer.bias[0]);
-                format!("{sum}, from {}", path.display())
-            }
-            _ => format!("network, {} ({})", path.display(), shape(&network)),
-        },
-        Err(_) => path.display().to_string(),
-    }
-}
-
-fn units(inputs: Inputs) -> &'static str {
-    match inputs {
-        Inputs::Standardised => "  (standardised)",
-        Inputs::Raw => "  (own units)",
-    }
-}
-
-/// `0.5 * age - 2 * income + 3`, without what is zero.
-fn linear(coefficients: &[f64], names: &[String], intercept: f64) -> String {
-    let mut text = String::new();
-    let mut add = |size: f64, name: &str| {
-        text += match (size < 0.0, text.is_empty()) {
-            (true, true) => "-",
-            (true, false) => " - ",
-            (false, true) => "",
-            (false, false) => " + ",
-        };
-        text += &number(size.abs());
-        text += name;
-    };
-    let terms = coefficients.iter().zip(names).filter(|(coefficient, _)| **coefficient != 0.0);
-    terms.for_each(|(&coefficient, name)| add(coefficient, &format!(" * {name}")));
-    if intercept != 0.0 || coefficients.iter().all(|&coefficient| coefficient == 0.0) {
-        add(intercept, "");
-    }
-    text
-}
-
-/// Six digits, for reading.
-fn number(value: f64) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    let digits = 5 - value.abs().log10().floor() as i32;
-    if !(-12..=12).contains(&digits) {
-        return format!("{value:.5e}");
-    }
-    let text = format!("{value:.*}", digits.max(0) as usize);
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_and_sums_read_well() {
-        for (value, text) in
-            [(0.0, "0"), (1500.0, "1500"), (0.1 + 0.2, "0.3"), (-1234567.0, "-1234567"), (1e-9, "1.00000e-9")]
-        {
-            assert_eq!(number(value), text);
-        }
-        let names = ["a", "b", "c"].map(String::from);
-        assert_eq!(linear(&[0.5, 0.0, -2.0], &names, -3.0), "0.5 * a - 2 * c - 3");
-        assert_eq!(linear(&[0.0, 0.0, 0.0], &names, 0.0), "0");
-        assert_eq!(linear(&[-1.0, 0.0, 0.0], &names, 0.0), "-1 * a");
-    }
+    let logit = entry.summary(features, file.folder());
+    format!("logit = {logit}; favourable from probability {} on", entry.threshold)
 }

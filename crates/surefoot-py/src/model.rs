@@ -6,7 +6,7 @@ use ndarray::Axis;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use surefoot::file::ModelFolder;
-use surefoot::problem::{ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs};
+use surefoot::problem::{ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs, LinearModel};
 use surefoot::{Activation, Classifier, Equation, Features, Layer, Network};
 
 use crate::error::{Result, choice};
@@ -84,10 +84,8 @@ impl DeclaredClassifier<'_> {
             && layer.weight.nrows() == 1
             && layer.bias.len() == 1
         {
-            let form = ClassifierForm::Linear {
-                coefficients: layer.weight.row(0).to_vec(),
-                intercept: layer.bias[0],
-            };
+            let coefficients = layer.weight.row(0).to_vec();
+            let form = ClassifierForm::Linear(LinearModel { coefficients, intercept: layer.bias[0] });
             let entry = ClassifierEntry { form, threshold: self.threshold, inputs };
             return Ok(entry.classifier(features, &ModelFolder::new(""))?);
         }

@@ -134,7 +134,7 @@ impl<'p> Builder<'p> {
 
     /// The graph of a form, without the operations that neither it nor the existence of the perturbed
     /// individual depends on.
-    pub fn finish(self, output: AffineForm) -> Graph<'p> {
+    pub(crate) fn finish(self, output: AffineForm) -> Graph<'p> {
         let (inputs, mut operations) = (self.inputs, self.operations);
         let mut needed = vec![false; operations.len()];
         let mark = |form: &AffineForm, needed: &mut Vec<bool>| {
@@ -180,7 +180,7 @@ impl<'p> Builder<'p> {
     }
 
     /// The result of an operator; an operation on constants is done at once.
-    pub fn operate(&mut self, operator: &'p dyn Operator, arguments: Vec<AffineForm>) -> AffineForm {
+    pub(crate) fn operate(&mut self, operator: &'p dyn Operator, arguments: Vec<AffineForm>) -> AffineForm {
         let constants: Option<Vec<f64>> = arguments.iter().map(AffineForm::as_constant).collect();
         match constants {
             Some(x) => AffineForm::constant(operator.value(&x)),
@@ -193,7 +193,7 @@ impl<'p> Builder<'p> {
         self.input(self.inputs + self.operations.len() - 1)
     }
 
-    pub fn unit(&mut self, unit: Unit, argument: AffineForm) -> AffineForm {
+    pub(crate) fn unit(&mut self, unit: Unit, argument: AffineForm) -> AffineForm {
         match argument.as_constant() {
             Some(z) => AffineForm::constant(unit.value(z)),
             None => self.push(unit.operator(), vec![argument]),

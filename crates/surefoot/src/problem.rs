@@ -1,5 +1,6 @@
 //! The question: who decides, what causes what, and how much uncertainty to guard against.
 
+mod classifier;
 mod edit;
 mod entry;
 mod fields;
@@ -7,15 +8,18 @@ mod file;
 mod mistake;
 mod rules;
 mod sections;
+mod summary;
 mod tree;
 mod units;
 
 use std::path::Path;
 
+pub use classifier::{ClassifierEntry, ClassifierForm, LinearModel, OnnxFile, StatedModel};
 pub use edit::Edit;
-pub use entry::{ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile};
+pub use entry::{EquationEntry, EquationForm, Inputs, NetworkFile};
 pub use file::ProblemFile;
 pub use mistake::{Fault, Mistake, Mistakes};
+pub use summary::six_digits;
 
 use crate::magnitude::is_moderate;
 use crate::{

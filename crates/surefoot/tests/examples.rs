@@ -4,10 +4,19 @@
 mod ana;
 #[path = "../examples/causal_model.rs"]
 mod causal_model;
+#[path = "../examples/method.rs"]
+mod method;
+#[path = "../examples/rule_list.rs"]
+mod rule_list;
 
 #[test]
 fn every_example_runs() {
-    let examples = [("ana.rs", ana::main()), ("causal_model.rs", causal_model::main())];
+    let examples = [
+        ("ana.rs", ana::main()),
+        ("causal_model.rs", causal_model::main()),
+        ("method.rs", method::main()),
+        ("rule_list.rs", rule_list::main()),
+    ];
     for (name, result) in &examples {
         assert_eq!(*result, Ok(()), "{name}");
     }

@@ -7,7 +7,8 @@ use std::path::Path;
 use ndarray::array;
 use proptest::prelude::*;
 use surefoot::problem::{
-    ClassifierEntry, ClassifierForm, Edit, EquationEntry, EquationForm, Inputs, NetworkFile, ProblemFile,
+    ClassifierEntry, ClassifierForm, Edit, EquationEntry, EquationForm, Inputs, LinearModel, NetworkFile,
+    ProblemFile,
 };
 use surefoot::{
     ActionKind, Activation, Change, Cost, Error, Feature, Forbidden, Kind, Layer, Network, NormKind, Problem,
@@ -382,7 +383,7 @@ formula = "2 * income + u" # rough
 fn editing_keeps_comments_and_order() {
     let mut edit = Edit::parse(NOTED, Path::new("problem.toml")).unwrap();
     assert_eq!(edit.text(), NOTED);
-    let form = ClassifierForm::Linear { coefficients: vec![0.8, 0.6], intercept: -0.5 };
+    let form = ClassifierForm::Linear(LinearModel { coefficients: vec![0.8, 0.6], intercept: -0.5 });
     let classifier = ClassifierEntry { form, threshold: 0.43, inputs: Inputs::Raw };
     edit.set_classifier(&classifier);
     let added = "\n# The end.\n\n[classifier]\ncoefficients = [0.8, 0.6]\nintercept = -0.5\nthreshold = 0.43\ninputs = \"raw\"\n";
@@ -448,7 +449,7 @@ fn features_equations_and_classifier_into_an_empty_file() {
     let inline = "epsilon = 0.1\nclassifier = {coefficients = [1], intercept = 0}\nequation = [{feature = \"x\", formula = \"u\"}]\n[[feature]]\nname = \"x\"\n";
     let mut edit = Edit::parse(inline, Path::new("problem.toml")).unwrap();
     assert!(parse(inline).problem().is_ok());
-    let form = ClassifierForm::Linear { coefficients: vec![2.0], intercept: 1.0 };
+    let form = ClassifierForm::Linear(LinearModel { coefficients: vec![2.0], intercept: 1.0 });
     edit.set_classifier(&ClassifierEntry { form, threshold: 0.5, inputs: Inputs::Standardised });
     let form = EquationForm::Formula { formula: "2 * u".into(), inverse: None };
     edit.set_equations(&[EquationEntry { feature: "x".into(), form }]);
@@ -480,7 +481,7 @@ fn equations_of_other_features_stay() {
 fn tiny_and_huge_numbers_are_short_and_exact() {
     let mut edit = Edit::parse(NOTED, Path::new("problem.toml")).unwrap();
     let numbers = vec![-6.883_382_752_675_971e-16, 1.5e300];
-    let form = ClassifierForm::Linear { coefficients: numbers, intercept: 0.25 };
+    let form = ClassifierForm::Linear(LinearModel { coefficients: numbers, intercept: 0.25 });
     let entry = ClassifierEntry { form, threshold: 0.5, inputs: Inputs::Standardised };
     edit.set_classifier(&entry);
     let text = edit.text();

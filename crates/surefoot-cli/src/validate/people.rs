@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::{limits, number};
+use super::limits;
 use crate::ids::Ids;
 use surefoot::action::feasible_change;
+use surefoot::problem::six_digits;
 use surefoot::{Classifier, Error, Feature, Features, Intervention, People, Scm, escape_line};
 use surefoot_cli::table::{Batch, CellProblem, Place, Table, TableError};
 
@@ -208,7 +209,8 @@ impl Checked {
                     );
                     let to = features.feature(cause).own_units(x[cause] + change);
                     let name = &features.feature(cause).name;
-                    let example = format!("{place}: {} where `{name}` is {}", number(value), number(to));
+                    let example =
+                        format!("{place}: {} where `{name}` is {}", six_digits(value), six_digits(to));
                     count(&mut self.warnings, what, Some(example));
                 }
             }

@@ -6,7 +6,7 @@ use prost::Message;
 use super::message::*;
 use super::*;
 use crate::Classifier;
-use crate::problem::{ClassifierForm, ProblemFile};
+use crate::problem::{ClassifierForm, OnnxFile, ProblemFile};
 
 fn tensor(name: &str, dimensions: &[i64], numbers: &[f32]) -> TensorMessage {
     TensorMessage {
@@ -532,7 +532,7 @@ fn a_model_beside_a_problem_file_in_either_units() {
         let text = format!("epsilon = 0\n{features}[classifier]\nonnx = \"model.onnx\"\n{more}");
         let file = ProblemFile::parse(&text, &folder.path().join("problem.toml")).unwrap();
         let form = file.classifier_entry().unwrap().form.clone();
-        assert_eq!(form, ClassifierForm::Onnx("model.onnx".into()));
+        assert_eq!(form, ClassifierForm::Onnx(OnnxFile { path: "model.onnx".into() }));
         file.classifier().unwrap().unwrap().clone()
     };
     let logit = perceptron_by_hand(f64::tanh);

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};
 
-use super::entry::{
-    ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile, activation_name,
-};
+use super::classifier::{ClassifierEntry, LinearModel, StatedModel};
+use super::entry::{EquationEntry, EquationForm, Inputs, NetworkFile, activation_name};
 use super::file::{ProblemFile, is_json};
 use crate::error::FileProblem;
 use crate::file::{Audience, read_to_string, write_atomically};
@@ -16,9 +15,9 @@ use crate::{Change, Error, Feature, Kind, Result};
 /// changed stay as they are; nothing is written before [`Edit::save`].
 ///
 /// ```no_run
-/// use surefoot::problem::{ClassifierEntry, ClassifierForm, Edit, Inputs};
+/// use surefoot::problem::{ClassifierEntry, ClassifierForm, Edit, Inputs, LinearModel};
 ///
-/// let form = ClassifierForm::Linear { coefficients: vec![0.8, 0.6], intercept: -0.5 };
+/// let form = ClassifierForm::Linear(LinearModel { coefficients: vec![0.8, 0.6], intercept: -0.5 });
 /// let mut edit = Edit::open("problem.toml")?;
 /// edit.set_classifier(&ClassifierEntry { form, threshold: 0.5, inputs: Inputs::Standardised });
 /// edit.save()?;
@@ -31,7 +30,7 @@ pub struct Edit {
 }
 
 /// The fields of an entry, in order.
-type Entries = Vec<(&'static str, Item)>;
+pub type Entries = Vec<(&'static str, Item)>;
 
 impl Edit {
     /// Opens a file. It must be TOML, but may have mistakes or lack parts.
@@ -58,14 +57,7 @@ impl Edit {
 
     /// Sets the `[classifier]`.
     pub fn set_classifier(&mut self, entry: &ClassifierEntry) {
-        let mut fields: Entries = Vec::new();
-        match &entry.form {
-            ClassifierForm::Linear { coefficients, intercept } => {
-                linear(&mut fields, coefficients, *intercept)
-            }
-            ClassifierForm::Network(file) => network(&mut fields, file),
-            ClassifierForm::Onnx(path) => fields.push(("onnx", value(path.to_string_lossy().as_ref()))),
-        }
+        let mut fields = entry.form.model().fields();
         fields.push(("threshold", value(entry.threshold)));
         inputs(&mut fields, entry.inputs);
         match self.document.get_mut("classifier").and_then(Item::as_table_mut) {
@@ -217,30 +209,27 @@ fn update(table: &mut Table, fields: Entries) {
     }
 }
 
-fn list<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Item {
+pub(super) fn list<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Item {
     value(items.into_iter().collect::<Array>())
 }
 
 /// A number as people write it: `-6.9e-16`, not fifteen zeros.
-fn number(number: f64) -> Value {
+pub(super) fn number(number: f64) -> Value {
     let is_plain = number == 0.0 || (1e-5..1e16).contains(&number.abs());
     let short = if is_plain { None } else { format!("{number:e}").parse().ok() };
     short.unwrap_or_else(|| number.into())
 }
 
-fn linear(fields: &mut Entries, coefficients: &[f64], intercept: f64) {
-    fields.push(("coefficients", list(coefficients.iter().copied().map(number))));
-    fields.push(("intercept", value(number(intercept))));
-}
-
-fn network(fields: &mut Entries, file: &NetworkFile) {
-    fields.push(("network", value(file.path.display().to_string())));
+/// The fields of a network in a file.
+pub(super) fn network_fields(file: &NetworkFile) -> Entries {
+    let mut fields: Entries = vec![("network", value(file.path.display().to_string()))];
     if !file.prefix.is_empty() {
         fields.push(("prefix", value(&file.prefix)));
     }
     if let Some(activation) = file.activation {
         fields.push(("activation", value(activation_name(activation))));
     }
+    fields
 }
 
 fn inputs(fields: &mut Entries, inputs: Inputs) {
@@ -259,12 +248,13 @@ fn equation(entry: &EquationEntry) -> Entries {
         }
         EquationForm::Linear { parents, coefficients, intercept, inputs: units } => {
             with(parents);
-            linear(&mut fields, coefficients, *intercept);
+            let linear = LinearModel { coefficients: coefficients.clone(), intercept: *intercept };
+            fields.extend(linear.fields());
             inputs(&mut fields, *units);
         }
         EquationForm::Network { parents, network: file, inputs: units } => {
             with(parents);
-            network(&mut fields, file);
+            fields.extend(network_fields(file));
             inputs(&mut fields, *units);
         }
     }

@@ -1,11 +1,11 @@
-//! Equations and classifiers as a problem file states them.
+//! Equations as a problem file states them.
 
 use std::path::PathBuf;
 
 use super::units;
 use crate::error::FileProblem;
 use crate::file::ModelFolder;
-use crate::{Activation, Classifier, Equation, Error, Features, Network, Result};
+use crate::{Activation, Equation, Error, Features, Network, Result};
 
 /// The units in which a linear or network equation, or a classifier, takes its inputs; an
 /// equation gives its value in the same.
@@ -37,29 +37,6 @@ pub enum EquationForm {
     Linear { parents: Vec<String>, coefficients: Vec<f64>, intercept: f64, inputs: Inputs },
     /// `network(parents) + u`, the network in a safetensors file.
     Network { parents: Vec<String>, network: NetworkFile, inputs: Inputs },
-}
-
-/// The `[classifier]` of a problem file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ClassifierEntry {
-    /// What gives the logit.
-    pub form: ClassifierForm,
-    /// The probability from which on it is favourable.
-    pub threshold: f64,
-    /// The units of its inputs.
-    pub inputs: Inputs,
-}
-
-/// The kinds of `[classifier]`.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "fields are those of the file")]
-pub enum ClassifierForm {
-    /// `coefficients . features + intercept`.
-    Linear { coefficients: Vec<f64>, intercept: f64 },
-    /// A network in a safetensors file.
-    Network(NetworkFile),
-    /// A logistic regression or a network in an ONNX file, relative to the problem file.
-    Onnx(PathBuf),
 }
 
 /// Where a network is found.
@@ -147,28 +124,4 @@ impl EquationEntry {
 
 fn borrowed(names: &[String]) -> Vec<&str> {
     names.iter().map(String::as_str).collect()
-}
-
-impl ClassifierEntry {
-    /// The classifier, in the standardised units of the engine.
-    pub fn classifier(&self, features: &Features, folder: &ModelFolder) -> Result<Classifier> {
-        match (&self.form, self.inputs) {
-            (ClassifierForm::Linear { coefficients, intercept }, Inputs::Standardised) => {
-                Classifier::linear(coefficients.clone(), *intercept, self.threshold)
-            }
-            (ClassifierForm::Linear { coefficients, intercept }, Inputs::Raw) => {
-                Classifier::linear_in_own_units(features, coefficients, *intercept, self.threshold)
-            }
-            (ClassifierForm::Network(file), _) => self.network(file.read(folder)?.0, features),
-            (ClassifierForm::Onnx(path), _) => self.network(Network::read_onnx_in(folder, path)?, features),
-        }
-    }
-
-    fn network(&self, mut network: Network, features: &Features) -> Result<Classifier> {
-        if self.inputs == Inputs::Raw && network.inputs() == features.len() {
-            let scales: Vec<_> = features.iter().map(units::Scale::of).collect();
-            network = units::network_with_raw_inputs(&network, network.activation(), &scales)?;
-        }
-        Classifier::network(network, self.threshold)
-    }
 }

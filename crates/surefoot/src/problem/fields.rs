@@ -1,5 +1,6 @@
 //! The fields of one entry of a problem file, read one by one; mistakes are collected.
 
+use super::entry::{ACTIVATIONS, NetworkFile};
 use super::mistake::{Fault, Mistake, nearest};
 use super::tree::{Node, Value};
 
@@ -168,6 +169,20 @@ impl<'a> Fields<'a> {
             return None;
         };
         Some((lower.unwrap_or(f64::NEG_INFINITY), upper.unwrap_or(f64::INFINITY)))
+    }
+
+    /// A network in a file, with `prefix` and `activation`.
+    pub fn network_file(&mut self) -> Option<NetworkFile> {
+        let (path, prefix) = (self.text("network"), self.text("prefix"));
+        let activation = self.choice("activation", &ACTIVATIONS);
+        Some(NetworkFile { path: path?.into(), prefix: prefix.unwrap_or_default(), activation })
+    }
+
+    /// `coefficients` and `intercept`.
+    pub fn linear(&mut self) -> Option<(Vec<f64>, f64)> {
+        self.require("intercept", "0 if there is none");
+        let (coefficients, intercept) = (self.numbers("coefficients"), self.number("intercept"));
+        Some((coefficients?, intercept?))
     }
 
     fn list<T>(

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::entry::{ClassifierEntry, ClassifierForm, EquationEntry, EquationForm};
+use super::classifier::ClassifierEntry;
+use super::entry::{EquationEntry, EquationForm};
 use super::fields::Fields;
 use super::mistake::{Fault, Mistake, Mistakes};
 use super::rules::{read_constraints, read_forbidden};
@@ -12,7 +13,6 @@ use super::{DEFAULT_SAFETY, LimitsOn, Problem};
 use crate::error::FileProblem;
 use crate::file::{ModelFolder, read_to_string};
 use crate::magnitude::is_moderate;
-use crate::onnx::external_files;
 use crate::{
     ActionKind, Classifier, Constraint, Cost, Error, Features, Forbidden, Norm, NormKind, Result, Scm,
 };
@@ -177,13 +177,7 @@ impl ProblemFile {
     /// The files of its classifier: a network, or an ONNX model and the files beside it that hold
     /// some of its numbers.
     pub fn classifier_files(&self) -> Vec<PathBuf> {
-        match self.entry.as_ref().map(|entry| &entry.form) {
-            Some(ClassifierForm::Network(network)) => vec![network.path.clone()],
-            Some(ClassifierForm::Onnx(path)) => {
-                [vec![path.clone()], external_files(&self.folder, path)].concat()
-            }
-            Some(ClassifierForm::Linear { .. }) | None => Vec::new(),
-        }
+        self.entry.as_ref().map_or_else(Vec::new, |entry| entry.form.model().files(&self.folder))
     }
 
     /// Every mistake of the file, in the order of its lines.

@@ -2,9 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::entry::{
-    ACTIVATIONS, ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile,
-};
+use super::classifier::{ClassifierEntry, KINDS};
+use super::entry::{EquationEntry, EquationForm, Inputs};
 use super::fields::Fields;
 use super::mistake::{Fault, Mistake};
 use super::tree::{Node, Value};
@@ -204,10 +203,10 @@ fn read_equation_form(fields: &mut Fields<'_>) -> Option<EquationForm> {
     let parents = fields.texts("parents");
     let inputs = fields.choice("inputs", &INPUTS).unwrap_or_default();
     if kind == "network" {
-        let network = read_network(fields)?;
+        let network = fields.network_file()?;
         return Some(EquationForm::Network { parents: parents?, network, inputs });
     }
-    let (coefficients, intercept) = read_linear(fields)?;
+    let (coefficients, intercept) = fields.linear()?;
     Some(EquationForm::Linear { parents: parents?, coefficients, intercept, inputs })
 }
 
@@ -217,26 +216,19 @@ pub(super) fn read_classifier(
     folder: &ModelFolder,
     mistakes: &mut Vec<Mistake>,
 ) -> (Option<ClassifierEntry>, Option<Classifier>) {
-    let known = ["onnx", "network", "activation", "coefficients", "intercept", "threshold", "inputs"];
+    let own = KINDS.iter().flat_map(|kind| [&[kind.field], kind.others].concat());
+    let known: Vec<&'static str> = own.clone().chain(["threshold", "inputs"]).collect();
     let mut fields = Fields::new(node, Some("classifier".into()), &known);
     let threshold = fields.number("threshold").unwrap_or(0.5);
     let inputs = fields.choice("inputs", &INPUTS).unwrap_or_default();
-    let form = match the_one_of(&mut fields, &["onnx", "network", "coefficients"]) {
-        Some("onnx") => {
-            refuse(&mut fields, "onnx", &["activation", "intercept"]);
-            fields.text("onnx").map(|path| ClassifierForm::Onnx(path.into()))
-        }
-        Some("network") => {
-            refuse(&mut fields, "network", &["intercept"]);
-            read_network(&mut fields).map(ClassifierForm::Network)
-        }
-        Some(_) => {
-            refuse(&mut fields, "coefficients", &["activation"]);
-            let linear = read_linear(&mut fields);
-            linear.map(|(coefficients, intercept)| ClassifierForm::Linear { coefficients, intercept })
-        }
-        None => None,
-    };
+    let names = KINDS.map(|kind| kind.field);
+    let kind = the_one_of(&mut fields, &names).and_then(|field| KINDS.iter().find(|k| k.field == field));
+    let form = kind.and_then(|kind| {
+        let foreign: Vec<&'static str> =
+            own.filter(|field| !names.contains(field) && !kind.others.contains(field)).collect();
+        refuse(&mut fields, kind.field, &foreign);
+        (kind.read)(&mut fields)
+    });
     // A wrong threshold must not hide what else is wrong.
     let in_order = Classifier::linear(vec![], 0.0, threshold).is_ok();
     if !in_order {
@@ -257,18 +249,6 @@ pub(super) fn read_classifier(
     }
     mistakes.extend(fields.finish());
     (entry, classifier)
-}
-
-fn read_network(fields: &mut Fields<'_>) -> Option<NetworkFile> {
-    let (path, prefix) = (fields.text("network"), fields.text("prefix"));
-    let activation = fields.choice("activation", &ACTIVATIONS);
-    Some(NetworkFile { path: path?.into(), prefix: prefix.unwrap_or_default(), activation })
-}
-
-fn read_linear(fields: &mut Fields<'_>) -> Option<(Vec<f64>, f64)> {
-    fields.require("intercept", "0 if there is none");
-    let (coefficients, intercept) = (fields.numbers("coefficients"), fields.number("intercept"));
-    Some((coefficients?, intercept?))
 }
 
 /// The only one of these fields that is there; otherwise a mistake.

@@ -6,6 +6,7 @@
 
 use ndarray::{Array1, Axis};
 
+use super::entry::Inputs;
 use crate::{Activation, Feature, Features, Network, Result};
 
 /// What counts as zero and as one.
@@ -52,6 +53,16 @@ pub(super) fn network_with_raw_inputs(
         column *= input.std;
     }
     Network::new(layers, activation)
+}
+
+/// The network of a classifier over all features, for standardised inputs. One that does not fit
+/// the features is left as it is; the problem refuses it.
+pub(super) fn standardised(network: Network, inputs: Inputs, features: &Features) -> Result<Network> {
+    if inputs == Inputs::Standardised || network.inputs() != features.len() {
+        return Ok(network);
+    }
+    let scales: Vec<_> = features.iter().map(Scale::of).collect();
+    network_with_raw_inputs(&network, network.activation(), &scales)
 }
 
 /// A network that gives a standardised value.

@@ -65,6 +65,20 @@ impl<'p> Solver<'p> {
         Ok(Self { problem, settings, method: settings.method.prepare(problem, settings)? })
     }
 
+    /// With a method of one's own, prepared for the problem. [`Solver::options`] and
+    /// [`Solver::trade_off`], which solve other problems as well, use the method that the settings name.
+    ///
+    /// # Errors
+    /// If the settings make no sense.
+    pub fn with_method(
+        problem: &'p Problem,
+        settings: Settings,
+        method: Box<dyn Method + 'p>,
+    ) -> Result<Self> {
+        settings.check()?;
+        Ok(Self { problem, settings, method })
+    }
+
     /// The answer for one individual.
     ///
     /// # Errors

@@ -1,0 +1,109 @@
+//! The `[classifier]` of a problem file: one kind a file, one line each in [`KINDS`] and in
+//! [`ClassifierForm`].
+
+mod linear;
+mod network;
+mod onnx;
+
+use std::path::PathBuf;
+
+use super::edit::Entries;
+use super::entry::Inputs;
+use super::fields::Fields;
+use crate::file::ModelFolder;
+use crate::{Classifier, Features, Result};
+
+pub use linear::LinearModel;
+pub use onnx::OnnxFile;
+
+use super::entry::NetworkFile;
+
+/// The `[classifier]` of a problem file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassifierEntry {
+    /// What gives the logit.
+    pub form: ClassifierForm,
+    /// The probability from which on it is favourable.
+    pub threshold: f64,
+    /// The units of its inputs.
+    pub inputs: Inputs,
+}
+
+/// The kinds of `[classifier]`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClassifierForm {
+    /// `coefficients . features + intercept`.
+    Linear(LinearModel),
+    /// A network in a safetensors file.
+    Network(NetworkFile),
+    /// A logistic regression or a network in an ONNX file.
+    Onnx(OnnxFile),
+}
+
+/// A model as a problem file states it.
+pub trait StatedModel {
+    /// The classifier, in the standardised units of the engine.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or if its numbers do not fit the features.
+    fn classifier(
+        &self,
+        entry: &ClassifierEntry,
+        features: &Features,
+        folder: &ModelFolder,
+    ) -> Result<Classifier>;
+
+    /// The files it is in, relative to the problem file.
+    fn files(&self, _folder: &ModelFolder) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Whether another program made it, so that training must not overwrite it.
+    fn is_foreign(&self) -> bool {
+        false
+    }
+
+    /// The model in one line, for people to read.
+    fn summary(&self, features: &Features, folder: &ModelFolder) -> String;
+
+    /// Its fields in a problem file.
+    #[doc(hidden)]
+    fn fields(&self) -> Entries;
+}
+
+/// How a kind is read.
+pub(super) struct Kind {
+    /// The field that is there for this kind alone.
+    pub field: &'static str,
+    /// Fields of other kinds that it may have as well.
+    pub others: &'static [&'static str],
+    pub read: fn(&mut Fields<'_>) -> Option<ClassifierForm>,
+}
+
+/// Every kind that is read. (`network`, `coefficients` and their fields are those of equations too.)
+pub(super) const KINDS: [Kind; 3] = [
+    Kind { field: "onnx", others: &[], read: onnx::read },
+    Kind { field: "network", others: &["activation"], read: network::read },
+    Kind { field: "coefficients", others: &["intercept"], read: linear::read },
+];
+
+impl ClassifierForm {
+    /// What is common to all kinds.
+    pub fn model(&self) -> &dyn StatedModel {
+        match self {
+            Self::Linear(model) => model,
+            Self::Network(model) => model,
+            Self::Onnx(model) => model,
+        }
+    }
+}
+
+impl ClassifierEntry {
+    /// The classifier, in the standardised units of the engine.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or if its numbers do not fit the features.
+    pub fn classifier(&self, features: &Features, folder: &ModelFolder) -> Result<Classifier> {
+        self.form.model().classifier(self, features, folder)
+    }
+}

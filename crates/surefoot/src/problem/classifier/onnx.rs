@@ -1,0 +1,63 @@
+//! Models in ONNX files.
+
+use std::path::PathBuf;
+
+use toml_edit::value;
+
+use super::{ClassifierEntry, ClassifierForm, StatedModel};
+use crate::file::ModelFolder;
+use crate::onnx::external_files;
+use crate::problem::edit::Entries;
+use crate::problem::fields::Fields;
+use crate::problem::{summary, units};
+use crate::{Classifier, Features, Network, Result};
+
+/// A logistic regression or a network in an ONNX file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnnxFile {
+    /// Relative to the problem file.
+    pub path: PathBuf,
+}
+
+pub(super) fn read(fields: &mut Fields<'_>) -> Option<ClassifierForm> {
+    fields.text("onnx").map(|path| ClassifierForm::Onnx(OnnxFile { path: path.into() }))
+}
+
+impl StatedModel for OnnxFile {
+    fn classifier(
+        &self,
+        entry: &ClassifierEntry,
+        features: &Features,
+        folder: &ModelFolder,
+    ) -> Result<Classifier> {
+        let network =
+            units::standardised(Network::read_onnx_in(folder, &self.path)?, entry.inputs, features)?;
+        Classifier::network(network, entry.threshold)
+    }
+
+    /// The file, and those beside it that hold some of its numbers.
+    fn files(&self, folder: &ModelFolder) -> Vec<PathBuf> {
+        [vec![self.path.clone()], external_files(folder, &self.path)].concat()
+    }
+
+    fn is_foreign(&self) -> bool {
+        true
+    }
+
+    fn summary(&self, features: &Features, folder: &ModelFolder) -> String {
+        match Network::read_onnx_in(folder, &self.path) {
+            Ok(network) => match network.layers() {
+                [layer] => {
+                    let sum = summary::sum(&layer.weight.row(0).to_vec(), &features.names(), layer.bias[0]);
+                    format!("{sum}, from {}", self.path.display())
+                }
+                _ => format!("network, {} ({})", self.path.display(), summary::shape(&network)),
+            },
+            Err(_) => self.path.display().to_string(),
+        }
+    }
+
+    fn fields(&self) -> Entries {
+        vec![("onnx", value(self.path.to_string_lossy().as_ref()))]
+    }
+}
