@@ -36,7 +36,7 @@ impl Cells {
     fn add(&mut self, cell: &str) {
         match parse_number(cell) {
             Ok(value) => self.numbers.add(value),
-            Err(CellProblem::Missing) => self.numbers.add(f64::NAN),
+            Err(CellProblem::Missing | CellProblem::NotANumber(_)) => self.numbers.add(f64::NAN),
             Err(CellProblem::NotFinite(_)) => self.numbers.add(f64::INFINITY),
             Err(CellProblem::Text(_)) => self.has_text = true,
         }

@@ -13,6 +13,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use surefoot::file::{Audience, ModelFolder, write_atomically};
+use surefoot::magnitude::readable;
 use surefoot::problem::{ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile};
 use surefoot::{
     ActionKind, Change, Cost, Feature, Features, Forbidden, Network, NormKind, ProblemFile, escape_line,
@@ -115,7 +116,8 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
     let weighted = if norm.weights().is_some() { "weighted " } else { "" };
     writeln!(
         text,
-        "Uncertainty: shifts of up to {epsilon} standard deviations, {weighted}{kind} norm; safety {safety:e}"
+        "Uncertainty: shifts of up to {} standard deviations, {weighted}{kind} norm; safety {safety:e}",
+        readable(epsilon)
     )?;
     let form = match form {
         ActionKind::Relative => "relative (\"raise by\")",

@@ -64,11 +64,11 @@ fn control_sequences_of_cells_and_names_do_not_reach_the_terminal() {
         said
     };
     let recourse = |people: &str| said(&["recourse", "problem.toml", people, "-o", "o.csv"]);
-    assert!(recourse("cell.csv").contains("`\\u{1b}[31mRED\\u{1b}[0m\\u{7}` is no number"));
+    assert!(recourse("cell.csv").contains("`\\u{1b}[31mRED\\u{1b}[0m\\u{7}` is not a number"));
     assert!(recourse("header.csv").contains("`in\\u{1b}]0;pwned\\u{7}come`"));
     assert!(recourse("twice.csv").contains("two columns are called `x\\u{9b}2J`"));
     // A cell cannot begin a line of its own either.
-    assert!(recourse("line.csv").contains("`1\\nsurefoot: all is well` is no number"));
+    assert!(recourse("line.csv").contains("`1\\nsurefoot: all is well` is not a number"));
     assert!(said(&["validate", "problem.toml", "cell.csv"]).contains("line 2: `\\u{1b}[31mRED"));
     let attacked = said(&["attack", "problem.toml", "id.csv", "id_action.csv"]);
     assert!(attacked.contains("The action of a\\u{1b}[2Jb\\u{202e} fails"), "{attacked}");

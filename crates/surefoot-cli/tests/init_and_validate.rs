@@ -106,13 +106,13 @@ fn mistakes_of_file_and_people_are_told_together() {
     save("people.csv", "education,income,savings\n11,2400,6000\n40,x,\n99,1,2\n-1,1,2\n77,1,2\n12.5,inf,3\n");
     let said = refused(folder.path(), &["validate", "problem.toml", "people.csv"]);
     let expected = "surefoot: problem.toml: 3 mistakes
-  line 27, equation of `income`: 1 parents are named, but it takes 2 inputs
+  line 27, equation of `income`: it takes 2 inputs, but 1 parent is named; give one coefficient, or one input of the network, for each parent, in this order: `education`
   line 43, classifier: the threshold is 5; it must lie strictly between 0 and 1
   line 44, classifier: unknown field `bias`; there are `onnx`, `network`, `activation`, `coefficients`, `intercept`, `threshold` and `inputs`
 people.csv: 4 kinds of mistakes
-  column `income`: no number (line 3: `x`)
+  column `income`: not a number (line 3: `x`)
   column `savings`: no value is given (line 3)
-  column `income`: no finite number (line 7: inf)
+  column `income`: not a finite number (line 7: inf)
   column `education`: outside [0, 25]; correct the values or widen the limits (4 rows: line 3: 40, line 4: 99, line 5: -1, ...)
 ";
     assert_eq!(said, expected);

@@ -24,7 +24,7 @@ pub enum TableError {
     #[error("{}: is empty; the first line must name the columns", path.display())]
     Empty { path: PathBuf },
     /// Column names and nothing else.
-    #[error("{}: has no rows", path.display())]
+    #[error("{}: has no rows; this command needs at least one", path.display())]
     NoRows { path: PathBuf },
     /// A file that breaks off, or is something else.
     #[error("{}: is no whole {kind} file: {reason}", path.display())]
@@ -142,8 +142,11 @@ pub enum CellProblem {
     #[error("no value is given; give one, or leave the row out")]
     Missing,
     /// A text.
-    #[error("`{}` is no number", escape_line(.0))]
+    #[error("`{}` is not a number; write a number, or leave the row out", escape_line(.0))]
     Text(String),
+    /// NaN, as it is written in the table.
+    #[error("the cell holds `{0}`, which is not a number; write a number, or leave the row out")]
+    NotANumber(String),
     /// An infinity.
     #[error("the value is {0}; give a finite number, or leave the row out")]
     NotFinite(f64),
