@@ -128,7 +128,9 @@ pub fn from_json(text: &str, features: &Features) -> Result<People> {
             continue;
         }
         let number = value.as_f64().or_else(|| value.as_bool().map(|truth| f64::from(u8::from(truth))));
-        let Some(number) = number else { bail!("--person: `{name}` is {value}; give a number") };
+        let Some(number) = number else {
+            bail!("--person: `{}` is {value}; give a number", escape_line(name))
+        };
         record.push((name, number));
     }
     People::from_records(features, &[&record]).context("--person")

@@ -49,10 +49,10 @@ pub struct Options {
     options: u16,
     #[command(flatten)]
     effort: Effort,
-    /// Say also what stands in the way of those who provably have no action: for how much less
-    /// uncertainty there is one, and which limits, fixed features or rules would have to give way. One
-    /// --person, and everybody if the problem is linear without constraints, is told so anyway; otherwise
-    /// it may cost up to six times --evaluations for each of them.
+    /// Also explain why people have no action, if that is proven: for which smaller uncertainty there is
+    /// one, and which limits, fixed features or rules prevent it. One --person, and everybody if the problem
+    /// is linear without constraints, gets the explanation anyway; otherwise it may cost up to six times
+    /// --evaluations for each of them.
     #[arg(long)]
     explain: bool,
 }

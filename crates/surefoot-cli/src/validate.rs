@@ -84,7 +84,7 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
     let mut text = feature_table(file, features).to_string() + "\n";
     let entries = file.equation_entries();
     if entries.is_empty() {
-        text += "\nEquations: none, features are taken to be independent.\n";
+        text += "\nEquations: none; features are treated as independent.\n";
     } else {
         text += "\nEquations, causes first:\n";
         let by_feature: HashMap<&str, &EquationEntry> =
@@ -97,7 +97,7 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
             }
         }
         if graph.is_readable_as_text() {
-            text += "\nCausal graph (a dot: causes what the arrow points at):\n";
+            text += "\nCausal graph (each arrow leads from a cause, the dot, to an effect):\n";
             for line in graph.text().lines() {
                 writeln!(text, "  {line}")?;
             }
@@ -133,9 +133,7 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
     }
     let mut missing = Vec::new();
     if features.actionable().is_empty() {
-        missing.push(
-            "every feature is fixed: say of at least one what an action may change (change = \"increase\")",
-        );
+        missing.push("every feature is fixed: let an action change at least one (change = \"increase\")");
     }
     if file.classifier_entry().is_none() {
         missing.push("there is no classifier: give one, or train one with `surefoot train`");

@@ -122,10 +122,10 @@ fn truncated_files() {
         let cut = format!("cut.{kind}");
         for length in [10, bytes.len() / 2, bytes.len() - 1] {
             std::fs::write(at.join(&cut), &bytes[..length]).unwrap();
-            assert_people_refused(at, &cut, &[&format!("{cut}: is no whole ")]);
+            assert_people_refused(at, &cut, &[&format!("{cut}: is not a complete ")]);
             for command in ["certify", "attack"] {
                 let arguments = [command, "problem.toml", "people.csv", &cut, "-o", "out.csv"];
-                assert_refused(at, &arguments, &[&format!("{cut}: is no whole ")]);
+                assert_refused(at, &arguments, &[&format!("{cut}: is not a complete ")]);
             }
         }
     }

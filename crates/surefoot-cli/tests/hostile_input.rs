@@ -108,7 +108,7 @@ fn faults_of_csv_files_name_the_line_on_which_they_are() {
         let folder = folder(&[("q.csv", people)]);
         refused(folder.path(), &["recourse", "problem.toml", "q.csv", "-o", "o.csv"])
     };
-    let open = |line: usize| format!("q.csv, line {line}: a quote (\") opens a cell and none closes it");
+    let open = |line: usize| format!("q.csv, line {line}: a quote (\") opens a cell and is never closed");
     // (text, what must be said)
     for (people, words) in [
         ("income,savings\n0,0\n\"a", open(3)),
@@ -214,7 +214,7 @@ fn texts_that_a_spreadsheet_would_calculate_are_kept_and_warned_of_once() {
     let said = recourse("formulas.csv", "o.csv");
     assert_eq!(
         said,
-        "surefoot: o.csv: a spreadsheet would take some cells for formulas, the first `=1+1`; open it with all \
+        "surefoot: o.csv: a spreadsheet would read some cells as formulas, the first `=1+1`; open it with all \
          columns as text\n"
     );
     let answers = std::fs::read_to_string(folder.path().join("o.csv")).unwrap();

@@ -26,11 +26,8 @@ fn a_first_problem_file_is_whole_and_says_what_to_edit() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("people.csv"), PEOPLE).unwrap();
     let said = done(folder.path(), &["init", "people.csv", "--target", "approved"]);
-    assert!(said.starts_with("3 features of 4 people written to problem.toml."), "{said}");
-    assert!(
-        said.contains("`country` (always the same).\nNot always given: `income` (not in 1 row).\n"),
-        "{said}"
-    );
+    assert!(said.starts_with("Written to problem.toml: 3 features, from 4 people."), "{said}");
+    assert!(said.contains("`country` (always the same).\nMissing values: `income` (in 1 row).\n"), "{said}");
     let file = ProblemFile::read(folder.path().join("problem.toml")).unwrap();
     let features = file.features().unwrap();
     assert_eq!(features.names(), ["age", "income", "member"]);
@@ -44,7 +41,7 @@ fn a_first_problem_file_is_whole_and_says_what_to_edit() {
     let written = std::fs::read_to_string(folder.path().join("problem.toml")).unwrap();
     for words in [
         "`id` (an identifier, by its name), `name` (text), `country` (always the same)",
-        "# Not always given: `income` (not in 1 row).",
+        "# Missing values: `income` (in 1 row).",
         "no feature: `approved`",
         "# [classifier]",
         "change = \"fixed\"",
@@ -56,7 +53,7 @@ fn a_first_problem_file_is_whole_and_says_what_to_edit() {
 
     // It is never written over.
     let again = refused(folder.path(), &["init", "people.csv", "--target", "approved"]);
-    assert!(again.contains("problem.toml is there already"), "{again}");
+    assert!(again.contains("problem.toml already exists"), "{again}");
     let wrong = refused(folder.path(), &["init", "people.csv", "--target", "aproved", "-o", "other.toml"]);
     assert!(wrong.contains("has no column `aproved`; did you mean `approved`?"), "{wrong}");
     let nowhere =

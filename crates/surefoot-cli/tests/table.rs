@@ -179,11 +179,11 @@ fn truncated_and_foreign_files() {
         for length in [1, 7, bytes.len() / 2, bytes.len() - 1] {
             let path = save(&folder, &format!("cut.{format}"), &bytes[..length]);
             let message = refused(&path, &["income"], &[]);
-            assert!(message.starts_with(&format!("cut.{format}: is no whole ")), "{length}: {message}");
+            assert!(message.starts_with(&format!("cut.{format}: is not a complete ")), "{length}: {message}");
         }
         let empty = save(&folder, &format!("empty.{format}"), "");
         assert!(refused(&empty, &["income"], &[]).contains("is empty"));
-        assert!(refused(&whole, &["id"], &[]).contains("column `id`: holds text and no numbers"));
+        assert!(refused(&whole, &["id"], &[]).contains("column `id`: holds text instead of numbers"));
     }
     assert!(refused(&folder.path().join("none.csv"), &["a"], &[]).starts_with("none.csv: cannot be read: "));
     let other = refused(&save(&folder, "people.xlsx", "x"), &["a"], &[]);

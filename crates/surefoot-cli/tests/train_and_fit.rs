@@ -278,7 +278,7 @@ fn equations_that_the_graph_does_not_name_are_kept() {
     std::fs::write(at.join("problem.toml"), format!("{PROBLEM}{FORMULA}")).unwrap();
     let said = done(at, &["fit", "people.csv", "--graph", "age, male -> income"]);
     assert!(
-        said.contains("Kept, since the graph gives them no causes: the equations of `savings`."),
+        said.contains("The equations of `savings` are kept, since the graph gives them no causes."),
         "{said}"
     );
     let text = std::fs::read_to_string(at.join("problem.toml")).unwrap();
@@ -392,7 +392,7 @@ fn all_rows_may_be_trained_on() {
     let said = done(at, &train(&["--hidden", "none", "--test", "0"]));
     assert!(
         said.contains("600 to train on and 0 held out to test on")
-            && said.contains("held out to stop by, which"),
+            && said.contains("held out for early stopping, on which"),
         "{said}"
     );
     let said = done(at, &train(&["--hidden", "none", "--test", "0", "--validation", "0"]));
@@ -457,7 +457,7 @@ fn early_stopping_is_told_with_what_was_kept() {
     let best = rows.iter().min_by(|a, b| a[2].total_cmp(&b[2])).unwrap();
     let expected = format!(
         "Stopped early, after {} epochs, the last 2 without a better one. Kept: epoch {}, with a loss of {:.4}, \
-         {:.4} on the 144 rows held out to stop by.",
+         {:.4} on the 144 rows held out for early stopping.",
         rows.len(),
         best[0],
         best[1],
@@ -542,13 +542,13 @@ fn options_without_effect_and_out_of_range_are_told_by_their_names() {
         (&["--validation", "1"], &["--validation: holding out"]),
         (&["--validation", "0", "--patience", "3"], &["--patience has no effect with --validation 0"]),
         (&["--threshold", "1.5"], &["--threshold: the threshold is 1.5"]),
-        (&["--objective", "allr", "--hidden", "4", "--mu-2", "1e300"], &["out of bounds", "--mu-2"]),
+        (&["--objective", "allr", "--hidden", "4", "--mu-2", "1e300"], &["diverged", "--mu-2"]),
     ] {
         said(train(more), words);
     }
     let fit = |more: &[&'static str]| [&["fit", "people.csv", "--graph"][..], more].concat();
     said(fit(&["age -> income", "--hidden", "5"]), &["--hidden has no effect", "--shape network"]);
-    said(fit(&["age -> incom"]), &["`incom` is no feature of problem.toml; did you mean `income`?"]);
+    said(fit(&["age -> incom"]), &["`incom` is not a feature of problem.toml; did you mean `income`?"]);
     said(fit(&["age -> id"]), &["`id` is a column of people.csv but no feature"]);
     said(fit(&["age <-> income"]), &["graph, line 1: there is no arrow"]);
     let doubled = people().lines().map(|line| format!("{line},7\n")).collect::<String>();

@@ -103,7 +103,7 @@ impl Checked {
             if let Some(first) = ids.repeats(id, place)? {
                 let example = format!("{place}: `{}`, which is in {first} already", escape_line(id));
                 self.add(
-                    "column `id`: the same in several rows; give every row another".into(),
+                    "column `id`: the same in several rows; give every row its own".into(),
                     Some(example),
                 );
             }
@@ -206,7 +206,7 @@ impl Checked {
                     }
                     seen.push(i);
                     let what = format!(
-                        "`{}` would leave its limits ({}) as its equation follows `{}`",
+                        "`{}` would leave its limits ({}) if `{}` changes, by its equation",
                         feature.name,
                         limits(feature),
                         features.feature(cause).name
