@@ -225,7 +225,7 @@ impl Report {
     fn text(&self, epsilon: f64) -> String {
         let Report { holding, breaking, undecided, without, infeasible, examples } = self;
         let all = number_of(holding + breaking + undecided, "action");
-        let do_not = if *breaking == 1 { "provably does not" } else { "provably do not" };
+        let do_not = if *breaking == 1 { "does not" } else { "do not" };
         format!(
             "{all}: {holding} {} proven to hold for every shift of up to {}, {breaking} {do_not}, {undecided} \
              could not be decided.{without}\n{examples}{infeasible}",

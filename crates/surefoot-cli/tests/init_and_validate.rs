@@ -42,7 +42,7 @@ fn a_first_problem_file_is_whole_and_says_what_to_edit() {
     for words in [
         "`id` (an identifier, by its name), `name` (text), `country` (always the same)",
         "# Missing values: `income` (in 1 row).",
-        "no feature: `approved`",
+        "not a feature: `approved`",
         "# [classifier]",
         "change = \"fixed\"",
     ] {
@@ -147,7 +147,7 @@ fn columns_that_cannot_be_standardised_are_left_out_by_name() {
     std::fs::write(folder.path().join("people.csv"), rows).unwrap();
     let said = done(folder.path(), &["init", "people.csv", "--target", "y"]);
     for words in [
-        "1 feature of 3 people",
+        "1 feature, from 3 people",
         "`huge` (values too large to be standardised)",
         "`tiny` (values too close together to be standardised)",
         "`open` (has infinite values)",

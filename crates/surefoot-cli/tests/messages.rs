@@ -79,14 +79,14 @@ fn files_that_hold_no_proofs_are_refused_with_the_remedy() {
     let at = folder.path();
     done(at, &["recourse", "problem.toml", "people.csv", "-o", "answers.csv", "--proofs", "proofs.jsonl"]);
     let proof = std::fs::read_to_string(at.join("proofs.jsonl")).unwrap();
-    let other = proof.replace("\"version\":", "\"edition\":");
+    let other = proof.replace("\"surefoot_proof\":", "\"edition\":");
     assert_ne!(proof, other);
     for (second, fault) in [
         (&b"no proof"[..], "is not JSON"),
         (b"[1]", "has no `id` with a `proof`"),
         (b"{\"id\": \"ana\"}", "has no `id` with a `proof`"),
         (b"\xff\xfe", "is not text"),
-        (other.as_bytes(), "`version` is missing"),
+        (other.as_bytes(), "`surefoot_proof` is missing"),
     ] {
         std::fs::write(at.join("mixed.jsonl"), [proof.as_bytes(), second].concat()).unwrap();
         for arguments in [
