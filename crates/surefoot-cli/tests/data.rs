@@ -186,7 +186,7 @@ fn names_and_addresses_are_checked() {
     let error = said(&["fetch", "campos"], folder.path(), 2);
     assert!(error.contains("there are compas, adult, loan, german, bail"), "{error}");
     let error = said(&["fetch", "loan", "--url", "http://127.0.0.1:9/x"], folder.path(), 2);
-    assert!(error.contains("let it end with `/`"), "{error}");
+    assert!(error.contains("end it with `/`"), "{error}");
 }
 
 /// The files at hand are those whose checksums the catalogue states.

@@ -125,7 +125,7 @@ fn without_a_problem_file_there_is_one_afterwards() {
     let folder = folder();
     std::fs::remove_file(folder.path().join("problem.toml")).unwrap();
     let said = done(folder.path(), &train(&["--hidden", "none"]));
-    assert!(said.contains("written to problem.toml"), "{said}");
+    assert!(said.contains("Written to problem.toml: 4 features"), "{said}");
     assert_eq!(problem(folder.path()).features().names(), ["age", "male", "income", "savings"]);
 }
 
@@ -344,7 +344,10 @@ fn outputs_never_replace_what_is_read() {
         (train(&["--output", "problem.equations.safetensors"]), "is the network of the equation of `income`"),
         (train(&["--log", "log.txt"]), "name it .csv, .parquet or .arrow"),
         (train(&["--search", "--plot", "problem.toml"]), "name it .svg or .png"),
-        (train(&["--search", "--plot", "none/a.svg"]), "--plot none/a.svg: its folder does not exist"),
+        (
+            train(&["--search", "--plot", "none/a.svg"]),
+            "--plot none/a.svg: cannot be written, since its folder does not exist",
+        ),
         ([&fit[..], &["--output", "graph.csv"]].concat(), "--output graph.csv: is the graph"),
         ([&fit[..], &["--output", "people.csv"]].concat(), "is the table of people"),
         (vec!["validate", "problem.toml", "--svg", "problem.toml"], "is the problem file"),
@@ -397,7 +400,8 @@ fn all_rows_may_be_trained_on() {
     );
     let said = done(at, &train(&["--hidden", "none", "--test", "0", "--validation", "0"]));
     assert!(
-        said.contains("Warning: no rows were held out") && said.contains("trained on it turns"),
+        said.contains("Warning: no rows were held out")
+            && said.contains("of those trained on are turned down"),
         "{said}"
     );
     assert!(!said.contains("┆ held out"), "{said}");
@@ -549,7 +553,7 @@ fn options_without_effect_and_out_of_range_are_told_by_their_names() {
     let fit = |more: &[&'static str]| [&["fit", "people.csv", "--graph"][..], more].concat();
     said(fit(&["age -> income", "--hidden", "5"]), &["--hidden has no effect", "--shape network"]);
     said(fit(&["age -> incom"]), &["`incom` is not a feature of problem.toml; did you mean `income`?"]);
-    said(fit(&["age -> id"]), &["`id` is a column of people.csv but no feature"]);
+    said(fit(&["age -> id"]), &["`id` is a column of people.csv but not a feature"]);
     said(fit(&["age <-> income"]), &["graph, line 1: there is no arrow"]);
     let doubled = people().lines().map(|line| format!("{line},7\n")).collect::<String>();
     std::fs::write(at.join("doubled.csv"), doubled.replacen(",7", ",country", 1)).unwrap();
