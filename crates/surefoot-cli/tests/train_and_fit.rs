@@ -406,7 +406,7 @@ fn all_rows_may_be_trained_on() {
     );
     assert!(!said.contains("┆ held out"), "{said}");
     let said = refused(at, &train(&["--hidden", "none", "--test", "0", "--search"]));
-    assert!(said.contains("--test above 0"), "{said}");
+    assert!(said.contains("--test a share above 0"), "{said}");
     let said = done(at, &["fit", "people.csv", "--graph", "age -> income", "--held-out", "0"]);
     assert!(said.contains("on the rows that they were fitted to"), "{said}");
     let said = refused(at, &["fit", "people.csv", "--graph", "age -> income", "--held-out", "1"]);
