@@ -370,7 +370,7 @@ def train(
         ``("fpr", 0.05)`` for a false-positive rate.
     """
     if patience is not None and not validation:
-        raise SettingError("patience needs rows to stop by; give validation, for example 0.2")
+        raise SettingError("patience needs rows held out for early stopping; give validation, for example 0.2")
     word: str
     if isinstance(threshold, str):
         word, at = threshold, 0.5
@@ -392,7 +392,7 @@ def train(
     training, held_out = trained["accuracy"]
     if trained["differs"] and held_out is not None:
         if training > held_out:
-            meaning = "expect it to be right about others as often as on the latter. "
+            meaning = "expect the latter for other people. "
             meaning += (
                 "Take fewer or smaller layers (hidden)" if validation else "Let it stop early (validation)"
             )

@@ -51,7 +51,7 @@ def test_problems_that_cannot_be() -> None:
     mistakes: list[tuple[type[sf.Error], str, Callable[[], object]]] = [
         (sf.FeatureError, "`a` is given twice", lambda: sf.Problem([A, A], LINEAR, epsilon=0.1)),
         (sf.FeatureError, "there are no features", lambda: sf.Problem([], LINEAR, epsilon=0.1)),
-        (sf.ClassifierError, "takes 2 inputs; there are 1", lambda: sf.Problem([A], LINEAR, epsilon=0.1)),
+        (sf.ClassifierError, "takes 2 inputs, but there is 1 feature; give one coefficient", lambda: sf.Problem([A], LINEAR, epsilon=0.1)),
         (sf.ClassifierError, "threshold is 2", lambda: sf.Problem([A], sf.Classifier.linear([1], threshold=2), epsilon=0)),
         (sf.ClassifierError, "layer 0: a weight of 1 dimensions", lambda: sf.Classifier.network([([1.0], [1.0])])),
         (sf.SettingError, "epsilon is -1", lambda: sf.Problem([A, B], LINEAR, epsilon=-1)),

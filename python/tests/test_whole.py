@@ -153,3 +153,6 @@ def test_several_options(linear: sf.Problem, people: dict[str, Any]) -> None:
     assert sf.recourse(linear, pa.table(people), options=2).to_arrow().equals(answers.to_arrow())
     with pytest.raises(sf.SettingError, match="options"):
         sf.recourse(linear, people, options=0)
+    for setting in [{"options": 2}, {"explain": True}]:
+        with pytest.raises(sf.SettingError, match="has no effect with the method `descent`.*choose another"):
+            sf.recourse(linear, people, method="descent", **setting)  # type: ignore[arg-type]

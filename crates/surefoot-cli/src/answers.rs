@@ -5,12 +5,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use surefoot::{Action, Features, Infeasible, escape_line};
+use surefoot::{Action, Features, Infeasible, Problem, escape_line};
 use surefoot_cli::table::{Reader, Table, parse_number};
 
 use crate::ids::Ids;
+use crate::words::number_of;
 
-/// How many examples are told.
+/// How many examples are shown.
 pub const EXAMPLES: usize = 3;
 
 /// A table of actions: a column that identifies people and, for each feature that is acted upon, a
@@ -25,7 +26,7 @@ pub struct Answers<'a> {
     features: &'a Features,
     reader: Reader,
     /// The features with a column of actions.
-    told: Vec<usize>,
+    acted_upon: Vec<usize>,
     /// None where people are known by their row.
     ids: Option<Ids>,
     has_options: bool,
@@ -41,34 +42,38 @@ impl<'a> Answers<'a> {
         let table = Table::open(path)?;
         let has = |name: &String| table.columns().contains(name);
         let id = id.map(str::to_owned).or_else(|| Some("id".to_owned()).filter(has));
-        // Also of what may not be changed: that an action asks for it is told of whoever it is given.
-        let told: Vec<usize> = (0..features.len()).filter(|&i| has(&column(features, i))).collect();
-        if told.is_empty() {
+        // Also columns of fixed features: an action that changes one is reported as infeasible.
+        let acted_upon: Vec<usize> = (0..features.len()).filter(|&i| has(&column(features, i))).collect();
+        if acted_upon.is_empty() {
             let names: Vec<String> =
                 features.actionable().iter().map(|&i| format!("`{}`", column(features, i))).collect();
-            bail!("{}: has no column of actions; there should be {}", path.display(), names.join(", "));
+            bail!(
+                "{}: has no column of actions; give at least one of {}, as `surefoot recourse` writes them",
+                path.display(),
+                names.join(", ")
+            );
         }
-        let known: Vec<String> = told.iter().map(|&i| column(features, i)).collect();
+        let known: Vec<String> = acted_upon.iter().map(|&i| column(features, i)).collect();
         let is_unknown = |name: &&String| name.starts_with("action:") && !known.contains(name);
         if let Some(name) = table.columns().iter().find(is_unknown) {
             bail!(
-                "{}: column `{name}` is of no feature of the problem; correct its name, or remove it",
+                "{}: column `{name}` does not belong to a feature of the problem; correct its name, or remove it",
                 path.display()
             );
         }
         let has_options = has(&"option".to_owned());
         let ids = id.as_ref().map(|column| Ids::new(path, column));
-        let texts: Vec<String> = told.iter().map(|&i| column(features, i)).chain(id).collect();
+        let texts: Vec<String> = acted_upon.iter().map(|&i| column(features, i)).chain(id).collect();
         let reader = table.select(&[], &texts)?;
         let (path, waiting, last) = (path.into(), HashMap::new(), None);
-        Ok(Self { path, features, reader, told, ids, has_options, waiting, last })
+        Ok(Self { path, features, reader, acted_upon, ids, has_options, waiting, last })
     }
 
     /// The actions of somebody; none if the table has none.
     pub fn take(&mut self, id: &str) -> Result<Vec<Action>> {
         loop {
-            let is_integer = !self.has_options || self.last.as_deref() != Some(id);
-            if is_integer && let Some(actions) = self.waiting.remove(id) {
+            let is_complete = !self.has_options || self.last.as_deref() != Some(id);
+            if is_complete && let Some(actions) = self.waiting.remove(id) {
                 return Ok(actions);
             }
             if !self.read()? {
@@ -82,12 +87,15 @@ impl<'a> Answers<'a> {
         while self.read()? {}
         self.waiting.retain(|_, actions| !actions.is_empty());
         let Some(first) = self.waiting.keys().min() else { return Ok(()) };
+        let (first, people) = (escape_line(first), people.display());
+        let whom = match self.waiting.len() {
+            1 => format!("1 person who is not in {people}: `{first}`"),
+            count => format!("{count} people who are not in {people}, the first of them `{first}`"),
+        };
         bail!(
-            "{}: {} actions are of nobody in {}; the first of `{}`",
-            self.path.display(),
-            self.waiting.len(),
-            people.display(),
-            escape_line(first)
+            "{}: has actions for {whom}; add them to {people}, remove their rows, or name the column that \
+             identifies people in both tables with --id",
+            self.path.display()
         );
     }
 
@@ -98,7 +106,7 @@ impl<'a> Answers<'a> {
         let mut ids = if self.ids.is_some() { batch.texts.pop() } else { None };
         for (row, place) in batch.places.iter().enumerate() {
             let mut action = Action { features: Vec::new(), change: Vec::new() };
-            let cells = batch.texts.iter().zip(&self.told).filter(|(cells, _)| !cells[row].is_empty());
+            let cells = batch.texts.iter().zip(&self.acted_upon).filter(|(cells, _)| !cells[row].is_empty());
             for (cells, &i) in cells {
                 let place =
                     || format!("{}, {place}, column `{}`", self.path.display(), column(self.features, i));
@@ -120,6 +128,41 @@ impl<'a> Answers<'a> {
             self.last = Some(name);
         }
         Ok(true)
+    }
+}
+
+/// People for whom the table has no action.
+#[derive(Default)]
+pub struct WithoutAction {
+    /// Those who need none: the decision is favourable as things stand.
+    favourable: usize,
+    /// Those who are turned down.
+    turned_down: usize,
+}
+
+impl WithoutAction {
+    /// Counts a person without an action.
+    pub fn add(&mut self, problem: &Problem, individual: &[f64]) {
+        match problem.classifier().score(individual) >= 0.0 {
+            true => self.favourable += 1,
+            false => self.turned_down += 1,
+        }
+    }
+}
+
+/// A sentence on each group that is not empty, behind a space.
+impl fmt::Display for WithoutAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.favourable {
+            0 => {}
+            1 => f.write_str(" 1 person is treated favourably already and needs no action.")?,
+            count => write!(f, " {count} people are treated favourably already and need no action.")?,
+        }
+        match self.turned_down {
+            0 => Ok(()),
+            1 => f.write_str(" 1 person who is turned down has no action."),
+            count => write!(f, " {count} people who are turned down have no action."),
+        }
     }
 }
 
@@ -148,7 +191,13 @@ impl fmt::Display for Hindered {
         match self.count {
             0 => Ok(()),
             count => {
-                write!(f, "{count} of them cannot be taken, by what the problem allows.\n{}", self.examples)
+                write!(
+                    f,
+                    "{} cannot be taken: the problem does not allow {}.\n{}",
+                    number_of(count, "action"),
+                    if count == 1 { "it" } else { "them" },
+                    self.examples
+                )
             }
         }
     }

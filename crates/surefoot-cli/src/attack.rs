@@ -6,18 +6,19 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use surefoot::magnitude::readable;
 use surefoot::{
     Break, Budget, Features, Problem, ProblemFile, describe_shift, escape_line, infeasibility, refute,
 };
 use surefoot_cli::table::{Column, Values, Writer};
 
 use crate::CommandOutput;
-use crate::answers::{Answers, EXAMPLES, Hindered};
+use crate::answers::{Answers, EXAMPLES, Hindered, WithoutAction};
 use crate::effort::check_evaluations;
 use crate::formulas;
 use crate::outputs::Outputs;
 use crate::people::Source;
-use crate::words::{are, number_of};
+use crate::words::{are, beside, number_of};
 
 /// What `surefoot attack` can be asked.
 #[derive(Args)]
@@ -30,7 +31,7 @@ pub struct Options {
     /// `action:<feature>` with its change in own units (empty: not acted upon), as `surefoot
     /// recourse` writes it.
     answers: PathBuf,
-    /// Where to write what was found: CSV, Parquet or Arrow.
+    /// Where to write the breaks that were found: CSV, Parquet or Arrow.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The column that identifies people in both tables; `id` if there is one, otherwise the number
@@ -58,17 +59,21 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     let mut source = Source::open(&options.people, problem.features(), options.id.as_deref())?;
     let create = |path: &PathBuf| Writer::create(path, &columns(problem.features()));
     let mut writer = options.output.as_ref().map(create).transpose()?;
+    let epsilon = problem.epsilon();
     let budget = Budget { evaluations: options.evaluations };
-    let (mut attacked, mut broken, mut without, mut least) = (0, 0, 0, f64::INFINITY);
+    let (mut attacked, mut broken, mut least) = (0, 0, f64::INFINITY);
+    let mut without = WithoutAction::default();
     let mut examples = String::new();
     let mut hindered = Hindered::default();
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} actions, {per_sec}")?);
     while let Some(group) = source.next()? {
         let (mut ids, mut positions, mut actions) = (Vec::new(), Vec::new(), Vec::new());
-        for (position, id) in group.ids.iter().enumerate() {
+        for (position, (id, individual)) in group.ids.iter().zip(group.people.iter()).enumerate() {
             let promised = answers.take(id)?;
-            without += usize::from(promised.is_empty());
+            if promised.is_empty() {
+                without.add(&problem, individual);
+            }
             for action in promised {
                 ids.push(id.clone());
                 positions.push(position);
@@ -97,7 +102,7 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
                 if broken <= EXAMPLES {
                     let shift = describe_shift(&problem, &found.perturbation)?;
                     let id = escape_line(id);
-                    writeln!(examples, "The action of {id} {}.", broken_by(&shift, found.size))?;
+                    writeln!(examples, "The action of {id} {}.", broken_by(&shift, found.size, epsilon))?;
                 }
             }
         }
@@ -110,17 +115,26 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     if let (Some(writer), Some(path)) = (writer, &options.output) {
         formulas::finish(writer, path)?;
     }
-    let epsilon = problem.epsilon();
     let mut text = format!(
-        "{}: {broken} {} broken by shifts of up to {epsilon}; for {} no such shift was found, which proves nothing \
-         (`surefoot certify` does). {} no action.\n",
+        "{}: {broken} {} broken by a shift of up to {}.",
         number_of(attacked, "action"),
         are(broken),
-        attacked - broken,
-        if without == 1 { "1 person has".into() } else { format!("{without} people have") }
+        readable(epsilon),
     );
+    if attacked > broken {
+        let rest = attacked - broken;
+        write!(
+            text,
+            " For {rest} no such shift was found, which is no proof; `surefoot certify` searches for one."
+        )?;
+    }
+    writeln!(text, "{without}")?;
     if least.is_finite() {
-        writeln!(text, "The smallest shift found to break one of them has the size {least:.3e}.")?;
+        writeln!(
+            text,
+            "The smallest shift found that breaks an action has size {}.",
+            beside(least, epsilon)
+        )?;
     }
     text += &examples;
     write!(text, "{hindered}")?;
@@ -131,10 +145,10 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
 }
 
 /// What breaks an action, in words. An action may fail without any shift.
-fn broken_by(shift: &str, size: f64) -> String {
+fn broken_by(shift: &str, size: f64, epsilon: f64) -> String {
     match size {
         0.0 => "fails without any shift".into(),
-        _ => format!("breaks with {shift} (size {size:.3e})"),
+        _ => format!("breaks with {shift} (size {})", beside(size, epsilon)),
     }
 }
 

@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
+use surefoot::magnitude::readable;
 use surefoot::{
     Action, Budget, Certificate, Infeasible, Problem, ProblemFile, Verdict, certify, describe_shift,
     escape_line, infeasibility,
@@ -13,7 +14,7 @@ use surefoot::{
 use surefoot_cli::table::{Column, Values, Writer};
 
 use crate::CommandOutput;
-use crate::answers::{Answers, EXAMPLES, Hindered};
+use crate::answers::{Answers, EXAMPLES, Hindered, WithoutAction};
 use crate::effort::check_evaluations;
 use crate::formulas;
 use crate::outputs::Outputs;
@@ -73,7 +74,7 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} actions, {per_sec}")?);
     let budget = Budget { evaluations: options.evaluations };
     while let Some(group) = source.next()? {
-        let promises = report.promises(&group, &mut promised)?;
+        let promises = report.promises(&problem, &group, &mut promised)?;
         let certified = promises
             .par_iter()
             .map(|promise| {
@@ -153,7 +154,7 @@ struct Report {
     breaking: usize,
     undecided: usize,
     /// People without an action.
-    without: usize,
+    without: WithoutAction,
     infeasible: Hindered,
     /// A sentence on each of the first actions that break.
     examples: String,
@@ -161,11 +162,18 @@ struct Report {
 
 impl Report {
     /// The actions that the people of a group were promised.
-    fn promises<'a>(&mut self, group: &'a Group, answers: &mut Answers<'_>) -> Result<Vec<Promise<'a>>> {
+    fn promises<'a>(
+        &mut self,
+        problem: &Problem,
+        group: &'a Group,
+        answers: &mut Answers<'_>,
+    ) -> Result<Vec<Promise<'a>>> {
         let mut promises = Vec::new();
         for (id, individual) in group.ids.iter().zip(group.people.iter()) {
             let actions = answers.take(id)?;
-            self.without += usize::from(actions.is_empty());
+            if actions.is_empty() {
+                self.without.add(problem, individual);
+            }
             promises.extend(actions.into_iter().map(|action| Promise { id, individual, action }));
         }
         Ok(promises)
@@ -217,12 +225,12 @@ impl Report {
     fn text(&self, epsilon: f64) -> String {
         let Report { holding, breaking, undecided, without, infeasible, examples } = self;
         let all = number_of(holding + breaking + undecided, "action");
-        let without = if *without == 1 { "1 person has".into() } else { format!("{without} people have") };
         let do_not = if *breaking == 1 { "does not" } else { "do not" };
         format!(
-            "{all}: {holding} {} proven to hold for every shift of up to {epsilon}, {breaking} {do_not}, {undecided} \
-             could not be decided. {without} no action.\n{examples}{infeasible}",
-            are(*holding)
+            "{all}: {holding} {} proven to hold for every shift of up to {}, {breaking} {do_not}, {undecided} \
+             could not be decided.{without}\n{examples}{infeasible}",
+            are(*holding),
+            readable(epsilon)
         )
     }
 }

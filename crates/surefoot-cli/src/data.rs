@@ -21,8 +21,8 @@ pub struct Options {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Say of each data set what it is, where its public file comes from, under which terms, and
-    /// whether it is here.
+    /// List the data sets: contents, source and terms of the public files, and whether each file is
+    /// there.
     List(List),
     /// Download the files of data sets and check that they are the published ones.
     Fetch(Fetch),
@@ -91,7 +91,7 @@ fn list(options: &List) -> Result<String> {
 
 /// Where to download a file.
 fn address(file: &PublicFile) -> String {
-    let member = file.member.map_or_else(String::new, |member| format!(" (in it {member})"));
+    let member = file.member.map_or_else(String::new, |member| format!(" (which contains {member})"));
     format!("{}{member}", file.address)
 }
 
@@ -119,7 +119,10 @@ fn fetch_all(options: &Fetch) -> Result<String> {
         && files.len() > 1
         && !url.ends_with('/')
     {
-        bail!("--url {url}: names one file, but {} are asked for; let it end with `/`", files.len());
+        bail!(
+            "--url {url}: names one file, but {} are to be downloaded; end it with `/` to name a folder",
+            files.len()
+        );
     }
     let mut text = String::new();
     for (entry, file) in files {
@@ -133,7 +136,7 @@ fn fetch_all(options: &Fetch) -> Result<String> {
         writeln!(text, "{}: {done}; SHA-256 is that of the published file.", path.display())?;
     }
     if options.data.is_some() {
-        writeln!(text, "To use it, give --data {} or set SUREFOOT_DATA.", folder.display())?;
+        writeln!(text, "To use this folder, give --data {} or set SUREFOOT_DATA.", folder.display())?;
     }
     Ok(text)
 }

@@ -86,7 +86,7 @@ pub fn run(options: &Options) -> Result<Report> {
     let features = limited_features(&sample)?;
     let rows = sample.rows.view();
     let classifier = train::logistic_regression(&features, rows, &sample.repaid, 0.5)
-        .context("fitting the classifier to so few people; give more with --people")?;
+        .context("the classifier could not be fitted to so few people; give more with --people")?;
     let fit = |(feature, causes): (&'static str, &[&str])| -> Result<(&'static str, Equation)> {
         Ok((feature, train::linear_equation(&features, rows, feature, causes)?))
     };
@@ -229,7 +229,7 @@ impl fmt::Display for Report {
         let Report { people, epsilon, accuracy, asked, network, .. } = self;
         let opening = format!(
             "{people} loan applicants; a logistic regression fitted to them (accuracy {accuracy:.2}) turns down \
-             {asked}, a small network (accuracy {:.2}) {}. What can these do, and does it still work if their \
+             {asked}, a small network (accuracy {:.2}) {}. What can these people do, and does it still work if their \
              circumstances shift by up to {epsilon} standard deviations?",
             network.accuracy, network.turned_down
         );

@@ -9,14 +9,14 @@ use surefoot::recourse::{MethodName, Settings};
 /// How much effort each person's answer may take.
 #[derive(Args, Clone, Copy)]
 pub struct Effort {
-    /// How answers are found: `exact` for linear problems, `complete` for all, each with proof; `descent`, the
-    /// paper's Algorithm 1, proves nothing and its actions have the status `unproved`; `auto` is `exact` where
-    /// it applies, otherwise `complete`.
+    /// The method: `exact` for linear problems and `complete` for all, each with proof; `descent`, the
+    /// paper's Algorithm 1, proves nothing, and its actions have the status `unproved`; `auto` is `exact`
+    /// where it applies, otherwise `complete`.
     #[arg(long, value_name = "METHOD", default_value_t = MethodName::AUTO, value_parser = methods())]
     method: MethodName,
-    /// By how much, as a share, an action may cost more than the proven bound; more where no action
-    /// that cheap can be proved. Linear problems without constraints are solved exactly, without
-    /// a gap.
+    /// The accepted gap between the cost of an action and the proven lower bound, as a share of the
+    /// cost. It is exceeded where no action within it can be proven. Linear problems without
+    /// constraints are solved exactly, without a gap.
     #[arg(long, default_value_t = Settings::default().gap)]
     gap: f64,
     /// Bounds and evaluations that the search for each person may cost; hard cases may cost up to four

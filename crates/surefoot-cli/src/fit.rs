@@ -26,7 +26,7 @@ use graph::{Graph, is_graph, parse};
 pub struct Options {
     /// A table of people: CSV, Parquet or Arrow.
     table: PathBuf,
-    /// Who causes whom: `age, sex -> income; income -> savings`, or a file with one such line
+    /// The causal graph: `age, sex -> income; income -> savings`, or a file with one such line
     /// for each feature that has causes. Names with commas, semicolons or arrows stand between
     /// back quotes (in a file; on the command line single quotes around the whole protect them).
     /// Equations of features that the graph gives no causes stay as they are.
@@ -54,8 +54,8 @@ pub struct Options {
     /// Networks: the step of Adam [default: 0.005].
     #[arg(long)]
     step: Option<f64>,
-    /// The part of the rows kept apart to see how well the equations do; 0 to fit to all, and
-    /// judge by the same.
+    /// The share of the rows that is held out to measure how well the equations fit; 0 to fit to all
+    /// rows and measure on the same.
     #[arg(long, default_value_t = 0.2, value_name = "SHARE")]
     held_out: f64,
     /// Decides which rows those are, and initial weights.
@@ -91,7 +91,7 @@ impl Options {
             ("--output", self.output.is_some()),
         ];
         if let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given) {
-            bail!("{option} has no effect on linear equations; it goes with --shape network");
+            bail!("{option} has no effect on linear equations; leave it out, or give --shape network");
         }
         Ok(Shape::Linear)
     }
@@ -116,7 +116,7 @@ pub fn run(options: &Options) -> Result<String> {
     editable(&options.problem)?;
     let graph = read_graph(options)?;
     if !options.problem.exists() {
-        bail!("{} is not there; write a first one with `surefoot init`", options.problem.display());
+        bail!("{} does not exist; write a first one with `surefoot init`", options.problem.display());
     }
     let file = ProblemFile::read(&options.problem)?;
     let features = file.features()?;
@@ -171,16 +171,16 @@ fn check_names(options: &Options, graph: &Graph, features: &Features, columns: &
     let problem = options.problem.display();
     if columns.contains(name) {
         bail!(
-            "--graph: `{name}` is a column of {} but no feature of {problem} (`surefoot init` leaves out text \
-             and what is always the same); add it there, or leave it out of the graph",
+            "--graph: `{name}` is a column of {} but not a feature of {problem} (`surefoot init` leaves out \
+             columns of text and columns with a single value); add it there, or leave it out of the graph",
             options.table.display()
         );
     }
     match nearest(name, &known) {
-        Some(nearest) => bail!("--graph: `{name}` is no feature of {problem}; did you mean `{nearest}`?"),
+        Some(nearest) => bail!("--graph: `{name}` is not a feature of {problem}; did you mean `{nearest}`?"),
         None => {
             let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-            bail!("--graph: `{name}` is no feature of {problem}; there are {}", known.join(", "))
+            bail!("--graph: `{name}` is not a feature of {problem}; there are {}", known.join(", "))
         }
     }
 }
@@ -292,8 +292,8 @@ fn write(options: &Options, file: &ProblemFile, fitted: &Fitted, kept: &[&Equati
             if is_same(&file.folder().path().join(&network.path), &path) {
                 if networks.iter().any(|(prefix, _)| *prefix == network.prefix) {
                     bail!(
-                        "{}: has the network of `{}`, which stays, under the name of another; write the new \
-                         ones elsewhere with --output",
+                        "{}: holds the network of `{}`, whose equation is kept, under the name of a new network; \
+                         write the new networks to another file with --output",
                         path.display(),
                         entry.feature
                     );
@@ -332,7 +332,11 @@ fn write(options: &Options, file: &ProblemFile, fitted: &Fitted, kept: &[&Equati
     let mut text = format!("Written to {place}.\n");
     if !kept.is_empty() {
         let names: Vec<String> = kept.iter().map(|entry| format!("`{}`", entry.feature)).collect();
-        writeln!(text, "Kept, since the graph gives them no causes: the equations of {}.", names.join(", "))?;
+        writeln!(
+            text,
+            "The equations of {} are kept, since the graph gives them no causes.",
+            names.join(", ")
+        )?;
     }
     Ok(text)
 }

@@ -13,7 +13,7 @@ pub fn finish(writer: Writer, path: &Path) -> Result<()> {
     writer.finish()?;
     if let Some(text) = formula {
         crate::warn(&format!(
-            "{}: a spreadsheet would take some cells for formulas, the first `{}`; open it with all columns as text",
+            "{}: a spreadsheet would read some cells as formulas, the first `{}`; open it with all columns as text",
             path.display(),
             escape_line(&text)
         ));

@@ -29,8 +29,8 @@ impl Ids {
     pub fn note(&mut self, id: &str, place: Place) -> Result<()> {
         let Some(first) = self.repeats(id, place)? else { return Ok(()) };
         bail!(
-            "{}, {place}, column `{}`: `{}` is in {first} already; give every row another, or name the column that \
-             tells people apart with --id",
+            "{}, {place}, column `{}`: `{}` is in {first} already; give every row its own, or name the column that \
+             identifies people with --id",
             self.path.display(),
             escape_line(&self.column),
             escape_line(id)

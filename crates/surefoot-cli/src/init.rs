@@ -36,7 +36,7 @@ impl Cells {
     fn add(&mut self, cell: &str) {
         match parse_number(cell) {
             Ok(value) => self.numbers.add(value),
-            Err(CellProblem::Missing) => self.numbers.add(f64::NAN),
+            Err(CellProblem::Missing | CellProblem::NotANumber(_)) => self.numbers.add(f64::NAN),
             Err(CellProblem::NotFinite(_)) => self.numbers.add(f64::INFINITY),
             Err(CellProblem::Text(_)) => self.has_text = true,
         }
@@ -95,7 +95,7 @@ impl Categories {
             let names: Vec<String> = members.iter().map(|&i| format!("`{}`", columns[i])).collect();
             let names = names.join(", ");
             format!(
-                "Everybody has exactly one of {names}: if they are categories, give each group = {prefix:?}."
+                "Every row has a 1 in exactly one of {names}: if these are categories, give each group = {prefix:?}."
             )
             .replace('\n', " ")
         };
@@ -115,7 +115,7 @@ pub struct Draft {
 pub fn run(options: &Options) -> Result<String> {
     let Options { table, target, output } = options;
     if output.exists() {
-        bail!("{} is there already; give another name with --output, or remove it", output.display());
+        bail!("{} already exists; give another name with --output, or remove it", output.display());
     }
     let Draft { edit, said } = draft(table, target, output)?;
     edit.save().map_err(|error| anyhow!("{error}; give another place with --output"))?;
@@ -150,7 +150,7 @@ pub fn draft(path: &Path, target: &str, output: &Path) -> Result<Draft> {
             Ok(feature) => {
                 let missing = seen.numbers.missing();
                 if missing > 0 {
-                    incomplete.push(format!("`{name}` (not in {})", count(missing, "row")));
+                    incomplete.push(format!("`{name}` (in {})", count(missing, "row")));
                 }
                 features.push(feature);
             }
@@ -166,7 +166,7 @@ pub fn draft(path: &Path, target: &str, output: &Path) -> Result<Draft> {
     edit.add_features(&features);
     edit.append(FOOT)?;
     let mut said = format!(
-        "{} of {rows} people written to {output}. Every one is fixed: say in that file what an action may \
+        "Written to {output}: {}, from {rows} people. All are fixed: state in that file which ones an action may \
          change, then run `surefoot validate {output}`.\n",
         count(features.len(), "feature"),
         output = output.display(),
@@ -181,7 +181,7 @@ fn count(number: usize, what: &str) -> String {
 
 /// What is said of columns, one line each.
 fn notes(left_out: &[String], incomplete: &[String]) -> Vec<String> {
-    let lists = [("Left out", left_out), ("Not always given", incomplete)];
+    let lists = [("Left out", left_out), ("Missing values", incomplete)];
     let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
     lists.map(|(what, list)| format!("{what}: {}.", list.join(", ")).replace('\n', " ")).collect()
 }
@@ -194,17 +194,17 @@ fn head(path: &Path, target: &str, rows: usize, output: &Path, notes: &[String])
     text += "\
 #
 # 1. Say of each feature what an action may do to it: change = \"increase\", \"decrease\" or
-#    \"any\". Integer and binary ones change by whole numbers; columns of which everybody has
-#    exactly one need a group, so that an action leads from one of them to another.
+#    \"any\". Integer and binary features change by whole numbers. The columns of one category
+#    (exactly one is 1 in every row) need a group, so that an action changes the category.
 # 2. Look at the limits, the range seen in the table: widen them where people may go further.
 # 3. Give the classifier: see the end of this file.
 # 4. Say how features cause each other, if they do, with an [[equation]] for each that
-#    follows from others; without any they are taken to be independent.
+#    follows from others; without any they are treated as independent.
 #
 ";
     // Writing to a String does not fail.
     let _ = writeln!(text, "# Then: surefoot validate {} {}\n#", name(output), name(path));
-    let _ = writeln!(text, "# The outcome, which is no feature: `{}`.", target.replace('\n', " "));
+    let _ = writeln!(text, "# The outcome, which is not a feature: `{}`.", target.replace('\n', " "));
     notes.iter().for_each(|note| text += &format!("# {note}\n"));
     text += "
 # How far circumstances may shift, in standard deviations, and how that is measured.
@@ -215,7 +215,7 @@ norm = \"l2\"
 }
 
 const FOOT: &str = "
-# Who decides. `surefoot train` writes the classifier here; or give your own, linear:
+# The classifier. `surefoot train` writes it here; or give your own, linear:
 #
 # [classifier]
 # coefficients = [0.0]      # one for each feature, in their order

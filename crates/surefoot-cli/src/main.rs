@@ -36,38 +36,38 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run the whole story on built-in data: loan applicants, a classifier, what those it
-    /// turns down can do, and whether that holds.
+    /// Show everything on built-in data: loan applicants, a classifier, actions for the people it
+    /// turns down, and attacks on these actions.
     Demo(demo::Options),
     /// Write a first problem file from a table of people.
     Init(init::Options),
-    /// Say what is understood of a problem file and of a table of people, or list every mistake.
+    /// Show how a problem file and a table of people are read, or list every mistake in them.
     #[command(alias = "check")]
     Validate(validate::Options),
-    /// Find out what everybody in a table can do, with proof.
+    /// Find an action for everybody in a table, with proof.
     Recourse(recourse::Options),
-    /// Prove of actions, wherever they came from, that they hold or that they do not.
+    /// Prove that actions, wherever they came from, hold or do not hold.
     Certify(certify::Options),
     /// Verify saved proofs with an independent checker.
     Verify(verify::Options),
     /// Try to break actions, wherever they came from, by the smallest shift of circumstances.
     Attack(attack::Options),
     /// Show what certainty costs one person: the cheapest action for each size of the uncertainty,
-    /// and the largest for which there is one.
+    /// and the largest size for which there is an action.
     TradeOff(trade_off::Options),
     /// State what the paper guarantees for a problem and its people: whether robust recourse exists, what
     /// it costs at most, how stable the cost is, and what breaks a minimum-cost action.
     Theory(theory::Options),
-    /// Train the classifier that decides, so that those it turns down can do something about
-    /// it, and write it into a problem file.
+    /// Train a classifier that leaves the people it turns down something to do, and write it into a
+    /// problem file.
     Train(train::Options),
     /// Fit structural equations to a table and a causal graph, and write them into a problem
     /// file.
     Fit(fit::Options),
-    /// Do the paper's experiments again, and write its figures and a report with the published
-    /// numbers beside ours.
+    /// Repeat the paper's experiments, and write its figures and a report that compares the published
+    /// numbers with the new ones.
     Reproduce(reproduce::Options),
-    /// The data sets of the paper: what they are, and how to get them.
+    /// List the data sets of the paper, and download them.
     Data(data::Options),
 }
 
@@ -122,7 +122,7 @@ fn main() -> ExitCode {
 /// Names the temporary files of killed runs that were removed.
 fn report_leftovers() {
     for path in surefoot::file::removed_leftovers() {
-        warn(&format!("removed {}, which an earlier run left that was killed", path.display()));
+        warn(&format!("removed {}, a temporary file of an earlier run that was killed", path.display()));
     }
 }
 

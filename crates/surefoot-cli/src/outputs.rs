@@ -58,8 +58,8 @@ impl Outputs {
         let identity = match identity(path) {
             Ok(identity) => identity,
             Err(error) if error.kind() == io::ErrorKind::NotFound => bail!(
-                "{option} {shown}: its folder does not exist, so it cannot be written; make it first, or \
-                 give another place"
+                "{option} {shown}: cannot be written, since its folder does not exist; create the folder, or \
+                 give another one"
             ),
             Err(error) => bail!("{option} {shown}: cannot be written: {error}"),
         };
@@ -123,10 +123,7 @@ pub fn beside(problem: &Path, what: &str) -> PathBuf {
 /// Refuses a problem file that cannot be written into.
 pub fn editable(problem: &Path) -> Result<()> {
     if problem.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
-        bail!(
-            "{}: is JSON, which is read but never written into; write the problem as TOML",
-            problem.display()
-        );
+        bail!("{}: is JSON, which this command cannot edit; write the problem as TOML", problem.display());
     }
     Ok(())
 }

@@ -1,10 +1,13 @@
 //! People from tables, batch by batch, and from one line of JSON.
 
+use std::collections::HashSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Error, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use surefoot::feature;
-use surefoot::{Features, People, Problem};
+use surefoot::{Features, People, Problem, escape_line};
 use surefoot_cli::table::{Place, Reader, Table};
 
 use crate::ids::Ids;
@@ -81,22 +84,53 @@ impl<'a> Source<'a> {
     }
 }
 
+/// The fields of a JSON object in their order, also those of the same name.
+struct Fields(Vec<(String, serde_json::Value)>);
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = Fields;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with a value for each feature")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+        let mut fields = Vec::new();
+        while let Some(field) = map.next_entry()? {
+            fields.push(field);
+        }
+        Ok(Fields(fields))
+    }
+}
+
 /// One person from JSON such as `{"age": 31, "income": 2400}`, in own units.
 pub fn from_json(text: &str, features: &Features) -> Result<People> {
-    let value: serde_json::Value = serde_json::from_str(text)
-        .with_context(|| format!("--person: no JSON; write it like '{}'", example(features)))?;
-    let Some(fields) = value.as_object() else {
-        bail!("--person: no JSON object; write it like '{}'", example(features));
-    };
+    let Fields(fields) = serde_json::from_str(text).map_err(|error| {
+        anyhow!("--person: this is not a person in JSON: {error}; write it like '{}'", example(features))
+    })?;
+    let mut names = HashSet::with_capacity(fields.len());
+    if let Some((name, _)) = fields.iter().find(|(name, _)| !names.insert(name)) {
+        bail!("--person: `{}` is given twice; remove one", escape_line(name));
+    }
     let mut record: Vec<(&str, f64)> = Vec::with_capacity(fields.len());
     let groups = features.groups();
-    for (name, value) in fields {
+    for (name, value) in &fields {
         if let (Some(group), Some(category)) = (groups.iter().find(|g| g.name == *name), value.as_str()) {
             record.extend(columns(features, group, category)?);
             continue;
         }
         let number = value.as_f64().or_else(|| value.as_bool().map(|truth| f64::from(u8::from(truth))));
-        let Some(number) = number else { bail!("--person: `{name}` is {value}; give a number") };
+        let Some(number) = number else {
+            bail!("--person: `{}` is {value}; give a number", escape_line(name))
+        };
         record.push((name, number));
     }
     People::from_records(features, &[&record]).context("--person")
@@ -116,7 +150,7 @@ fn columns<'f>(
     };
     if !group.columns.iter().any(|&i| is_meant(i)) {
         let known: Vec<String> = group.columns.iter().map(|&i| format!("`{}`", name(i))).collect();
-        bail!("--person: `{}` is \"{category}\"; there are {}", group.name, known.join(", "));
+        bail!("--person: `{}` is \"{category}\"; give one of {}", group.name, known.join(", "));
     }
     Ok(group.columns.iter().map(|&i| (name(i), if is_meant(i) { 1.0 } else { 0.0 })).collect())
 }

@@ -21,7 +21,7 @@ use crate::formulas;
 use crate::outputs::Outputs;
 use crate::people::{self, Source};
 use crate::verify::MOST_PROOF_BYTES;
-use crate::words::are;
+use crate::words::{self, are, have};
 
 /// What `surefoot recourse` can be asked.
 #[derive(Args)]
@@ -44,15 +44,15 @@ pub struct Options {
     /// JSON each, for `surefoot verify`.
     #[arg(long, value_name = "FILE", conflicts_with = "person")]
     proofs: Option<PathBuf>,
-    /// Up to so many actions for each person that change different things, the cheapest first.
+    /// Up to this many actions for each person that change different things, the cheapest first.
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=100))]
     options: u16,
     #[command(flatten)]
     effort: Effort,
-    /// Say also what stands in the way of those who provably have no action: for how much less
-    /// uncertainty there is one, and which limits, fixed features or rules would have to give way. One
-    /// --person, and everybody if the problem is linear without constraints, is told so anyway; otherwise
-    /// it may cost up to six times --evaluations for each of them.
+    /// Also explain why people have no action, if that is proven: for which smaller uncertainty there is
+    /// one, and which limits, fixed features or rules prevent it. One --person, and everybody if the problem
+    /// is linear without constraints, gets the explanation anyway; otherwise it may cost up to six times
+    /// --evaluations for each of them.
     #[arg(long)]
     explain: bool,
 }
@@ -81,7 +81,25 @@ impl<'a> Answering<'a> {
         let settings = options.effort.settings()?;
         let solver = Solver::new(problem, settings)?;
         if options.proofs.is_some() && !settings.method.proves() {
-            bail!("--proofs: the method `{}` proves nothing", settings.method);
+            bail!(
+                "--proofs: the method `{}` proves nothing; leave out --proofs, or choose another --method",
+                settings.method
+            );
+        }
+        if options.options > 1 && !settings.method.proves() {
+            bail!(
+                "--options {}: the method `{}` finds one action for each person; leave out --options, or choose \
+                 another --method",
+                options.options,
+                settings.method
+            );
+        }
+        if options.explain && !settings.method.proves() {
+            bail!(
+                "--explain: the method `{}` proves nothing, so that it cannot say what stands in the way; leave out \
+                 --explain, or choose another --method",
+                settings.method
+            );
         }
         let explainer = match settings.method.proves() {
             true => Some(Explainer::new(problem, relaxed, settings)?),
@@ -188,10 +206,12 @@ impl<'a> Proofs<'a> {
         Ok(match &self.too_long[..] {
             [] => String::new(),
             [first, ..] => format!(
-                "Left out are {} proofs of more than {} bytes, the first that of {first}; a smaller \
-                 --evaluations gives shorter ones.\n",
-                self.too_long.len(),
-                self.longest
+                "{} of more than {} bytes {} left out, the first that of {}; a smaller --evaluations gives shorter \
+                 ones.\n",
+                words::number_of(self.too_long.len(), "proof"),
+                self.longest,
+                if self.too_long.len() == 1 { "was" } else { "were" },
+                surefoot::escape_line(first)
             ),
         })
     }
@@ -270,14 +290,17 @@ impl Counts {
 impl std::fmt::Display for Counts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Counts { favourable, found, unproved, impossible, undecided } = self;
-        let people = favourable + found + unproved + impossible + undecided;
-        let people = if people == 1 { "1 person".into() } else { format!("{people} people") };
-        write!(f, "{people}: {favourable} {} treated favourably already; ", are(*favourable))?;
+        let count = favourable + found + unproved + impossible + undecided;
+        write!(
+            f,
+            "{}: {favourable} {} treated favourably already; ",
+            words::people(count),
+            are(*favourable)
+        )?;
         if *unproved > 0 {
-            let has = if *unproved == 1 { "has" } else { "have" };
-            write!(f, "{unproved} {has} an action that is not proven to hold, ")?;
+            write!(f, "{unproved} {} an action that is not proven to hold, ", have(*unproved))?;
         }
-        let has = if *found == 1 { "has" } else { "have" };
+        let has = have(*found);
         writeln!(
             f,
             "{found} {has} an action that is proven to hold, {impossible} provably none; {undecided} could not be \
@@ -376,7 +399,7 @@ mod tests {
             proofs.write(id, &proof).unwrap();
         }
         let said = proofs.finish().unwrap();
-        assert!(said.starts_with("Left out are 2 proofs of more than"), "{said}");
+        assert!(said.starts_with("2 proofs of more than"), "{said}");
         assert!(said.contains("the first that of benjamin"), "{said}");
         assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
     }

@@ -103,7 +103,7 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     let kept = progress.kept();
     writeln!(
         text,
-        "{} classifiers, {kept} of them from an earlier run; {} now. Each by itself they took {} in all.",
+        "{} classifiers, {kept} of them from an earlier run. This run took {}; all classifiers together took {}.",
         results.measured.len(),
         duration(begin.elapsed().as_secs_f64()),
         duration(results.seconds)

@@ -280,11 +280,12 @@ impl Iterator for Reader {
 /// What a cell of a CSV file, or a text, means as a number.
 pub fn parse_number(cell: &str) -> std::result::Result<f64, CellProblem> {
     match cell.trim() {
-        "" | "NA" | "N/A" | "NaN" | "nan" | "NAN" | "null" | "NULL" | "None" => Err(CellProblem::Missing),
+        "" | "NA" | "N/A" | "null" | "NULL" | "None" => Err(CellProblem::Missing),
         "true" | "True" | "TRUE" => Ok(1.0),
         "false" | "False" | "FALSE" => Ok(0.0),
         text => match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(number),
+            Ok(number) if number.is_nan() => Err(CellProblem::NotANumber(text.into())),
             Ok(number) => Err(CellProblem::NotFinite(number)),
             Err(_) => Err(CellProblem::Text(shortened(text))),
         },

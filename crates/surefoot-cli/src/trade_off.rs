@@ -18,11 +18,11 @@ use crate::people;
 
 /// What `surefoot trade-off` can be asked.
 ///
-/// What holds for more uncertainty holds for less, so that answers for different sizes complete each
-/// other. The whole curve may cost up to six times as many evaluations as --evaluations says.
+/// An action that holds for more uncertainty holds for less, so that answers for different sizes
+/// complete each other. The whole curve may cost up to six times --evaluations.
 #[derive(Args)]
 pub struct Options {
-    /// The problem file; how much uncertainty it says to guard against does not matter here.
+    /// The problem file; its epsilon is not used.
     problem: PathBuf,
     /// The person, as JSON in own units: '{"age": 31, "income": 2400}'.
     #[arg(long, value_name = "JSON")]
@@ -174,7 +174,10 @@ fn draw(path: &Path, epsilons: &[f64], answers: &[Outcome]) -> Result<()> {
 pub fn is_picture(path: &Path) -> Result<()> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     if !matches!(ending.as_deref(), Some("svg" | "png")) {
-        bail!("--plot {}: not known what kind of picture this is; name it .svg or .png", path.display());
+        bail!(
+            "--plot {}: its name does not show what kind of picture it is; name it .svg or .png",
+            path.display()
+        );
     }
     Ok(())
 }

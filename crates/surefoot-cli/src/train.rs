@@ -67,7 +67,7 @@ pub fn run(options: &Options) -> Result<String> {
         100.0 * rows.labels.iter().filter(|&&label| label).count() as f64 / rows.labels.len() as f64
     )?;
     if options.is_search() {
-        let Some(test) = test else { bail!("--search compares on rows to test on; give --test above 0") };
+        let Some(test) = test else { bail!("--search needs rows to test on; give --test a share above 0") };
         return Ok(text + &search::run(options, &training, threshold, &file, &train, &test)?);
     }
 
@@ -142,7 +142,8 @@ fn course(training: &Training, trained: &Trained) -> String {
     };
     let epochs = trained.log.len();
     let rows = trained.held_out.len();
-    let held_out = kept.validation.map(|loss| format!(", {loss:.4} on the {rows} rows held out to stop by"));
+    let held_out =
+        kept.validation.map(|loss| format!(", {loss:.4} on the {rows} rows held out for early stopping"));
     let held_out = held_out.unwrap_or_default();
     match training.validation.and_then(|validation| validation.patience) {
         Some(patience) => {

@@ -13,6 +13,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use surefoot::file::{Audience, write_atomically};
+use surefoot::magnitude::readable;
 use surefoot::problem::{EquationEntry, six_digits};
 use surefoot::{
     ActionKind, Change, Cost, Feature, Features, Forbidden, NormKind, ProblemFile, escape_line, escape_text,
@@ -82,7 +83,7 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
     let mut text = feature_table(file, features).to_string() + "\n";
     let entries = file.equation_entries();
     if entries.is_empty() {
-        text += "\nEquations: none, features are taken to be independent.\n";
+        text += "\nEquations: none; features are treated as independent.\n";
     } else {
         text += "\nEquations, causes first:\n";
         let by_feature: HashMap<&str, &EquationEntry> =
@@ -95,7 +96,7 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
             }
         }
         if graph.is_readable_as_text() {
-            text += "\nCausal graph (a dot: causes what the arrow points at):\n";
+            text += "\nCausal graph (each arrow leads from a cause, the dot, to an effect):\n";
             for line in graph.text().lines() {
                 writeln!(text, "  {line}")?;
             }
@@ -114,7 +115,8 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
     let weighted = if norm.weights().is_some() { "weighted " } else { "" };
     writeln!(
         text,
-        "Uncertainty: shifts of up to {epsilon} standard deviations, {weighted}{kind} norm; safety {safety:e}"
+        "Uncertainty: shifts of up to {} standard deviations, {weighted}{kind} norm; safety {safety:e}",
+        readable(epsilon)
     )?;
     let form = match form {
         ActionKind::Relative => "relative (\"raise by\")",
@@ -130,9 +132,7 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
     }
     let mut missing = Vec::new();
     if features.actionable().is_empty() {
-        missing.push(
-            "every feature is fixed: say of at least one what an action may change (change = \"increase\")",
-        );
+        missing.push("every feature is fixed: let an action change at least one (change = \"increase\")");
     }
     if file.classifier_entry().is_none() {
         missing.push("there is no classifier: give one, or train one with `surefoot train`");

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
@@ -13,7 +13,7 @@ use surefoot::{Outcome, Problem, ProblemFile, SavedProof, Verification, escape_l
 
 use crate::CommandOutput;
 use crate::answers::EXAMPLES;
-use crate::words::{are, number_of};
+use crate::words::{are, have, number_of, people};
 
 /// What `surefoot verify` can be asked.
 #[derive(Args)]
@@ -74,16 +74,25 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Report { verified, wrong, unverified, elsewhere, examples } = self;
-        let all = number_of(verified.all() + self.failed(), "proof");
-        write!(
-            f,
-            "{all}: verified {verified}; {wrong} {} wrong, {unverified} could not be verified",
-            are(*wrong)
-        )?;
-        if *elsewhere > 0 {
-            write!(f, ", {elsewhere} {} for another problem", are(*elsewhere))?;
+        let count = verified.all() + self.failed();
+        let mut faults = Vec::new();
+        if *wrong > 0 {
+            faults.push(format!("{wrong} {} wrong", are(*wrong)));
         }
-        write!(f, ".\n{examples}")
+        if *unverified > 0 {
+            faults.push(format!("{unverified} could not be verified"));
+        }
+        if *elsewhere > 0 {
+            faults.push(format!("{elsewhere} {} for another problem", are(*elsewhere)));
+        }
+        let all = number_of(count, "proof");
+        match (faults.is_empty(), verified.all()) {
+            (true, 1) => write!(f, "{all}, verified: {verified}.")?,
+            (true, _) => write!(f, "{all}, all verified: {verified}.")?,
+            (false, 0) => write!(f, "{all}, none verified: {}.", faults.join(", "))?,
+            (false, some) => write!(f, "{all}: {}, {some} verified: {verified}.", faults.join(", "))?,
+        }
+        write!(f, "\n{examples}")
     }
 }
 
@@ -103,11 +112,13 @@ pub fn verify_file(problem: &Problem, path: &Path) -> Result<CommandOutput> {
             .par_iter()
             .map(|(number, line)| -> Result<(String, SavedProof, Verification)> {
                 let place = || format!("{}, line {number}", path.display());
-                let value: serde_json::Value = serde_json::from_str(line).with_context(place)?;
+                let value: serde_json::Value = serde_json::from_str(line)
+                    .map_err(|_| anyhow!("{}: is not JSON; {EXPECTED}", place()))?;
                 let (Some(id), Some(proof)) = (value["id"].as_str(), value.get("proof")) else {
-                    bail!("{}: no `id` with a `proof`; `surefoot recourse --proofs` writes them", place());
+                    bail!("{}: has no `id` with a `proof`; {EXPECTED}", place());
                 };
-                let proof = SavedProof::from_value(proof).with_context(place)?;
+                let proof = SavedProof::from_value(proof)
+                    .map_err(|error| anyhow!("{}: {error}; {EXPECTED}", place()))?;
                 let verification = verify(problem, &proof).with_context(place)?;
                 bar.inc(1);
                 Ok((id.to_owned(), proof, verification))
@@ -119,7 +130,7 @@ pub fn verify_file(problem: &Problem, path: &Path) -> Result<CommandOutput> {
     }
     bar.finish_and_clear();
     if report.verified.all() + report.failed() == 0 {
-        bail!("{}: there is no proof in it; `surefoot recourse --proofs` writes them", path.display());
+        bail!("{}: holds no proof; {EXPECTED}", path.display());
     }
     Ok(CommandOutput { text: report.to_string(), holds: report.failed() == 0 })
 }
@@ -134,7 +145,8 @@ struct Counts {
     /// Actions that hold; of their cost nothing is stated.
     unbounded: usize,
     impossible: usize,
-    other: usize,
+    favourable: usize,
+    undecided: usize,
 }
 
 impl Counts {
@@ -147,34 +159,51 @@ impl Counts {
             }
             Outcome::Found(_) => self.unbounded += 1,
             Outcome::Impossible(_) => self.impossible += 1,
-            Outcome::Undecided(_) | Outcome::AlreadyFavourable | Outcome::Unproved(_) => self.other += 1,
+            Outcome::AlreadyFavourable => self.favourable += 1,
+            // Nothing is claimed of an action that is not proven.
+            Outcome::Undecided(_) | Outcome::Unproved(_) => self.undecided += 1,
         }
     }
 
     fn all(&self) -> usize {
-        self.bounded + self.unbounded + self.impossible + self.other
+        self.bounded + self.unbounded + self.impossible + self.favourable + self.undecided
     }
 }
 
+/// A clause for each claim that was verified, without those of which there are none.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Counts { bounded, gap, unbounded, impossible, other } = self;
-        let hold = |count: usize| if count == 1 { "holds" } else { "hold" };
-        write!(f, "that {} {}", number_of(*bounded, "action"), hold(*bounded))?;
+        let Counts { bounded, gap, unbounded, impossible, favourable, undecided } = self;
+        let hold = |count: usize| {
+            format!("{} {}", number_of(count, "action"), if count == 1 { "holds" } else { "hold" })
+        };
+        let mut clauses = Vec::new();
         if *bounded > 0 {
             // In tenths of a percent, rounded up; exact answers differ by rounding alone.
             let percent = if *gap <= 1e-6 { 1e-4 } else { (1000.0 * gap).ceil() / 10.0 };
             let cost = if *bounded == 1 { "costs" } else { "cost" };
-            write!(f, " and {cost} at most {percent}% more than any that does")?;
+            let cheapest = "the cheapest action that holds";
+            clauses.push(format!("{} and {cost} at most {percent}% more than {cheapest}", hold(*bounded)));
         }
         if *unbounded > 0 {
-            let holding = format!("{} {}", number_of(*unbounded, "action"), hold(*unbounded));
-            write!(f, ", that {holding}, without a statement about the cost")?;
+            clauses.push(format!("{}, with nothing stated about the cost", hold(*unbounded)));
         }
-        let people = if *impossible == 1 { "person has" } else { "people have" };
-        write!(f, ", that {impossible} {people} none, and what is said of {other} more")
+        if *impossible > 0 {
+            clauses.push(format!("{} {} no action that holds", people(*impossible), have(*impossible)));
+        }
+        if *favourable > 0 {
+            clauses.push(format!("{} {} treated favourably already", people(*favourable), are(*favourable)));
+        }
+        if *undecided > 0 {
+            let what = "the lower bound on the cost of an action that holds";
+            clauses.push(format!("{what}, for {} whose answer is undecided", people(*undecided)));
+        }
+        f.write_str(&clauses.join("; "))
     }
 }
+
+/// What the command reads: the remedy for every file that is something else.
+const EXPECTED: &str = "give the file that `surefoot recourse --proofs` wrote, with one proof in each line";
 
 /// Proofs in memory at a time, and after how many bytes there are no more.
 const BATCH: (usize, usize) = (256, 1 << 24);
@@ -206,10 +235,14 @@ impl Lines<'_> {
             self.number += 1;
             let place = || format!("{}, line {}", self.path.display(), self.number);
             if line.pop_if(|last| *last == b'\n').is_none() && line.len() > MOST_PROOF_BYTES {
-                bail!("{}: has more than {MOST_PROOF_BYTES} bytes, and no proof is that long", place());
+                bail!(
+                    "{}: has more than {MOST_PROOF_BYTES} bytes, and no proof is that long; {EXPECTED}",
+                    place()
+                );
             }
             bytes += line.len();
-            let line = String::from_utf8(line).with_context(place)?;
+            let line =
+                String::from_utf8(line).map_err(|_| anyhow!("{}: is not text; {EXPECTED}", place()))?;
             batch.push((self.number, line));
         }
         Ok(batch)

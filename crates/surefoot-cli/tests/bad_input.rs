@@ -76,8 +76,15 @@ fn tables_of_people() {
     let first: String = (0..9000).map(|i| format!("p{i},2400,6000\n")).collect();
     for (row, words) in [
         ("late,,6000", &["late.csv, line 9002, column `income`: no value is given"][..]),
+        (
+            "late,nan,6000",
+            &["late.csv, line 9002, column `income`: the cell holds `nan`, which is not a number"],
+        ),
         ("late,NA,6000", &["late.csv, line 9002", "no value is given"]),
-        ("late,2400,much", &["late.csv, line 9002, column `savings`: `much` is no number"]),
+        (
+            "late,2400,much",
+            &["late.csv, line 9002, column `savings`: `much` is not a number; write a number"],
+        ),
         ("late,2400,inf", &["late.csv, line 9002", "`savings`", "inf"]),
         ("late,-1,6000", &["late.csv, line 9002", "`income`", "-1 is outside [0, 20000]"]),
         ("late,2400", &["late.csv, line 9002: has 2 cells"]),
@@ -115,10 +122,10 @@ fn truncated_files() {
         let cut = format!("cut.{kind}");
         for length in [10, bytes.len() / 2, bytes.len() - 1] {
             std::fs::write(at.join(&cut), &bytes[..length]).unwrap();
-            assert_people_refused(at, &cut, &[&format!("{cut}: is no whole ")]);
+            assert_people_refused(at, &cut, &[&format!("{cut}: is not a complete ")]);
             for command in ["certify", "attack"] {
                 let arguments = [command, "problem.toml", "people.csv", &cut, "-o", "out.csv"];
-                assert_refused(at, &arguments, &[&format!("{cut}: is no whole ")]);
+                assert_refused(at, &arguments, &[&format!("{cut}: is not a complete ")]);
             }
         }
     }
@@ -176,7 +183,7 @@ fn tables_of_actions() {
         (
             "nobody.csv",
             "id,action:income\nzoe,10\n",
-            &["nobody.csv: 1 actions are of nobody in people.csv", "`zoe`"][..],
+            &["nobody.csv: has actions for 1 person who is not in people.csv: `zoe`; add", "--id"][..],
         ),
         (
             "twice.csv",
@@ -186,7 +193,7 @@ fn tables_of_actions() {
         (
             "text.csv",
             "id,action:income\nana,ten\n",
-            &["text.csv, line 2, column `action:income`", "`ten` is no number"],
+            &["text.csv, line 2, column `action:income`", "`ten` is not a number; write a number"],
         ),
         ("none.csv", "id,income\nana,10\n", &["none.csv: has no column of actions", "`action:income`"]),
     ] {

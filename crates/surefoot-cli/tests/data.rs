@@ -115,7 +115,7 @@ fn a_failed_download_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let (half, size) = (vec![b'1'; 4096], DataSet::Bail.entry().files[0].size as usize);
     for (served, expected) in [
-        (answer("200 OK", size, &half), "the download broke off after 4096 of 651814 bytes"),
+        (answer("200 OK", size, &half), "the download ended early, after 4096 of 651814 bytes"),
         (
             answer("200 OK", half.len(), &half),
             "not the published file: 4096 bytes rather than 651814, SHA-256 ",
@@ -158,7 +158,7 @@ fn a_file_of_that_name_is_not_overwritten() {
     let path = folder.path().join("bail.csv");
     std::fs::write(&path, "mine").unwrap();
     let error = said(&["fetch", "bail"], folder.path(), 2);
-    assert!(error.contains("another file than the published one") && error.contains("--data"), "{error}");
+    assert!(error.contains("is not the published file") && error.contains("--data"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), b"mine");
     let list = said(&["list", "--data", folder.path().to_str().unwrap()], folder.path(), 0);
     assert!(list.contains("but not the published file: its SHA-256 is"), "{list}");
@@ -186,7 +186,7 @@ fn names_and_addresses_are_checked() {
     let error = said(&["fetch", "campos"], folder.path(), 2);
     assert!(error.contains("there are compas, adult, loan, german, bail"), "{error}");
     let error = said(&["fetch", "loan", "--url", "http://127.0.0.1:9/x"], folder.path(), 2);
-    assert!(error.contains("let it end with `/`"), "{error}");
+    assert!(error.contains("end it with `/`"), "{error}");
 }
 
 /// The files at hand are those whose checksums the catalogue states.

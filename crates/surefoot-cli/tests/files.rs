@@ -210,10 +210,10 @@ fn assert_not_replaced(at: &Path, problem: &str, arguments: &[&str], input: &str
             .collect();
         let said = refused(at, &arguments);
         assert!(said.contains(output), "{arguments:?}: {said}");
-        let words = ["give another name", "what kind of", "is there already"];
+        let words = ["give another name", "what kind of", "already exists"];
         assert!(words.iter().any(|words| said.contains(words)), "{arguments:?}: {said}");
         if output == soft || output == hard {
-            let words = ["which it would replace", "is there already"];
+            let words = ["which it would replace", "already exists"];
             assert!(words.iter().any(|words| said.contains(words)), "{arguments:?}: {said}");
         }
         assert_eq!(contents(at), before, "{arguments:?}");

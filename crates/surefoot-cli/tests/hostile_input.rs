@@ -64,11 +64,11 @@ fn control_sequences_of_cells_and_names_do_not_reach_the_terminal() {
         said
     };
     let recourse = |people: &str| said(&["recourse", "problem.toml", people, "-o", "o.csv"]);
-    assert!(recourse("cell.csv").contains("`\\u{1b}[31mRED\\u{1b}[0m\\u{7}` is no number"));
+    assert!(recourse("cell.csv").contains("`\\u{1b}[31mRED\\u{1b}[0m\\u{7}` is not a number"));
     assert!(recourse("header.csv").contains("`in\\u{1b}]0;pwned\\u{7}come`"));
     assert!(recourse("twice.csv").contains("two columns are called `x\\u{9b}2J`"));
     // A cell cannot begin a line of its own either.
-    assert!(recourse("line.csv").contains("`1\\nsurefoot: all is well` is no number"));
+    assert!(recourse("line.csv").contains("`1\\nsurefoot: all is well` is not a number"));
     assert!(said(&["validate", "problem.toml", "cell.csv"]).contains("line 2: `\\u{1b}[31mRED"));
     let attacked = said(&["attack", "problem.toml", "id.csv", "id_action.csv"]);
     assert!(attacked.contains("The action of a\\u{1b}[2Jb\\u{202e} fails"), "{attacked}");
@@ -108,7 +108,7 @@ fn faults_of_csv_files_name_the_line_on_which_they_are() {
         let folder = folder(&[("q.csv", people)]);
         refused(folder.path(), &["recourse", "problem.toml", "q.csv", "-o", "o.csv"])
     };
-    let open = |line: usize| format!("q.csv, line {line}: a quote (\") opens a cell and none closes it");
+    let open = |line: usize| format!("q.csv, line {line}: a quote (\") opens a cell and is never closed");
     // (text, what must be said)
     for (people, words) in [
         ("income,savings\n0,0\n\"a", open(3)),
@@ -214,7 +214,7 @@ fn texts_that_a_spreadsheet_would_calculate_are_kept_and_warned_of_once() {
     let said = recourse("formulas.csv", "o.csv");
     assert_eq!(
         said,
-        "surefoot: o.csv: a spreadsheet would take some cells for formulas, the first `=1+1`; open it with all \
+        "surefoot: o.csv: a spreadsheet would read some cells as formulas, the first `=1+1`; open it with all \
          columns as text\n"
     );
     let answers = std::fs::read_to_string(folder.path().join("o.csv")).unwrap();

@@ -92,8 +92,8 @@ fn the_length_that_a_compressed_column_states_is_not_believed() {
                 (1 << 21, "at most 1 MB are allowed"),
                 (i64::MAX, "at most 1 MB are allowed"),
                 (-5, "negative size"),
-                (1 << 18, "is no whole Arrow file"),
-                (8, "is no whole Arrow file"),
+                (1 << 18, "is not a complete Arrow file"),
+                (8, "is not a complete Arrow file"),
             ] {
                 let mut changed = bytes.clone();
                 changed[at..at + 8].copy_from_slice(&stated.to_le_bytes());

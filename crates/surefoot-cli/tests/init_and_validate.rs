@@ -26,11 +26,8 @@ fn a_first_problem_file_is_whole_and_says_what_to_edit() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("people.csv"), PEOPLE).unwrap();
     let said = done(folder.path(), &["init", "people.csv", "--target", "approved"]);
-    assert!(said.starts_with("3 features of 4 people written to problem.toml."), "{said}");
-    assert!(
-        said.contains("`country` (always the same).\nNot always given: `income` (not in 1 row).\n"),
-        "{said}"
-    );
+    assert!(said.starts_with("Written to problem.toml: 3 features, from 4 people."), "{said}");
+    assert!(said.contains("`country` (always the same).\nMissing values: `income` (in 1 row).\n"), "{said}");
     let file = ProblemFile::read(folder.path().join("problem.toml")).unwrap();
     let features = file.features().unwrap();
     assert_eq!(features.names(), ["age", "income", "member"]);
@@ -44,8 +41,8 @@ fn a_first_problem_file_is_whole_and_says_what_to_edit() {
     let written = std::fs::read_to_string(folder.path().join("problem.toml")).unwrap();
     for words in [
         "`id` (an identifier, by its name), `name` (text), `country` (always the same)",
-        "# Not always given: `income` (not in 1 row).",
-        "no feature: `approved`",
+        "# Missing values: `income` (in 1 row).",
+        "not a feature: `approved`",
         "# [classifier]",
         "change = \"fixed\"",
     ] {
@@ -56,7 +53,7 @@ fn a_first_problem_file_is_whole_and_says_what_to_edit() {
 
     // It is never written over.
     let again = refused(folder.path(), &["init", "people.csv", "--target", "approved"]);
-    assert!(again.contains("problem.toml is there already"), "{again}");
+    assert!(again.contains("problem.toml already exists"), "{again}");
     let wrong = refused(folder.path(), &["init", "people.csv", "--target", "aproved", "-o", "other.toml"]);
     assert!(wrong.contains("has no column `aproved`; did you mean `approved`?"), "{wrong}");
     let nowhere =
@@ -106,13 +103,13 @@ fn mistakes_of_file_and_people_are_told_together() {
     save("people.csv", "education,income,savings\n11,2400,6000\n40,x,\n99,1,2\n-1,1,2\n77,1,2\n12.5,inf,3\n");
     let said = refused(folder.path(), &["validate", "problem.toml", "people.csv"]);
     let expected = "surefoot: problem.toml: 3 mistakes
-  line 27, equation of `income`: 1 parents are named, but it takes 2 inputs
+  line 27, equation of `income`: it takes 2 inputs, but 1 parent is named; give one coefficient, or one input of the network, for each parent, in this order: `education`
   line 43, classifier: the threshold is 5; it must lie strictly between 0 and 1
   line 44, classifier: unknown field `bias`; there are `onnx`, `network`, `activation`, `coefficients`, `intercept`, `threshold` and `inputs`
 people.csv: 4 kinds of mistakes
-  column `income`: no number (line 3: `x`)
+  column `income`: not a number (line 3: `x`)
   column `savings`: no value is given (line 3)
-  column `income`: no finite number (line 7: inf)
+  column `income`: not a finite number (line 7: inf)
   column `education`: outside [0, 25]; correct the values or widen the limits (4 rows: line 3: 40, line 4: 99, line 5: -1, ...)
 ";
     assert_eq!(said, expected);
@@ -150,7 +147,7 @@ fn columns_that_cannot_be_standardised_are_left_out_by_name() {
     std::fs::write(folder.path().join("people.csv"), rows).unwrap();
     let said = done(folder.path(), &["init", "people.csv", "--target", "y"]);
     for words in [
-        "1 feature of 3 people",
+        "1 feature, from 3 people",
         "`huge` (values too large to be standardised)",
         "`tiny` (values too close together to be standardised)",
         "`open` (has infinite values)",

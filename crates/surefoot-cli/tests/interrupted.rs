@@ -184,7 +184,10 @@ fn what_a_killed_run_leaves_is_removed_by_the_next() {
     assert!(run.status.success());
     let said = text(&run.stderr);
     for name in &left {
-        assert!(said.contains(&format!("{name}, which an earlier run left that was killed")), "{said}");
+        assert!(
+            said.contains(&format!("{name}, a temporary file of an earlier run that was killed")),
+            "{said}"
+        );
         assert!(!at.join(name).exists());
     }
     assert_eq!(said.lines().count(), 2, "{said}");

@@ -36,10 +36,7 @@ fn actions_that_end_on_the_boundary_are_reported_as_broken() {
         surefoot(at, &["attack", "problem.toml", "people.csv", "actions.csv", "--output", "breaks.csv"]);
     assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
     let said = text(&run.stdout);
-    assert!(
-        said.contains("9 actions: 9 are broken by shifts of up to 0.1; for 0 no such shift was found"),
-        "{said}"
-    );
+    assert!(said.contains("9 actions: 9 are broken by a shift of up to 0.1.\n"), "{said}");
     let breaks = std::fs::read_to_string(at.join("breaks.csv")).unwrap();
     for (line, beyond) in breaks.lines().skip(1).zip(beyond) {
         let cells: Vec<&str> = line.split(',').collect();

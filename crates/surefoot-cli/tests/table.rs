@@ -125,14 +125,26 @@ fn faults_of_csv_files_name_line_and_column() {
         of("id,age,income\n1,30,5\n2,,7\n"),
         "a.csv, line 3, column `age`: no value is given; give one, or leave the row out"
     );
-    assert_eq!(of("id,age,income\n1,30,lots\n"), "a.csv, line 2, column `income`: `lots` is no number");
+    assert_eq!(
+        of("id,age,income\n1,30,lots\n"),
+        "a.csv, line 2, column `income`: `lots` is not a number; write a number, or leave the row out"
+    );
+    for nan in ["nan", "NaN", "-NaN"] {
+        assert_eq!(
+            of(&format!("id,age,income\n1,{nan},1\n")),
+            format!(
+                "a.csv, line 2, column `age`: the cell holds `{nan}`, which is not a number; write a number, or leave \
+                 the row out"
+            )
+        );
+    }
     assert!(of("id,age,income\n1,inf,1\n").contains("line 2, column `age`: the value is inf"));
     assert!(of("id,age,income\n1,1e999,1\n").contains("the value is inf"));
     assert_eq!(of("id,age,Income\n"), "a.csv: has no column `income`; did you mean `Income`?");
     assert_eq!(of("id,x,y\n"), "a.csv: has no column `age`; there are `id`, `x`, `y`");
     assert!(of("id;age;income\n1;2;3\n").contains("separate columns by commas"));
     assert_eq!(of("id,age,age\n"), "a.csv: two columns are called `age`; rename or remove one");
-    assert_eq!(of("id,age,income\n"), "a.csv: has no rows");
+    assert_eq!(of("id,age,income\n"), "a.csv: has no rows; this command needs at least one");
     assert_eq!(of(""), "a.csv: is empty; the first line must name the columns");
     assert_eq!(of("\n\n"), "a.csv: is empty; the first line must name the columns");
     assert_eq!(
@@ -167,11 +179,11 @@ fn truncated_and_foreign_files() {
         for length in [1, 7, bytes.len() / 2, bytes.len() - 1] {
             let path = save(&folder, &format!("cut.{format}"), &bytes[..length]);
             let message = refused(&path, &["income"], &[]);
-            assert!(message.starts_with(&format!("cut.{format}: is no whole ")), "{length}: {message}");
+            assert!(message.starts_with(&format!("cut.{format}: is not a complete ")), "{length}: {message}");
         }
         let empty = save(&folder, &format!("empty.{format}"), "");
         assert!(refused(&empty, &["income"], &[]).contains("is empty"));
-        assert!(refused(&whole, &["id"], &[]).contains("column `id`: holds text and no numbers"));
+        assert!(refused(&whole, &["id"], &[]).contains("column `id`: holds text instead of numbers"));
     }
     assert!(refused(&folder.path().join("none.csv"), &["a"], &[]).starts_with("none.csv: cannot be read: "));
     let other = refused(&save(&folder, "people.xlsx", "x"), &["a"], &[]);

@@ -253,7 +253,7 @@ fn bad_input_is_refused() {
     for (arguments, words) in [
         (&["theory", "none.toml"][..], "none.toml"),
         (&["theory", "problem.toml", "none.csv"], "none.csv"),
-        (&["theory", "problem.toml", "--person", "{"], "--person: no JSON"),
+        (&["theory", "problem.toml", "--person", "{"], "--person: this is not a person in JSON"),
         (&["theory", "problem.toml", "--person", r#"{"income": 1}"#], "no value for feature `age`"),
         (&["theory", "problem.toml", "-o", "theory.csv"], "PEOPLE"),
         (&["theory", "problem.toml", "people.csv", "-o", "people.csv"], "is the table of people"),

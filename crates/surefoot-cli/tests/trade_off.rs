@@ -98,7 +98,7 @@ fn impossible_says_what_stands_in_the_way() {
     let at = folder.path();
     let told = "There is no feasible action that would still work if circumstances shift a little. There is one \
                 for shifts of up to 0.8944 standard deviations (1.5 was asked for), and none for 0.8945 or more. \
-                There would be one if income could rise to 5516, above its limit of 4500 or if age could be \
+                There would be one if income could rise to 5516, above its limit of 4500, or if age could be \
                 changed. All of this is proven.";
     assert_eq!(done(at, &["recourse", "problem.toml", "--person", PERSON]), format!("{told}\n"));
     std::fs::write(at.join("people.csv"), "income,age\n2400,40\n").unwrap();
@@ -110,8 +110,8 @@ fn impossible_says_what_stands_in_the_way() {
     std::fs::write(at.join("problem.toml"), strict).unwrap();
     assert_eq!(
         done(at, &["recourse", "problem.toml", "--person", PERSON]),
-        "There is no feasible action. There would be one if income could rise to 3000.1, above its limit of \
-         2700 or if age could be changed. This is proven.\n"
+        "There is no feasible action that leads to a favourable decision. There would be one if income could \
+         rise to 3000.1, above its limit of 2700, or if age could be changed. This is proven.\n"
     );
 }
 

@@ -125,7 +125,7 @@ fn without_a_problem_file_there_is_one_afterwards() {
     let folder = folder();
     std::fs::remove_file(folder.path().join("problem.toml")).unwrap();
     let said = done(folder.path(), &train(&["--hidden", "none"]));
-    assert!(said.contains("written to problem.toml"), "{said}");
+    assert!(said.contains("Written to problem.toml: 4 features"), "{said}");
     assert_eq!(problem(folder.path()).features().names(), ["age", "male", "income", "savings"]);
 }
 
@@ -278,7 +278,7 @@ fn equations_that_the_graph_does_not_name_are_kept() {
     std::fs::write(at.join("problem.toml"), format!("{PROBLEM}{FORMULA}")).unwrap();
     let said = done(at, &["fit", "people.csv", "--graph", "age, male -> income"]);
     assert!(
-        said.contains("Kept, since the graph gives them no causes: the equations of `savings`."),
+        said.contains("The equations of `savings` are kept, since the graph gives them no causes."),
         "{said}"
     );
     let text = std::fs::read_to_string(at.join("problem.toml")).unwrap();
@@ -344,7 +344,10 @@ fn outputs_never_replace_what_is_read() {
         (train(&["--output", "problem.equations.safetensors"]), "is the network of the equation of `income`"),
         (train(&["--log", "log.txt"]), "name it .csv, .parquet or .arrow"),
         (train(&["--search", "--plot", "problem.toml"]), "name it .svg or .png"),
-        (train(&["--search", "--plot", "none/a.svg"]), "--plot none/a.svg: its folder does not exist"),
+        (
+            train(&["--search", "--plot", "none/a.svg"]),
+            "--plot none/a.svg: cannot be written, since its folder does not exist",
+        ),
         ([&fit[..], &["--output", "graph.csv"]].concat(), "--output graph.csv: is the graph"),
         ([&fit[..], &["--output", "people.csv"]].concat(), "is the table of people"),
         (vec!["validate", "problem.toml", "--svg", "problem.toml"], "is the problem file"),
@@ -392,17 +395,18 @@ fn all_rows_may_be_trained_on() {
     let said = done(at, &train(&["--hidden", "none", "--test", "0"]));
     assert!(
         said.contains("600 to train on and 0 held out to test on")
-            && said.contains("held out to stop by, which"),
+            && said.contains("held out for early stopping, on which"),
         "{said}"
     );
     let said = done(at, &train(&["--hidden", "none", "--test", "0", "--validation", "0"]));
     assert!(
-        said.contains("Warning: no rows were held out") && said.contains("trained on it turns"),
+        said.contains("Warning: no rows were held out")
+            && said.contains("of those trained on are turned down"),
         "{said}"
     );
     assert!(!said.contains("┆ held out"), "{said}");
     let said = refused(at, &train(&["--hidden", "none", "--test", "0", "--search"]));
-    assert!(said.contains("--test above 0"), "{said}");
+    assert!(said.contains("--test a share above 0"), "{said}");
     let said = done(at, &["fit", "people.csv", "--graph", "age -> income", "--held-out", "0"]);
     assert!(said.contains("on the rows that they were fitted to"), "{said}");
     let said = refused(at, &["fit", "people.csv", "--graph", "age -> income", "--held-out", "1"]);
@@ -457,7 +461,7 @@ fn early_stopping_is_told_with_what_was_kept() {
     let best = rows.iter().min_by(|a, b| a[2].total_cmp(&b[2])).unwrap();
     let expected = format!(
         "Stopped early, after {} epochs, the last 2 without a better one. Kept: epoch {}, with a loss of {:.4}, \
-         {:.4} on the 144 rows held out to stop by.",
+         {:.4} on the 144 rows held out for early stopping.",
         rows.len(),
         best[0],
         best[1],
@@ -542,14 +546,14 @@ fn options_without_effect_and_out_of_range_are_told_by_their_names() {
         (&["--validation", "1"], &["--validation: holding out"]),
         (&["--validation", "0", "--patience", "3"], &["--patience has no effect with --validation 0"]),
         (&["--threshold", "1.5"], &["--threshold: the threshold is 1.5"]),
-        (&["--objective", "allr", "--hidden", "4", "--mu-2", "1e300"], &["out of bounds", "--mu-2"]),
+        (&["--objective", "allr", "--hidden", "4", "--mu-2", "1e300"], &["diverged", "--mu-2"]),
     ] {
         said(train(more), words);
     }
     let fit = |more: &[&'static str]| [&["fit", "people.csv", "--graph"][..], more].concat();
     said(fit(&["age -> income", "--hidden", "5"]), &["--hidden has no effect", "--shape network"]);
-    said(fit(&["age -> incom"]), &["`incom` is no feature of problem.toml; did you mean `income`?"]);
-    said(fit(&["age -> id"]), &["`id` is a column of people.csv but no feature"]);
+    said(fit(&["age -> incom"]), &["`incom` is not a feature of problem.toml; did you mean `income`?"]);
+    said(fit(&["age -> id"]), &["`id` is a column of people.csv but not a feature"]);
     said(fit(&["age <-> income"]), &["graph, line 1: there is no arrow"]);
     let doubled = people().lines().map(|line| format!("{line},7\n")).collect::<String>();
     std::fs::write(at.join("doubled.csv"), doubled.replacen(",7", ",country", 1)).unwrap();

@@ -57,6 +57,10 @@ pub enum Fault {
     Unsuitable { column: String, why: Unsuitable },
     #[error("{people} people and {actions} actions; there must be one for each")]
     Actions { people: usize, actions: usize },
+    #[error(
+        "`{setting}` has no effect with the method `{method}`, which proves nothing; leave it out, or choose another method"
+    )]
+    NoEffect { setting: &'static str, method: &'static str },
     #[error("`{word}` is no {what}; there are {}", listed(known))]
     Word { what: &'static str, word: String, known: Vec<String> },
 }
@@ -76,7 +80,7 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         let class = match &failure {
             Failure::Engine(error) => class(error),
-            Failure::Table(Fault::Word { .. }) => "SettingError",
+            Failure::Table(Fault::Word { .. } | Fault::NoEffect { .. }) => "SettingError",
             Failure::Table(Fault::CategoryDirection { .. } | Fault::Unsuitable { .. }) => "FeatureError",
             Failure::Table(_) => "PeopleError",
             Failure::Python(_) => "Error",

@@ -10,7 +10,7 @@ use surefoot::recourse::{Explainer, Relaxed, Settings, Solver};
 use surefoot::{Action, Budget, Outcome, People, describe, describe_explanation, essential};
 
 use crate::action::Actions;
-use crate::error::Result;
+use crate::error::{Fault, Result};
 use crate::layout::{Column, Layout};
 use crate::people::Source;
 use crate::problem::Problem;
@@ -53,6 +53,13 @@ pub fn recourse<'py>(
     let people = Arc::new(people);
     let budget = evaluations.map_or(Budget::default(), |evaluations| Budget { evaluations });
     let (settings, count) = (Settings { method: method.parse()?, gap, budget }, options);
+    if !settings.method.proves() {
+        let ineffective =
+            [("options", options > 1), ("explain", explain)].into_iter().find(|(_, is_set)| *is_set);
+        if let Some((setting, _)) = ineffective {
+            return Err(Fault::NoEffect { setting, method: settings.method.as_str() }.into());
+        }
+    }
     let (engine, asking) = (Arc::clone(&problem.problem), Arc::clone(&people));
     let (outcomes, persons, obstacles) = run(py, progress, move |watch| {
         let solver = Solver::new(&engine, settings)?;

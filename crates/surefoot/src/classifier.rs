@@ -63,7 +63,7 @@ impl Classifier {
         threshold: f64,
     ) -> Result<Self> {
         if weights.len() != features.len() {
-            return Err(Error::ClassifierInputs { features: features.len(), inputs: weights.len() });
+            return Err(Error::ClassifierInputs { features: features.names(), inputs: weights.len() });
         }
         let scaled = || features.iter().zip(weights);
         let shift: f64 = scaled().map(|(feature, w)| w * feature.mean).sum();
@@ -218,6 +218,6 @@ mod tests {
         }
         let features = Features::new(vec![Feature::new("a")]).unwrap();
         let wide = Classifier::linear_in_own_units(&features, &[1.0, 2.0], 0.0, 0.5);
-        assert!(matches!(wide, Err(Error::ClassifierInputs { features: 1, inputs: 2 })));
+        assert!(matches!(wide, Err(Error::ClassifierInputs { features, inputs: 2 }) if features == ["a"]),);
     }
 }

@@ -10,6 +10,7 @@ pub use theory::{
 
 use crate::action::rounded;
 use crate::feature::Group;
+use crate::magnitude::{WITH_EXPONENT, readable};
 use crate::margin::counterfactual;
 use crate::{
     Action, ActionKind, Error, Feature, Kind, NormKind, Outcome, Problem, Recourse, Result, essential,
@@ -60,7 +61,7 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
         Outcome::Impossible(_) if problem.epsilon() > 0.0 => {
             "There is no feasible action that would still work if circumstances shift a little.".into()
         }
-        Outcome::Impossible(_) => "There is no feasible action.".into(),
+        Outcome::Impossible(_) => "There is no feasible action that leads to a favourable decision.".into(),
         Outcome::Undecided(undecided) => format!("This could not be decided: {undecided}."),
     })
 }
@@ -163,7 +164,7 @@ fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize
     if change == 0.0 {
         return match problem.action_kind() {
             ActionKind::Relative => format!("hold {} where it is", feature.name),
-            ActionKind::Absolute => format!("hold {} at {from}", feature.name),
+            ActionKind::Absolute => format!("hold {} at {}", feature.name, readable(from)),
         };
     }
     let verb = if change > 0.0 { "raise" } else { "lower" };
@@ -171,10 +172,11 @@ fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize
     if feature.kind != Kind::Real {
         // Integer numbers need no rounding but that of units.
         let (from, by) = (from.round(), by.round());
-        let (name, to) = (&feature.name, from + by);
+        let (name, to, by) = (&feature.name, readable(from + by), readable(by.abs()));
+        let from = readable(from);
         return match (feature.kind, problem.action_kind()) {
             (Kind::Binary, _) => format!("change {name} from {from} to {to}"),
-            (_, ActionKind::Relative) => format!("{verb} {name} by {} (from {from} to {to})", by.abs()),
+            (_, ActionKind::Relative) => format!("{verb} {name} by {by} (from {from} to {to})"),
             (_, ActionKind::Absolute) => format!("{verb} {name} to {to} (from {from})"),
         };
     }
@@ -192,7 +194,7 @@ fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize
         }
     };
     action.change[place] = by / feature.std;
-    let tell = |value: f64| decimals.map_or(value.to_string(), |decimals| fixed(value, decimals));
+    let tell = |value: f64| decimals.map_or(readable(value), |decimals| fixed(value, decimals));
     match problem.action_kind() {
         ActionKind::Relative => {
             format!("{verb} {} by {} (from {} to {})", feature.name, tell(by.abs()), tell(from), tell(to))
@@ -217,8 +219,12 @@ fn meets(problem: &Problem, individual: &[f64], action: &Action, place: usize, c
     problem.is_met(individual, &after) && score(&after) >= score(&before)
 }
 
-/// A number with a number of decimals, without trailing zeros.
+/// A number with a number of decimals, without trailing zeros. Large numbers, which have no decimals, are written
+/// with an exponent and in full.
 fn fixed(value: f64, decimals: usize) -> String {
+    if value.abs() >= WITH_EXPONENT {
+        return readable(value);
+    }
     trimmed(format!("{value:.decimals$}"))
 }
 
@@ -268,6 +274,7 @@ fn proven(recourse: &Recourse) -> String {
     format!("That is proven, as is that {cheaper}.")
 }
 
+/// "a", "a or b", "a, b or c".
 fn join(parts: &[String], word: &str) -> String {
     match parts {
         [] => "do nothing".into(),
@@ -287,14 +294,15 @@ fn round_down(value: f64) -> f64 {
     (value / unit).floor() * unit
 }
 
-/// With so many significant digits, whole numbers in full, without trailing zeros.
+/// With a number of significant digits, whole numbers in full, without trailing zeros.
 fn number(value: f64, digits: u32) -> String {
     if value == 0.0 {
         return "0".into();
     }
     let magnitude = value.abs().log10().floor();
     if !(-5.0..15.0).contains(&magnitude) {
-        return format!("{value:.*e}", digits as usize - 1);
+        let rounded = format!("{value:.*e}", digits as usize - 1);
+        return rounded.parse::<f64>().map_or(rounded, |value| format!("{value:e}"));
     }
     let decimals = (f64::from(digits) - 1.0 - magnitude).max(0.0) as usize;
     fixed(value, decimals)
@@ -313,8 +321,8 @@ mod tests {
             (0.1 + 0.2, "0.3"),
             (1234567.8, "1234568"),
             (0.000123, "0.000123"),
-            (1e-9, "1.00000e-9"),
-            (2e20, "2.00000e20"),
+            (1e-9, "1e-9"),
+            (2e20, "2e20"),
             (12.3456789, "12.3457"),
         ] {
             assert_eq!(number(value, 6), text);

@@ -7,6 +7,7 @@ use thiserror::Error;
 pub use crate::constraint::RuleProblem;
 pub use crate::expression::{FormulaProblem, Obstacle};
 use crate::file::ReadProblem;
+use crate::magnitude::readable;
 pub use crate::onnx::{OnnxProblem, UnsupportedUse};
 use crate::problem::Mistakes;
 use crate::{Kind, Noise};
@@ -122,12 +123,14 @@ pub enum Error {
     NotFinite { person: usize, feature: String, value: f64 },
     /// A person whom the limits exclude.
     #[error(
-        "person {person}, feature `{feature}`: {value} is outside [{lower}, {upper}]; correct the value or widen the limits"
+        "person {person}, feature `{feature}`: {} is outside [{}, {}]; correct the value or widen the limits",
+        readable(*value), readable(*lower), readable(*upper)
     )]
     OutsideLimits { person: usize, feature: String, value: f64, lower: f64, upper: f64 },
     /// A fraction where whole numbers belong.
     #[error(
-        "person {person}, feature `{feature}`: {value} is not {kind}; correct the value or the feature's kind"
+        "person {person}, feature `{feature}`: {} is not {kind}; correct the value or the feature's kind",
+        readable(*value)
     )]
     WrongKind { person: usize, feature: String, value: f64, kind: Kind },
     /// A vector of the wrong length.
@@ -150,8 +153,11 @@ pub enum Error {
     #[error("the causal graph has a cycle: {}; remove one of these arrows", arrows(features))]
     Cycle { features: Vec<String> },
     /// Coefficients or a network that do not fit the parents.
-    #[error("equation of `{feature}`: {parents} parents are named, but it takes {inputs} inputs")]
-    EquationInputs { feature: String, parents: usize, inputs: usize },
+    #[error(
+        "equation of `{feature}`: it takes {}, but {} named; {}",
+        count_of(*inputs, "input"), parents_named(parents.len()), inputs_for_parents(parents)
+    )]
+    EquationInputs { feature: String, parents: Vec<String>, inputs: usize },
     /// A coefficient that is not finite.
     #[error(
         "equation of `{feature}`: {value:?} among its numbers; all must be finite and no larger than 1e100"
@@ -236,8 +242,11 @@ pub enum Error {
     #[error("{path}: only TOML files are edited in place; write the problem as TOML", path = path.display())]
     NotEditable { path: PathBuf },
     /// A classifier that looks at another number of features.
-    #[error("the classifier takes {inputs} inputs; there are {features} features")]
-    ClassifierInputs { features: usize, inputs: usize },
+    #[error(
+        "the classifier takes {}, but there {}; give one coefficient, or one input of the network, for each feature, in this order: {}",
+        count_of(*inputs, "input"), features_there(features.len()), quoted(features)
+    )]
+    ClassifierInputs { features: Vec<String>, inputs: usize },
     /// A weight that is not finite.
     #[error(
         "the classifier has {value:?} among its numbers; all must be finite and, with standardised inputs, no larger than 1e100"
@@ -467,6 +476,32 @@ pub(crate) fn quoted(names: &[String]) -> String {
             format!("{} and `{last}`", first.join(", "))
         }
     }
+}
+
+/// "1 input", "2 inputs".
+fn count_of(count: usize, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
+
+/// "1 parent is", "2 parents are".
+fn parents_named(count: usize) -> String {
+    format!("{} {}", count_of(count, "parent"), if count == 1 { "is" } else { "are" })
+}
+
+/// What to do where an equation does not fit its parents.
+fn inputs_for_parents(parents: &[String]) -> String {
+    match parents {
+        [] => "name its parents in the order of its inputs".into(),
+        _ => format!(
+            "give one coefficient, or one input of the network, for each parent, in this order: {}",
+            quoted(parents)
+        ),
+    }
+}
+
+/// "is 1 feature", "are 2 features".
+fn features_there(count: usize) -> String {
+    format!("{} {}", if count == 1 { "is" } else { "are" }, count_of(count, "feature"))
 }
 
 fn arrows(names: &[String]) -> String {

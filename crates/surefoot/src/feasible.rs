@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use crate::action::feasible_change;
 use crate::feature::Group;
+use crate::magnitude::readable;
 use crate::margin::counterfactual;
 use crate::{Action, ActionKind, Change, Constraint, Error, Kind, Problem, Result};
 
@@ -45,16 +46,19 @@ pub enum InfeasibleReason {
     #[error("`{category}` may not be {}", if *.entered { "entered" } else { "left" })]
     Category { category: String, entered: bool },
     /// Beyond a limit.
-    #[error("`{feature}` would become {value}, {} its limit of {limit}", if *.value > *.limit { "above" } else { "below" })]
+    #[error(
+        "`{feature}` would become {}, {} its limit of {}",
+        readable(*value), if *.value > *.limit { "above" } else { "below" }, readable(*limit)
+    )]
     Limit { feature: String, value: f64, limit: f64 },
     /// A fraction where whole numbers belong.
-    #[error("`{feature}` would change by {change}, and changes by whole numbers only")]
+    #[error("`{feature}` would change by {}, and changes by whole numbers only", readable(*change))]
     NotInteger { feature: String, change: f64 },
     /// No category afterwards, or several.
     #[error("`{group}` would not go from one category to another")]
     NoCategory { group: String },
     /// A forbidden transition between values.
-    #[error("`{feature}` may not go from {from} to {to}")]
+    #[error("`{feature}` may not go from {} to {}", readable(*from), readable(*to))]
     ForbiddenValue { feature: String, from: f64, to: f64 },
     /// A forbidden transition between categories.
     #[error("`{group}` may not go from `{from}` to `{to}`")]

@@ -77,7 +77,7 @@ impl Problem {
     /// A problem over these features; the classifier must look at all of them.
     pub fn new(features: Features, classifier: Classifier) -> Result<Self> {
         if classifier.inputs() != features.len() {
-            return Err(Error::ClassifierInputs { features: features.len(), inputs: classifier.inputs() });
+            return Err(Error::ClassifierInputs { features: features.names(), inputs: classifier.inputs() });
         }
         Ok(Self {
             features,

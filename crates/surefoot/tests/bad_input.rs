@@ -56,13 +56,23 @@ fn unknown_and_repeated_names_in_equations() {
     assert!(matches!(twice, Error::DuplicateEquation { feature } if feature == "age"));
     assert!(matches!(model(vec![("age", linear(&["income", "income"], 2))]), Error::DuplicateParent { .. }));
     let short = model(vec![("age", linear(&["income", "savings"], 1))]);
-    assert!(matches!(short, Error::EquationInputs { parents: 2, inputs: 1, .. }));
+    assert!(matches!(&short, Error::EquationInputs { parents, inputs: 1, .. } if parents.len() == 2));
+    says(
+        &short,
+        &["equation of `age`: it takes 1 input, but 2 parents are named", "order: `income` and `savings`"],
+    );
+    let orphan = model(vec![("age", linear(&[], 2))]);
+    says(&orphan, &["it takes 2 inputs, but 0 parents are named; name its parents"]);
     let nan = model(vec![("age", Equation::linear(&["income"], vec![f64::NAN], 0.0))]);
     assert!(matches!(nan, Error::EquationNumber { .. }));
     let layer = Layer { weight: ndarray::array![[1.0, 2.0]], bias: ndarray::array![0.0] };
     let network = Network::new(vec![layer], Activation::Tanh).unwrap();
     let narrow = model(vec![("age", Equation::network(&["income"], network))]);
-    assert!(matches!(narrow, Error::EquationInputs { parents: 1, inputs: 2, .. }));
+    assert!(matches!(&narrow, Error::EquationInputs { inputs: 2, .. }));
+    says(
+        &narrow,
+        &["it takes 2 inputs, but 1 parent is named", "one input of the network", "order: `income`"],
+    );
 }
 
 /// `u` is the noise; where a feature has the same name it must be clear which is meant.
@@ -165,10 +175,10 @@ fn problem() -> Problem {
 #[test]
 fn problems_whose_parts_do_not_fit() {
     let narrow = Classifier::linear(vec![1.0], 0.0, 0.5).unwrap();
-    assert!(matches!(
-        Problem::new(features(), narrow),
-        Err(Error::ClassifierInputs { features: 3, inputs: 1 })
-    ));
+    let narrow = Problem::new(features(), narrow).unwrap_err();
+    assert!(matches!(&narrow, Error::ClassifierInputs { inputs: 1, .. }));
+    let order = "give one coefficient, or one input of the network, for each feature, in this order: `income`, `savings` and `age`";
+    says(&narrow, &["the classifier takes 1 input, but there are 3 features", order]);
     let other = Features::new(vec![Feature::new("x")]).unwrap();
     let foreign = problem().with_causal_model(Scm::new(&other, vec![]).unwrap());
     assert!(matches!(foreign, Err(Error::OtherFeatures)));

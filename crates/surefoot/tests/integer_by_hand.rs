@@ -97,7 +97,7 @@ fn what_nothing_may_meet_is_told_so() {
     let people = People::from_own_units(problem.features(), &[[0.0, 0.0]]).unwrap();
     let outcome = &recourse(&problem, &people).unwrap()[0];
     let words = surefoot::describe(&problem, people.individual(0), outcome).unwrap();
-    assert_eq!(words, "There is no feasible action.");
+    assert_eq!(words, "There is no feasible action that leads to a favourable decision.");
 }
 
 /// Score of a job: clerk 0, cook 1, king 3; almost two are needed.

@@ -314,7 +314,7 @@ fn syntax_errors_and_things_of_the_wrong_shape() {
     let found = mistakes(&WHOLE.replace("coefficients = [0.5]", "formula = \"u\"\ncoefficients = [0.5]"));
     assert!(found[0].contains("`formula` and `coefficients` cannot stand together"), "{found:?}");
     let found = mistakes(&WHOLE.replace("coefficients = [0.1, 0.8, 0.6]", "coefficients = [0.1, 0.8]"));
-    assert!(found[0].contains("the classifier takes 2 inputs; there are 3 features"), "{found:?}");
+    assert!(found[0].contains("the classifier takes 2 inputs, but there are 3 features"), "{found:?}");
 }
 
 #[test]

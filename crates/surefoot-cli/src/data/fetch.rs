@@ -26,7 +26,7 @@ pub fn fetch(entry: &Entry, file: &PublicFile, folder: &Path, address: &str) -> 
             checksum::of_file(&path).with_context(|| format!("{}: cannot be read", path.display()))?;
         if found != file.sha256 {
             bail!(
-                "{}: is another file than the published one (its SHA-256 is {found} rather than {}); \
+                "{}: is not the published file (its SHA-256 is {found} rather than {}); \
                  rename or remove it, or give another folder with --data",
                 path.display(),
                 file.sha256
@@ -79,7 +79,7 @@ fn download(file: &PublicFile, address: &str) -> Result<Vec<u8>> {
     bar.finish_and_clear();
     read.with_context(|| {
         let expected = announced.map_or_else(String::new, |length| format!(" of {length}"));
-        format!("the download broke off after {}{expected} bytes", bytes.len())
+        format!("the download ended early, after {}{expected} bytes", bytes.len())
     })?;
     Ok(bytes)
 }
@@ -89,10 +89,10 @@ fn whole(file: &PublicFile, bytes: Vec<u8>) -> Result<Vec<u8>> {
     let content = match file.member {
         // A mirror may have the file as it is.
         Some(member) if bytes.starts_with(b"PK") => {
-            let mut archive = ZipArchive::new(Cursor::new(bytes)).context("is no whole zip archive")?;
-            let inside = archive.by_name(member).with_context(|| format!("has no {member} in it"))?;
+            let mut archive = ZipArchive::new(Cursor::new(bytes)).context("is not a complete zip archive")?;
+            let inside = archive.by_name(member).with_context(|| format!("does not contain {member}"))?;
             let mut content = Vec::new();
-            inside.take(file.size + 1).read_to_end(&mut content).context("is no whole zip archive")?;
+            inside.take(file.size + 1).read_to_end(&mut content).context("is not a complete zip archive")?;
             content
         }
         _ => bytes,
@@ -151,7 +151,7 @@ mod tests {
             assert!(whole(&FILE, bytes[..length].to_vec()).is_err(), "{length}");
         }
         let said = |files: &[(&str, &str)]| format!("{:#}", whole(&FILE, archive(files)).unwrap_err());
-        assert!(said(&[("other.txt", "abc")]).contains("has no abc.txt"), "{}", said(&[]));
+        assert!(said(&[("other.txt", "abc")]).contains("does not contain abc.txt"), "{}", said(&[]));
         assert!(said(&[("abc.txt", "abd")]).contains("3 bytes rather than 3, SHA-256"));
         assert!(said(&[("abc.txt", "abcabcabc")]).contains("more than 3 bytes"));
     }

@@ -160,8 +160,9 @@ impl Batches {
                         target[row] = number;
                         continue;
                     }
-                    Some(number) if !number.is_nan() => CellProblem::NotFinite(number),
-                    _ => CellProblem::Missing,
+                    Some(number) if number.is_nan() => CellProblem::NotANumber("NaN".into()),
+                    Some(number) => CellProblem::NotFinite(number),
+                    None => CellProblem::Missing,
                 };
                 let (place, column) = (batch.places[row], selection.columns[position].clone());
                 batch.faults.push(CellFault { place, column, problem });

@@ -15,7 +15,7 @@ use super::limits::{CELL_VARIABLE, MEMORY_VARIABLE};
 #[expect(missing_docs, reason = "fields are named by the message of their variant")]
 pub enum TableError {
     /// A name that does not say what the file is.
-    #[error("{}: not known what kind of table this is; name it .csv, .parquet or .arrow", path.display())]
+    #[error("{}: its name does not show what kind of table it is; name it .csv, .parquet or .arrow", path.display())]
     Extension { path: PathBuf },
     /// It cannot be opened.
     #[error("{}: cannot be read: {reason}", path.display())]
@@ -24,10 +24,10 @@ pub enum TableError {
     #[error("{}: is empty; the first line must name the columns", path.display())]
     Empty { path: PathBuf },
     /// Column names and nothing else.
-    #[error("{}: has no rows", path.display())]
+    #[error("{}: has no rows; this command needs at least one", path.display())]
     NoRows { path: PathBuf },
     /// A file that breaks off, or is something else.
-    #[error("{}: is no whole {kind} file: {reason}", path.display())]
+    #[error("{}: is not a complete {kind} file: {reason}", path.display())]
     Malformed { path: PathBuf, kind: &'static str, reason: String },
     /// Two columns of one name.
     #[error("{}: two columns are called `{}`; rename or remove one", path.display(), escape_line(column))]
@@ -36,13 +36,13 @@ pub enum TableError {
     #[error("{}: has no column `{}`; {}", path.display(), escape_line(column), suggestion(nearest.as_deref(), known))]
     UnknownColumn { path: PathBuf, column: String, nearest: Option<String>, known: Vec<String> },
     /// A column that holds no numbers.
-    #[error("{}, column `{}`: holds {found} and no numbers", path.display(), escape_line(column))]
+    #[error("{}, column `{}`: holds {found} instead of numbers", path.display(), escape_line(column))]
     ColumnType { path: PathBuf, column: String, found: String },
     /// A row that is too short or too long.
     #[error("{}, {place}: has {found} cells; the first line names {expected} columns", path.display())]
     RowLength { path: PathBuf, place: Place, expected: usize, found: usize },
     /// A quoted cell that does not end.
-    #[error("{}, {place}: a quote (\") opens a cell and none closes it", path.display())]
+    #[error("{}, {place}: a quote (\") opens a cell and is never closed; close it, and write quotes inside a cell twice", path.display())]
     OpenQuote { path: PathBuf, place: Place },
     /// Bytes that are no text.
     #[error("{}, {place}: is not UTF-8; save the file as UTF-8", path.display())]
@@ -142,8 +142,11 @@ pub enum CellProblem {
     #[error("no value is given; give one, or leave the row out")]
     Missing,
     /// A text.
-    #[error("`{}` is no number", escape_line(.0))]
+    #[error("`{}` is not a number; write a number, or leave the row out", escape_line(.0))]
     Text(String),
+    /// NaN, as it is written in the table.
+    #[error("the cell holds `{0}`, which is not a number; write a number, or leave the row out")]
+    NotANumber(String),
     /// An infinity.
     #[error("the value is {0}; give a finite number, or leave the row out")]
     NotFinite(f64),

@@ -36,7 +36,7 @@ pub struct Options {
     /// ALLR: the weight of the departure from local linearity [default: 3].
     #[arg(long, value_name = "WEIGHT")]
     mu_1: Option<f64>,
-    /// ALLR: the weight of reliance on features that people cannot change [default: 0.1].
+    /// ALLR: the weight of the penalty for features that people cannot change [default: 0.1].
     #[arg(long, value_name = "WEIGHT")]
     mu_2: Option<f64>,
     /// ALLR: the radius within which to be linear, in standard deviations [default: 0.1].
@@ -68,17 +68,17 @@ pub struct Options {
     /// Let both outcomes count the same in total, however rare one is.
     #[arg(long)]
     balanced: bool,
-    /// The part of the training rows that is held out to decide when to stop; 0 to train on all of
-    /// them for as many epochs as --epochs says.
+    /// The share of the training rows that is held out for early stopping; 0 to train on all of them
+    /// for --epochs epochs.
     #[arg(long, default_value_t = 0.2, value_name = "SHARE")]
     validation: f64,
     /// Stop once the loss on these rows has not improved for this many epochs, and keep the best
     /// [default: 20].
     #[arg(long, value_name = "EPOCHS")]
     patience: Option<usize>,
-    /// The part of the rows that is held out to test on; 0 for none. A warning is printed where the
-    /// accuracy on them and that in training differ by more than chance (2.576 standard errors: one
-    /// of a hundred cases).
+    /// The share of the rows that is held out to test on; 0 for none. A warning is printed if the
+    /// accuracy on them and that in training differ by more than chance (2.576 standard errors, which
+    /// happens by chance in one of a hundred cases).
     #[arg(long, default_value_t = 0.2, value_name = "SHARE")]
     pub test: f64,
     /// The decision threshold: a probability, `mcc`, `accuracy` (the best on the training rows),
@@ -106,7 +106,7 @@ struct Search {
     /// The values that --search tries, with commas between them [default: 0.01,0.1,0.5,3].
     #[arg(long, value_delimiter = ',', value_name = "WEIGHTS", requires = "search")]
     grid: Vec<f64>,
-    /// How many of those turned down --search asks about, at most [default: 300].
+    /// How many of the people turned down --search answers, at most [default: 300].
     #[arg(long, value_name = "NUMBER", requires = "search")]
     people: Option<usize>,
     /// Draw what --search finds into this SVG or PNG file.
@@ -181,7 +181,7 @@ impl Options {
             ("--ross-reach", self.ross_reach.is_some(), is_ross, "--objective ross"),
         ] {
             if is_given && !is_wanted {
-                bail!("{option} has no effect here; it goes with {belongs}");
+                bail!("{option} has no effect here; leave it out, or give {belongs}");
             }
         }
         if self.validation == 0.0 && self.patience.is_some() {
@@ -197,7 +197,7 @@ impl Options {
             );
         }
         if self.search.people == Some(0) {
-            bail!("--people 0 leaves nobody to ask about; give at least 1");
+            bail!("--people 0: leaves nobody to answer; give at least 1");
         }
         if let Some(path) = &self.search.plot {
             is_picture(path)?;
@@ -273,12 +273,12 @@ impl Options {
             }
             Error::ValidationShare { .. } => anyhow::Error::new(error).context("--validation"),
             Error::NothingActionable if !self.problem.exists() => anyhow::anyhow!(
-                "every feature is fixed until you say otherwise: write {problem} with `surefoot init`, say \
-                 there what an action may change (change = \"increase\"), and train again",
+                "every feature is fixed: write {problem} with `surefoot init`, state there what an action may \
+                 change (change = \"increase\"), and train again",
                 problem = self.problem.display()
             ),
             Error::NothingActionable => anyhow::anyhow!(
-                "{}: every feature is fixed; say of at least one what an action may change, for example \
+                "{}: every feature is fixed; let an action change at least one, for example with \
                  change = \"increase\"",
                 self.problem.display()
             ),
@@ -290,8 +290,8 @@ impl Options {
                     Goal::Erm | Goal::Af => "",
                 };
                 anyhow::anyhow!(
-                    "training went out of bounds in epoch {epoch}; take a smaller --step{weight}, and see that \
-                     mean and std in {} are those of the table",
+                    "training diverged in epoch {epoch}; take a smaller --step{weight}, and check that mean and std in \
+                     {} are those of the table",
                     self.problem.display()
                 )
             }

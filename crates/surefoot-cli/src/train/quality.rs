@@ -44,7 +44,7 @@ pub fn told(quality: &Quality, threshold: f64, is_tested: bool, is_stopped_early
     let turned_down = last.true_negatives + last.false_negatives;
     let whom = if quality.held_out.is_some() { "held out" } else { "trained on" };
     format!(
-        "{table}\n{}Favourable from a probability of {threshold:.4} on; of those {whom} it turns down {turned_down}.\n",
+        "{table}\n{}Favourable from a probability of {threshold:.4} on; {turned_down} of those {whom} are turned down.\n",
         verdict(quality, is_tested, is_stopped_early)
     )
 }
@@ -54,12 +54,12 @@ fn verdict(quality: &Quality, is_tested: bool, is_stopped_early: bool) -> String
     let training = quality.training.accuracy;
     let Some(held_out) = &quality.held_out else {
         return format!(
-            "Accuracy {training:.3} in training. Warning: no rows were held out, so how often it is right for \
-             others is not known; give --test or --validation.\n"
+            "Accuracy {training:.3} in training. Warning: no rows were held out, so the accuracy for other people is \
+             not known; give --test or --validation.\n"
         );
     };
     let held_out = held_out.accuracy;
-    let which = if is_tested { "to test on" } else { "to stop by, which flatters it a little" };
+    let which = if is_tested { "to test on" } else { "for early stopping, on which it is a little too high" };
     let accuracies =
         format!("Accuracy {training:.3} in training and {held_out:.3} on the rows held out {which}.");
     if !quality.differs_beyond_chance() {
@@ -67,14 +67,16 @@ fn verdict(quality: &Quality, is_tested: bool, is_stopped_early: bool) -> String
     }
     let meaning = match (training > held_out, is_stopped_early) {
         (true, false) => {
-            "expect it to be right about others as often as on the rows held out. Let it stop early \
+            "expect the accuracy on the rows held out for other people. Let it stop early \
              (--validation 0.2), take fewer or smaller layers (--hidden), or give more rows"
         }
         (true, true) => {
-            "expect it to be right about others as often as on the rows held out. Take fewer or smaller \
+            "expect the accuracy on the rows held out for other people. Take fewer or smaller \
              layers (--hidden), or give more rows"
         }
-        (false, _) => "it does better on rows that it was not trained on, so the two may not be alike",
+        (false, _) => {
+            "the accuracy is higher on the rows held out, so these and the training rows may be of different kinds"
+        }
     };
     format!("{accuracies}\nWarning: these differ by more than chance would explain: {meaning}.\n")
 }

@@ -68,7 +68,9 @@ impl Rows {
         };
         let (train, test_rows) = (self.select(&train), self.select(&test_rows));
         if !(train.labels.contains(&true) && train.labels.contains(&false)) {
-            bail!("--test {test:?} of {count} rows leaves one outcome alone to train on; hold out fewer");
+            bail!(
+                "--test {test:?} of {count} rows leaves only one of the two outcomes to train on; hold out fewer rows"
+            );
         }
         Ok((train, Some(test_rows)))
     }
@@ -103,7 +105,9 @@ fn label(outcome: &str, favourable: Option<&str>) -> Result<bool> {
     match number {
         Ok(value) if value == 0.0 || value == 1.0 => Ok(value == 1.0),
         Err(CellProblem::Missing) => bail!(MISSING),
-        _ => bail!("the outcome is `{outcome}`, neither 0 nor 1; say with --favourable which is favourable"),
+        _ => bail!(
+            "the outcome is `{outcome}`, neither 0 nor 1; name the favourable outcome with --favourable"
+        ),
     }
 }
 
@@ -118,7 +122,7 @@ fn not_found(value: &str, target: &str, outcomes: &[String]) -> String {
     let alike = outcomes.iter().find(|outcome| outcome.to_lowercase() == value.trim().to_lowercase());
     if let Some(alike) = alike {
         return format!(
-            "no row has `{value}` in the column `{target}`, but there is `{alike}`: mind the case"
+            "no row has `{value}` in the column `{target}`, but there is `{alike}`; write it with the same capital letters"
         );
     }
     let listed: Vec<String> = found.iter().take(LISTED).map(|outcome| format!("`{outcome}`")).collect();

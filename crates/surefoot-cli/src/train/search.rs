@@ -54,7 +54,9 @@ pub fn run(
             format!("{:.3}", metrics.accuracy),
             shown(mcc),
             refused.len().to_string(),
-            share.map_or("nobody asks".into(), |share| format!("{:.1}% of {}", 100.0 * share, asked.len())),
+            share.map_or("nobody turned down".into(), |share| {
+                format!("{:.1}% of {}", 100.0 * share, asked.len())
+            }),
         ]);
         for (line, value) in lines.iter_mut().zip([Some(metrics.accuracy), mcc, share]) {
             line.1.extend(value.map(|value| (weight, value)));
@@ -64,9 +66,9 @@ pub fn run(
         column.set_cell_alignment(CellAlignment::Right);
     }
     let mut text = format!(
-        "{table}\nThe larger mu_2, the less the classifier relies on what people cannot change. Robust \
-         recourse: an action that is proven to hold for every shift of up to {epsilon}. Train \
-         with the one you choose: --objective allr --mu-2 ...\n"
+        "{table}\nThe larger mu_2, the less the classifier relies on features that people cannot change. Robust \
+         recourse: an action that is proven to hold for every shift of up to {epsilon}. To train \
+         with the value you choose, give --objective allr --mu-2 VALUE.\n"
     );
     if let Some(path) = options.plot() {
         let chart = LineChart {

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::limits;
 use crate::ids::Ids;
+use crate::words::are;
 use surefoot::action::feasible_change;
+use surefoot::magnitude::readable;
 use surefoot::problem::six_digits;
 use surefoot::{Classifier, Error, Feature, Features, Intervention, People, Scm, escape_line};
 use surefoot_cli::table::{Batch, CellProblem, Place, Table, TableError};
@@ -63,9 +65,6 @@ pub fn check(
         }
         checked.batch(&batch, features, scm, classifier);
     }
-    if checked.people == 0 {
-        return Err(TableError::NoRows { path: path.into() });
-    }
     Ok(checked)
 }
 
@@ -105,7 +104,7 @@ impl Checked {
             if let Some(first) = ids.repeats(id, place)? {
                 let example = format!("{place}: `{}`, which is in {first} already", escape_line(id));
                 self.add(
-                    "column `id`: the same in several rows; give every row another".into(),
+                    "column `id`: the same in several rows; give every row its own".into(),
                     Some(example),
                 );
             }
@@ -124,8 +123,10 @@ impl Checked {
         for fault in &batch.faults {
             let (what, example) = match &fault.problem {
                 CellProblem::Missing => ("no value is given", fault.place.to_string()),
-                CellProblem::Text(text) => ("no number", format!("{}: `{}`", fault.place, escape_line(text))),
-                CellProblem::NotFinite(value) => ("no finite number", format!("{}: {value}", fault.place)),
+                CellProblem::Text(text) | CellProblem::NotANumber(text) => {
+                    ("not a number", format!("{}: `{}`", fault.place, escape_line(text)))
+                }
+                CellProblem::NotFinite(value) => ("not a finite number", format!("{}: {value}", fault.place)),
             };
             self.add(format!("column `{}`: {what}", escape_line(&fault.column)), Some(example));
         }
@@ -149,7 +150,11 @@ impl Checked {
         let what = if value.is_nan() {
             return;
         } else if !feature.allows(value) {
-            format!("outside [{}, {}]; correct the values or widen the limits", feature.lower, feature.upper)
+            format!(
+                "outside [{}, {}]; correct the values or widen the limits",
+                readable(feature.lower),
+                readable(feature.upper)
+            )
         } else {
             let alone = Feature { group: None, ..feature.clone() };
             let Ok(alone) = Features::new(vec![alone]) else { return };
@@ -159,7 +164,7 @@ impl Checked {
                 Err(_) => "too far from the mean to be standardised".into(),
             }
         };
-        self.add(format!("column `{}`: {what}", feature.name), Some(format!("{place}: {value}")));
+        self.add(format!("column `{}`: {what}", feature.name), Some(format!("{place}: {}", readable(value))));
     }
 
     /// A person whose values are in order.
@@ -202,7 +207,7 @@ impl Checked {
                     }
                     seen.push(i);
                     let what = format!(
-                        "`{}` would leave its limits ({}) as its equation follows `{}`",
+                        "`{}` would leave its limits ({}) if `{}` changes, by its equation",
                         feature.name,
                         limits(feature),
                         features.feature(cause).name
@@ -236,8 +241,8 @@ impl fmt::Display for Checked {
         let path = self.path.display();
         if self.is_clean() {
             write!(f, "People: {} in {path}", self.people)?;
-            if let Some(count) = self.turned_down {
-                write!(f, ", of whom {count} are turned down")?;
+            if let (1.., Some(count)) = (self.people, self.turned_down) {
+                write!(f, ", of whom {count} {} turned down", are(count))?;
             }
             for warning in &self.warnings {
                 write!(f, "\nWarning: {warning}")?;

@@ -1,7 +1,8 @@
 //! What stands in the way, in plain words.
 
-use super::{join, number};
+use super::number;
 use crate::action::rounded;
+use crate::magnitude::readable;
 use crate::recourse::{Explanation, Reach, Relaxation};
 use crate::{Change, Forbidden, Kind, Problem, Recourse};
 
@@ -21,7 +22,7 @@ pub fn describe_explanation(problem: &Problem, explanation: &Explanation) -> Str
     let phrase = |(relaxation, found): &(Relaxation, Recourse)| phrase(problem, relaxation, found);
     let phrases: Vec<String> = explanation.enough.iter().filter_map(phrase).collect();
     if !phrases.is_empty() {
-        sentences.push(format!("There would be one {}.", join(&phrases, "or")));
+        sentences.push(format!("There would be one {}.", alternatives(&phrases)));
     } else if explanation.is_exhaustive && explanation.enough.is_empty() {
         sentences.push(
             "To lift a single limit, direction or rule, or to let one more thing change, would not be enough."
@@ -51,10 +52,21 @@ fn less_uncertainty(asked: f64, reach: Reach) -> Option<String> {
                 true => " In between nothing is known.",
                 false => "",
             };
-            Some(format!("There is one {up_to} ({asked} was asked for){none}.{open}"))
+            Some(format!("There is one {up_to} ({} was asked for){none}.{open}", readable(asked)))
         }
         (None, Some(0.0)) => Some("There is none even if nothing shifts.".into()),
         (None, _) => None,
+    }
+}
+
+/// Conditions of which one is enough. They are clauses that may have commas of their own, so that a comma
+/// separates two of them and semicolons separate more: "if a, or if b", "if a; if b; or if c".
+fn alternatives(conditions: &[String]) -> String {
+    match conditions {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first, second] => format!("{first}, or {second}"),
+        [first @ .., last] => format!("{}; or {last}", first.join("; ")),
     }
 }
 
@@ -74,11 +86,12 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
             let value = match feature.kind {
                 Kind::Real => {
                     let (value, decimals) = rounded(value, value - limit, |_| true);
-                    decimals.map_or(value.to_string(), |decimals| super::fixed(value, decimals))
+                    decimals.map_or(readable(value), |decimals| super::fixed(value, decimals))
                 }
                 _ => number(value, 15),
             };
-            Some(format!("if {} could {verb} to {value}, {side} its limit of {limit}", feature.name))
+            let (name, limit) = (&feature.name, readable(limit));
+            Some(format!("if {name} could {verb} to {value}, {side} its limit of {limit}"))
         }
         Relaxation::Change(unit) => {
             let feature = features.feature(*unit.first()?);
@@ -132,6 +145,19 @@ mod tests {
             assert!(up - down <= 1.001e-3 * value, "{down} {value} {up}");
         }
         assert_eq!((round_down(0.0), round_up(0.0)), (0.0, 0.0));
+    }
+
+    #[test]
+    fn alternatives_are_separated_also_where_they_have_commas() {
+        let conditions =
+            ["if a could rise, above its limit", "if b could fall", "without the constraint `c`"];
+        let conditions = conditions.map(String::from);
+        assert_eq!(alternatives(&conditions[..1]), "if a could rise, above its limit");
+        assert_eq!(alternatives(&conditions[..2]), "if a could rise, above its limit, or if b could fall");
+        assert_eq!(
+            alternatives(&conditions),
+            "if a could rise, above its limit; if b could fall; or without the constraint `c`"
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use super::{describe, describe_shift, number};
 use crate::error::quoted;
+use crate::magnitude::readable;
 use crate::theory::{
     AboutPerson, AboutProblem, Breaking, CostStability, ExtraCost, Guarantee, NoStatement, RobustRecourse,
     Summary, Unmet, median,
@@ -200,7 +201,7 @@ fn extra_cost(problem: &Problem, person: &AboutPerson) -> Option<String> {
              withstands every perturbation of size {} (Proposition 6).",
             upwards(1.0 + bound.beta),
             upwards(person.robust_cost_at_most(problem)?),
-            problem.epsilon()
+            readable(problem.epsilon())
         )),
         Err(NoStatement::Infeasible(bound)) => {
             Some(format!("Proposition 6 gives no bound: {}.", hindered(bound)))
@@ -228,7 +229,7 @@ fn stability(problem: &Problem, person: &AboutPerson) -> Option<String> {
     let CostStability { least, greatest, .. } = *stability;
     let similar = format!(
         "Of similar people (perturbations of size {} at most) with the same feasible changes",
-        problem.epsilon()
+        readable(problem.epsilon())
     );
     let is_favourable = person.outcome == Outcome::AlreadyFavourable;
     Some(match greatest {
@@ -281,7 +282,7 @@ fn fragility(problem: &Problem, about: &AboutProblem, person: &AboutPerson) -> R
     Ok(match &person.breaking {
         Ok(Breaking { perturbation, size, .. }) => {
             let beyond = match problem.epsilon() > 0.0 && *size > problem.epsilon() {
-                true => format!(", which is more than the uncertainty of {}", problem.epsilon()),
+                true => format!(", which is more than the uncertainty of {}", readable(problem.epsilon())),
                 false => String::new(),
             };
             Some(format!(
@@ -386,18 +387,12 @@ fn names(problem: &Problem, positions: &[usize]) -> String {
 
 /// A positive number with four digits that is not less, up to rounding.
 fn upwards(value: f64) -> String {
-    shortened(directed(value, 1.0))
+    number(directed(value, 1.0), DIGITS)
 }
 
 /// A positive number with four digits that is not more, up to rounding.
 fn downwards(value: f64) -> String {
-    shortened(directed(value, -1.0))
-}
-
-/// As [`number`], without trailing zeros before an exponent.
-fn shortened(value: f64) -> String {
-    let text = number(value, DIGITS);
-    if text.contains('e') { format!("{value:e}") } else { text }
+    number(directed(value, -1.0), DIGITS)
 }
 
 /// A number with four digits; where it is not the nearest, the next in the direction.

@@ -241,7 +241,7 @@ pub(super) fn read_classifier(
         match checked.classifier(features, folder) {
             Ok(built) if built.inputs() == features.len() => classifier = Some(built),
             Ok(built) => {
-                let (features, inputs) = (features.len(), built.inputs());
+                let (features, inputs) = (features.names(), built.inputs());
                 fields.report_here(Error::ClassifierInputs { features, inputs });
             }
             Err(error) => fields.report_here(error),

@@ -164,14 +164,15 @@ impl Equation {
     pub(super) fn compile(self, features: &Features, i: usize) -> Result<(Vec<usize>, Arc<dyn Mechanism>)> {
         match self.0 {
             Declaration::Linear { parents, coefficients, intercept } => {
-                let parents = resolve(features, i, &parents)?;
-                let mechanism = linear::Linear::new(features.feature(i), &parents, coefficients, intercept)?;
-                Ok((parents, Arc::new(mechanism)))
+                let positions = resolve(features, i, &parents)?;
+                check_inputs(features, i, parents, coefficients.len())?;
+                let mechanism = linear::Linear::new(features.feature(i), coefficients, intercept)?;
+                Ok((positions, Arc::new(mechanism)))
             }
             Declaration::Network { parents, network } => {
-                let parents = resolve(features, i, &parents)?;
-                let mechanism = network::NetworkEquation::new(features.feature(i), &parents, network)?;
-                Ok((parents, Arc::new(mechanism)))
+                let positions = resolve(features, i, &parents)?;
+                check_inputs(features, i, parents, network.inputs())?;
+                Ok((positions, Arc::new(network::NetworkEquation(network))))
             }
             Declaration::Formula { formula, inverse } => {
                 formula::require_one_meaning(features, i, &formula)?;
@@ -184,6 +185,14 @@ impl Equation {
             }
         }
     }
+}
+
+/// Refuses an equation with another number of inputs than parents.
+fn check_inputs(features: &Features, i: usize, parents: Vec<String>, inputs: usize) -> Result<()> {
+    if inputs == parents.len() {
+        return Ok(());
+    }
+    Err(Error::EquationInputs { feature: features.feature(i).name.clone(), parents, inputs })
 }
 
 fn resolve(features: &Features, i: usize, parents: &[String]) -> Result<Vec<usize>> {

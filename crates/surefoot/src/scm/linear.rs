@@ -14,17 +14,9 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    pub fn new(feature: &Feature, parents: &[usize], coefficients: Vec<f64>, intercept: f64) -> Result<Self> {
-        let name = || feature.name.clone();
-        if coefficients.len() != parents.len() {
-            return Err(Error::EquationInputs {
-                feature: name(),
-                parents: parents.len(),
-                inputs: coefficients.len(),
-            });
-        }
+    pub fn new(feature: &Feature, coefficients: Vec<f64>, intercept: f64) -> Result<Self> {
         if let Some(&value) = coefficients.iter().chain([&intercept]).find(|v| !is_moderate(**v)) {
-            return Err(Error::EquationNumber { feature: name(), value });
+            return Err(Error::EquationNumber { feature: feature.name.clone(), value });
         }
         Ok(Self { coefficients, intercept })
     }

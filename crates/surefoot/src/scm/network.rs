@@ -1,26 +1,13 @@
 //! `X := network(parents) + u`.
 
 use super::equation::Mechanism;
+use crate::Result;
 use crate::digest::Digest;
 use crate::graph::{AffineForm, Builder};
 use crate::network::{Lanes, Network, Workspace};
-use crate::{Error, Feature, Result};
 
 #[derive(Debug)]
-pub(super) struct NetworkEquation(Network);
-
-impl NetworkEquation {
-    pub fn new(feature: &Feature, parents: &[usize], network: Network) -> Result<Self> {
-        if network.inputs() != parents.len() {
-            return Err(Error::EquationInputs {
-                feature: feature.name.clone(),
-                parents: parents.len(),
-                inputs: network.inputs(),
-            });
-        }
-        Ok(Self(network))
-    }
-}
+pub(super) struct NetworkEquation(pub Network);
 
 impl Mechanism for NetworkEquation {
     fn value(&self, parents: &[f64], noise: f64) -> f64 {
