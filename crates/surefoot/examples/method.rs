@@ -70,6 +70,7 @@ impl Method for Steps<'_> {
 }
 
 /// Public so that the tests can run it.
+#[expect(clippy::expect_used, reason = "an example that fails is a failed test")]
 pub fn main() -> Result<()> {
     let features = Features::new(vec![
         Feature::new("income").change(Change::Increase),

@@ -33,6 +33,7 @@ impl Model for RuleList {
 }
 
 /// Public so that the tests can run it.
+#[expect(clippy::expect_used, reason = "an example that fails is a failed test")]
 pub fn main() -> Result<()> {
     let features = Features::new(vec![
         Feature::new("income").change(Change::Increase).limits(-4.0, 4.0),

@@ -94,18 +94,26 @@ pub struct RuledOut {
     pub cost: f64,
     /// The perturbation that breaks them.
     pub perturbation: Vec<f64>,
-    /// Far away, in place of the sides of the box that are infinite: all sums of these changes
-    /// with shares that are at least zero and add up to something between the two ends of
-    /// `distance`.
-    pub rays: Vec<Vec<f64>>,
-    /// See `rays`.
-    pub distance: (f64, f64),
+    /// Only what is far away in a cone of the box, in place of its infinite sides.
+    pub cone: Option<Cone>,
     /// Requirements of the problem, by number, each with a share that is not negative. The sum of their
     /// values, each times its share, and of the margin, times [`RuledOut::share`], is negative
     /// everywhere: so no action meets these requirements and survives the perturbation.
     pub requirements: Vec<(usize, f64)>,
     /// The share of the margin; zero where no action meets the requirements at all.
     pub share: f64,
+}
+
+/// All sums of some changes, with shares that are at least zero and add up to a number between two
+/// ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cone {
+    /// The changes.
+    pub rays: Vec<Vec<f64>>,
+    /// The least sum of the shares.
+    pub from: f64,
+    /// The greatest sum of the shares; may be infinite.
+    pub to: f64,
 }
 
 /// An answer with what it takes to check it.

@@ -136,7 +136,7 @@ fn a_cone_that_is_missing_is_missed() {
     let honest = proof.saved(&problem, &[-2.0, 0.3, 0.2]);
     assert!(matches!(honest.outcome, Outcome::Impossible(_)));
     assert!(matches!(verify_within(&problem, &honest, 4000).unwrap(), Verification::Verified(_)));
-    let cones = (0..honest.ruled_out.len()).filter(|&k| !honest.ruled_out[k].rays.is_empty());
+    let cones = (0..honest.ruled_out.len()).filter(|&k| honest.ruled_out[k].cone.is_some());
     let cones: Vec<usize> = cones.collect();
     assert!(cones.len() >= 2, "{cones:?}");
     for k in cones {

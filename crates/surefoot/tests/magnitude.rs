@@ -101,8 +101,7 @@ fn the_checker_does_not_take_overflow_for_proof() {
         upper: vec![0.0],
         cost: f64::INFINITY,
         perturbation: vec![0.0],
-        rays: Vec::new(),
-        distance: (0.0, 0.0),
+        cone: None,
         requirements: Vec::new(),
         share: 1.0,
     }];

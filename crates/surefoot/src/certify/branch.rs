@@ -313,7 +313,9 @@ impl Prover {
             if worst.value < required {
                 return;
             }
-            for mut half in self.halves(&graph, &cell, required) {
+            // A cell that cannot be cut stays open: nothing more is proved.
+            let Some(halves) = self.halves(&graph, &cell, required) else { return };
+            for mut half in halves {
                 if half.lower < required && half.region.contains(&worst.at) {
                     let nearest = half.region.nearest();
                     if nearest.iter().map(|y| y * y).sum::<f64>().sqrt() > 0.3 * radius {
@@ -371,10 +373,9 @@ impl Prover {
         cell
     }
 
-    /// The parts of a cell, cut where they are likely to be bounded best.
-    fn halves(&mut self, graph: &Graph<'_>, cell: &Cell, required: f64) -> Vec<Cell> {
-        let cut = cell.region.best_cut(&cell.slope, &cell.error_share, required - cell.lower);
-        let Some((axis, at)) = cut else { return Vec::new() };
+    /// The parts of a cell, cut where they are likely to be bounded best. `None` if it cannot be cut.
+    fn halves(&mut self, graph: &Graph<'_>, cell: &Cell, required: f64) -> Option<Vec<Cell>> {
+        let (axis, at) = cell.region.best_cut(&cell.slope, &cell.error_share, required - cell.lower)?;
         let mut halves = Vec::with_capacity(2);
         // A half outside the ball is closed.
         for region in cell.region.split(axis, at).into_iter().flatten() {
@@ -385,7 +386,7 @@ impl Prover {
             }
             halves.push(half);
         }
-        halves
+        Some(halves)
     }
 }
 

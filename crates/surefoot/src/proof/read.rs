@@ -6,8 +6,7 @@ use super::fingerprint::Fingerprint;
 use super::saved::{Cover, SavedProof, VERSION};
 use crate::error::SavedProblem;
 use crate::outcome::{Recourse, Shortfall, Undecided, UndecidedReason};
-use crate::proof::RuledOut;
-use crate::proof::{BoundKind, Piece};
+use crate::proof::{BoundKind, Cone, Piece, RuledOut};
 use crate::{Action, ActionKind, Cost, Error, Norm, NormKind, Outcome, Result};
 
 /// A value with where it was found.
@@ -97,7 +96,8 @@ impl SavedProof {
         for part in &self.ruled_out {
             let count = part.features.len();
             lengths.extend([(count, part.lower.len()), (count, part.upper.len())]);
-            lengths.extend(part.rays.iter().map(|ray| (count, ray.len())));
+            let rays = part.cone.iter().flat_map(|cone| &cone.rays);
+            lengths.extend(rays.map(|ray| (count, ray.len())));
             lengths.push((width, part.perturbation.len()));
             if let Some(&index) = part.features.iter().find(|&&i| i >= width) {
                 return Err(Error::NoSuchFeature { index, features: width });
@@ -291,14 +291,15 @@ impl<'v> At<'v> {
         let features = self.field("features")?.features(width)?;
         let count = features.len();
         let distance = self.field("distance")?.numbers(2)?;
+        let rays: Vec<Vec<f64>> = self.field("rays")?.listed(None, |ray| ray.finite_numbers(Some(count)))?;
+        let cone = Cone { rays, from: distance[0], to: distance[1] };
         let (requirements, share) = self.shares()?;
         Ok(RuledOut {
             lower: self.field("lower")?.numbers(count)?,
             upper: self.field("upper")?.numbers(count)?,
             cost: self.field("cost")?.number()?,
             perturbation: self.field("perturbation")?.finite_numbers(Some(width))?,
-            rays: self.field("rays")?.listed(None, |ray| ray.finite_numbers(Some(count)))?,
-            distance: (distance[0], distance[1]),
+            cone: Some(cone).filter(|cone| !cone.rays.is_empty()),
             requirements,
             share,
             features,

@@ -242,8 +242,8 @@ fn ruled_out(part: &RuledOut) -> Value {
         "upper": numbers(&part.upper),
         "cost": number(part.cost),
         "perturbation": numbers(&part.perturbation),
-        "rays": part.rays.iter().map(|ray| numbers(ray)).collect::<Vec<Value>>(),
-        "distance": [number(part.distance.0), number(part.distance.1)],
+        "rays": part.cone.iter().flat_map(|cone| &cone.rays).map(|ray| numbers(ray)).collect::<Vec<Value>>(),
+        "distance": part.cone.as_ref().map_or([0.0, 0.0], |cone| [cone.from, cone.to]).map(number),
         "requirements": part.requirements.iter().map(|&(k, share)| json!([k, number(share)])).collect::<Vec<_>>(),
         "share": number(part.share),
     })

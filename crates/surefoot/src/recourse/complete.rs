@@ -215,7 +215,7 @@ impl<'p> Complete<'p> {
             let (cheapest_unproven, evaluations) =
                 solve::Solver::new(&stricter, individual)?.cheapest_unproven(&known);
             proof.evaluations += evaluations;
-            let Some((set, change, cost)) = cheapest_unproven else {
+            let Some(solve::Incumbent { set, change, cost }) = cheapest_unproven else {
                 room *= 0.5;
                 continue;
             };

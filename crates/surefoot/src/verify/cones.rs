@@ -7,7 +7,7 @@
 //! is the union of what is nearer and what is farther. So cones cover a cone if one of them has
 //! its rays and reaches as far both ways, or if they cover both parts of a cut.
 
-use crate::proof::RuledOut;
+use crate::proof::{Cone, RuledOut};
 
 /// Cones looked at before it is given up.
 const MOST: usize = 100_000;
@@ -28,12 +28,6 @@ pub(super) struct Far {
     pub parts: Vec<usize>,
 }
 
-struct Cone {
-    rays: Vec<Vec<f64>>,
-    from: f64,
-    to: f64,
-}
-
 impl Far {
     /// Groups the cones of one intervention set by the box they belong to; only groups in which
     /// nothing far away is missing are kept.
@@ -41,21 +35,19 @@ impl Far {
         let mut groups: Vec<Far> = Vec::new();
         for &k in numbers {
             let part = &ruled_out[k];
-            if part.rays.is_empty() {
-                continue;
-            }
+            let Some(cone) = &part.cone else { continue };
             match groups.iter_mut().find(|far| far.lower == part.lower && far.upper == part.upper) {
                 Some(far) => {
-                    far.from = far.from.min(part.distance.0);
-                    far.to = far.to.max(part.distance.1);
+                    far.from = far.from.min(cone.from);
+                    far.to = far.to.max(cone.to);
                     far.parts.push(k);
                 }
                 None => groups.push(Far {
                     lower: part.lower.clone(),
                     upper: part.upper.clone(),
-                    long: long_sides(&part.rays),
-                    from: part.distance.0,
-                    to: part.distance.1,
+                    long: long_sides(&cone.rays),
+                    from: cone.from,
+                    to: cone.to,
                     parts: vec![k],
                 }),
             }
@@ -70,18 +62,19 @@ impl Far {
             (0..width).map(|k| if k == side { sign } else { 0.0 }).collect()
         };
         let whole = Cone { rays: self.long.iter().map(ray).collect(), from: self.from, to: self.to };
-        let mut open = vec![(whole, self.parts.clone())];
+        let parts: Vec<&Cone> = self.parts.iter().filter_map(|&k| ruled_out[k].cone.as_ref()).collect();
+        let mut open = vec![(whole, parts)];
         let mut looked = 0;
         while let Some((cone, mut near)) = open.pop() {
             looked += 1;
             if looked > MOST {
                 return false;
             }
-            if near.iter().any(|&k| cone.is_part_of(&ruled_out[k])) {
+            if near.iter().any(|part| cone.is_part_of(part)) {
                 continue;
             }
-            near.retain(|&k| cone.shares(&ruled_out[k]).is_some());
-            let Some(halves) = cone.cut(ruled_out, &near) else { return false };
+            near.retain(|part| cone.shares(part).is_some());
+            let Some(halves) = cone.cut(&near) else { return false };
             open.extend(halves.map(|half| (half, near.clone())));
         }
         true
@@ -134,17 +127,15 @@ pub(super) fn long_sides(rays: &[Vec<f64>]) -> Vec<(usize, f64)> {
 
 impl Cone {
     /// Whether a part that is ruled out holds this cone.
-    fn is_part_of(&self, part: &RuledOut) -> bool {
-        let (from, to) = part.distance;
+    fn is_part_of(&self, part: &Cone) -> bool {
         let same = self.rays.len() == part.rays.len() && self.rays.iter().all(|ray| part.rays.contains(ray));
-        same && from <= self.from && to >= self.to
+        same && part.from <= self.from && part.to >= self.to
     }
 
     /// The rays of a part as sums of those of this cone, where it lies within and overlaps; and
     /// how wide it is, measured in these shares.
-    fn shares(&self, part: &RuledOut) -> Option<(Vec<Vec<f64>>, f64)> {
-        let (from, to) = part.distance;
-        if !(from < self.to && to > self.from) {
+    fn shares(&self, part: &Cone) -> Option<(Vec<Vec<f64>>, f64)> {
+        if !(part.from < self.to && part.to > self.from) {
             return None;
         }
         let shares: Vec<Vec<f64>> =
@@ -159,18 +150,17 @@ impl Cone {
     }
 
     /// A cut that goes through none of the parts.
-    fn cut(&self, ruled_out: &[RuledOut], near: &[usize]) -> Option<[Cone; 2]> {
+    fn cut(&self, near: &[&Cone]) -> Option<[Cone; 2]> {
         let Cone { rays, from, to } = self;
-        let ends = near.iter().flat_map(|&k| [ruled_out[k].distance.0, ruled_out[k].distance.1]);
+        let ends = near.iter().flat_map(|part| [part.from, part.to]);
         for at in ends.filter(|at| at > from && at < to) {
-            let through = |k: &usize| ruled_out[*k].distance.0 < at && ruled_out[*k].distance.1 > at;
+            let through = |part: &&Cone| part.from < at && part.to > at;
             if !near.iter().any(through) {
                 let part = |from: f64, to: f64| Cone { rays: rays.clone(), from, to };
                 return Some([part(*from, at), part(at, *to)]);
             }
         }
-        let shares: Vec<(Vec<Vec<f64>>, f64)> =
-            near.iter().filter_map(|&k| self.shares(&ruled_out[k])).collect();
+        let shares: Vec<(Vec<Vec<f64>>, f64)> = near.iter().filter_map(|part| self.shares(part)).collect();
         for i in 0..rays.len() {
             for j in 0..i {
                 // On one side of the cut all rays have no more of i than of j.
@@ -237,15 +227,14 @@ fn combination(rays: &[Vec<f64>], vector: &[f64]) -> Option<Vec<f64>> {
 mod tests {
     use super::*;
 
-    fn part(rays: [[f64; 2]; 2], distance: (f64, f64)) -> RuledOut {
+    fn part(rays: [[f64; 2]; 2], (from, to): (f64, f64)) -> RuledOut {
         RuledOut {
             features: vec![0, 1],
             lower: vec![0.0, f64::NEG_INFINITY],
             upper: vec![f64::INFINITY, 0.0],
             cost: f64::INFINITY,
             perturbation: vec![],
-            rays: rays.map(|ray| ray.to_vec()).to_vec(),
-            distance,
+            cone: Some(Cone { rays: rays.map(|ray| ray.to_vec()).to_vec(), from, to }),
             requirements: Vec::new(),
             share: 1.0,
         }
@@ -271,7 +260,7 @@ mod tests {
             let some: Vec<usize> = all.iter().copied().filter(|&k| k != missing).collect();
             assert!(Far::complete(&parts, &some).is_empty(), "{missing}");
         }
-        parts[1].distance.1 = 127.0;
+        parts[1].cone.as_mut().unwrap().to = 127.0;
         assert!(Far::complete(&parts, &all).is_empty());
     }
 }

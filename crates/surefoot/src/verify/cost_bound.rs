@@ -12,8 +12,7 @@ use super::{Fault, Stop};
 use crate::action::{MOST_ACTIONABLE, feasible_change};
 use crate::margin::Composer;
 use crate::margin::{counterfactual, margin};
-use crate::proof::RuledOut;
-use crate::proof::SavedProof;
+use crate::proof::{Cone, RuledOut, SavedProof};
 use crate::{Action, ActionKind, Constraint, Cost, Error, NormKind, Problem};
 
 /// What was verified of what is ruled out.
@@ -45,9 +44,9 @@ pub(super) fn nothing_cheaper(
         count.sets += 1;
         let composer = Composer::new(problem, &saved.individual, &features)?;
         for part in parts(problem, saved, &features, bound)? {
-            match saved.ruled_out[part].rays.is_empty() {
-                true => count.boxes += 1,
-                false => count.cones += 1,
+            match saved.ruled_out[part].cone {
+                None => count.boxes += 1,
+                Some(_) => count.cones += 1,
             }
             RuledOutPart { problem, saved, composer: &composer, number: part }.verify(work)?;
         }
@@ -94,7 +93,7 @@ fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) 
         .filter(|&k| saved.ruled_out[k].features == features && saved.ruled_out[k].cost >= bound)
         .collect();
     let far = Far::complete(&saved.ruled_out, &numbers);
-    let near: Vec<usize> = numbers.into_iter().filter(|&k| saved.ruled_out[k].rays.is_empty()).collect();
+    let near: Vec<usize> = numbers.into_iter().filter(|&k| saved.ruled_out[k].cone.is_none()).collect();
     let cells = Cells::new(problem, &saved.individual, features);
     let cells_of =
         |&k: &usize| cells.cells(&(saved.ruled_out[k].lower.clone(), saved.ruled_out[k].upper.clone()));
@@ -201,8 +200,8 @@ impl RuledOutPart<'_, '_> {
     fn verify(&self, work: &mut Work) -> Result<(), Stop> {
         let part = self.part();
         let requirements = self.requirements()?;
-        if !part.rays.is_empty() {
-            return self.verify_cone(work);
+        if let Some(cone) = &part.cone {
+            return self.verify_cone(cone, work);
         }
         let is_perturbed = requirements.is_empty() || part.share > 0.0;
         if is_perturbed && !self.composer.concerns_somebody(&part.perturbation) {
@@ -245,17 +244,16 @@ impl RuledOutPart<'_, '_> {
         Ok(())
     }
 
-    fn verify_cone(&self, work: &mut Work) -> Result<(), Stop> {
+    fn verify_cone(&self, cone: &Cone, work: &mut Work) -> Result<(), Stop> {
         let part = self.part();
         if !self.composer.concerns_somebody(&part.perturbation) {
             return Err(Stop::Wrong(Fault::Nobody { part: self.number }));
         }
-        let long: Vec<usize> = long_sides(&part.rays).into_iter().map(|(k, _)| k).collect();
+        let long: Vec<usize> = long_sides(&cone.rays).into_iter().map(|(k, _)| k).collect();
         let rest: Vec<usize> = (0..part.features.len()).filter(|k| !long.contains(k)).collect();
         let side = |ends: &[f64]| -> Vec<f64> { rest.iter().map(|&k| ends[k]).collect() };
         let (lower, upper) = (side(&part.lower), side(&part.upper));
-        let (from, to) = part.distance;
-        let mut open = vec![(part.rays.clone(), from, to)];
+        let mut open = vec![(cone.rays.clone(), cone.from, cone.to)];
         while let Some((rays, from, to)) = open.pop() {
             let count = rays.len();
             let mut graph = self.composer.in_rays(&part.perturbation, &rays, &rest);

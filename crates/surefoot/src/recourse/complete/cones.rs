@@ -11,20 +11,12 @@ use super::solve::Solver;
 use crate::Cost;
 use crate::certify::LEAST_MARGIN;
 use crate::graph::Region;
-use crate::proof::RuledOut;
+use crate::proof::{Cone, RuledOut};
 
 /// Cones looked at before boxes are cut after all.
 const CONES: usize = 1000;
 /// A cone that is no wider than this where it begins is cut at a distance.
 const NARROW: f64 = 4.0;
-
-/// All sums of some rays with shares that are at least zero and add up to something between two
-/// numbers.
-struct Cone {
-    rays: Vec<Vec<f64>>,
-    from: f64,
-    to: f64,
-}
 
 impl Solver<'_, '_> {
     /// A box; what is far away in it, if there is, on its own.
@@ -72,7 +64,7 @@ impl Solver<'_, '_> {
             };
             match ruled_out {
                 Some(true) => {}
-                Some(false) => cones.extend(cone.cut()),
+                Some(false) => cones.extend(halves(&cone)),
                 None => {
                     cones.push(cone);
                     break;
@@ -120,8 +112,7 @@ impl Solver<'_, '_> {
                         upper: cuboid.upper.clone(),
                         cost: f64::INFINITY,
                         perturbation: self.pool[k].clone(),
-                        rays: rays.to_vec(),
-                        distance: (*from, *to),
+                        cone: Some(Cone { rays: rays.to_vec(), from: *from, to: *to }),
                         requirements: Vec::new(),
                         share: 1.0,
                     });
@@ -142,32 +133,30 @@ impl Solver<'_, '_> {
     }
 }
 
-impl Cone {
-    /// The two halves, cut between the two rays that are farthest apart, or at a distance.
-    fn cut(&self) -> [Cone; 2] {
-        let Cone { rays, from, to } = self;
-        let apart =
-            |i: usize, j: usize| -> f64 { rays[i].iter().zip(&rays[j]).map(|(a, b)| (a - b).abs()).sum() };
-        let mut farthest = (0, 0, 0.0);
-        for i in 0..rays.len() {
-            for j in 0..i {
-                if apart(i, j) > farthest.2 {
-                    farthest = (i, j, apart(i, j));
-                }
+/// The two halves, cut between the two rays that are farthest apart, or at a distance.
+fn halves(cone: &Cone) -> [Cone; 2] {
+    let Cone { rays, from, to } = cone;
+    let apart =
+        |i: usize, j: usize| -> f64 { rays[i].iter().zip(&rays[j]).map(|(a, b)| (a - b).abs()).sum() };
+    let mut farthest = (0, 0, 0.0);
+    for i in 0..rays.len() {
+        for j in 0..i {
+            if apart(i, j) > farthest.2 {
+                farthest = (i, j, apart(i, j));
             }
         }
-        let (i, j, width) = farthest;
-        if width * from <= NARROW && 2.0 * from < *to {
-            let at = 4.0 * from;
-            let at = if at < *to { at } else { 0.5 * (from + to) };
-            return [
-                Cone { rays: rays.clone(), from: *from, to: at },
-                Cone { rays: rays.clone(), from: at, to: *to },
-            ];
-        }
-        let middle: Vec<f64> = rays[i].iter().zip(&rays[j]).map(|(a, b)| 0.5 * (a + b)).collect();
-        let (mut first, mut second) = (rays.clone(), rays.clone());
-        (first[i], second[j]) = (middle.clone(), middle);
-        [Cone { rays: first, from: *from, to: *to }, Cone { rays: second, from: *from, to: *to }]
     }
+    let (i, j, width) = farthest;
+    if width * from <= NARROW && 2.0 * from < *to {
+        let at = 4.0 * from;
+        let at = if at < *to { at } else { 0.5 * (from + to) };
+        return [
+            Cone { rays: rays.clone(), from: *from, to: at },
+            Cone { rays: rays.clone(), from: at, to: *to },
+        ];
+    }
+    let middle: Vec<f64> = rays[i].iter().zip(&rays[j]).map(|(a, b)| 0.5 * (a + b)).collect();
+    let (mut first, mut second) = (rays.clone(), rays.clone());
+    (first[i], second[j]) = (middle.clone(), middle);
+    [Cone { rays: first, from: *from, to: *to }, Cone { rays: second, from: *from, to: *to }]
 }

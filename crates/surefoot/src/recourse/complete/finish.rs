@@ -1,13 +1,12 @@
 //! Proofs of the cheapest action that seems to hold.
 
 use super::boxes::cost_of;
-use super::solve::{Set, Solver};
+use super::solve::{Incumbent, Set, Solver};
 use crate::action::{feasible_change, rounded_for_display};
 use crate::certify::{LEAST_MARGIN, ProofAttempt, breaks};
 use crate::graph::Order;
 use crate::margin::counterfactual;
-use crate::proof::Proof;
-use crate::proof::{Certificate, Verdict};
+use crate::proof::{Certificate, Proof, Verdict};
 use crate::{Action, Outcome, Recourse, Result};
 
 /// By how much, as shares, an incumbent is moved outwards before it is proved.
@@ -38,7 +37,9 @@ impl Solver<'_, '_> {
     /// How much room the proof will need in the worst case is learned from the last that failed;
     /// the least push that leaves as much is tried next.
     pub(super) fn finish(&mut self) -> Result<Option<Proof>> {
-        let Some((set, incumbent, cost)) = self.incumbent.clone() else { return Ok(None) };
+        let Some(Incumbent { set, change: incumbent, cost }) = self.incumbent.clone() else {
+            return Ok(None);
+        };
         let (used, budget) = (self.prover.evaluations(), self.settings.budget.evaluations);
         // What is dear to prove right here may be cheap a little farther out.
         self.prover.set_limit(used + budget.saturating_sub(used) / FIRST);

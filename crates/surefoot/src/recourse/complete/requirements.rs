@@ -50,8 +50,7 @@ impl Solver<'_, '_> {
                     upper: cuboid.upper.clone(),
                     cost: f64::INFINITY,
                     perturbation: vec![0.0; self.individual.len()],
-                    rays: Vec::new(),
-                    distance: (0.0, 0.0),
+                    cone: None,
                     requirements: vec![(number, 1.0)],
                     share: 0.0,
                 });
@@ -139,8 +138,7 @@ impl Solver<'_, '_> {
             upper,
             cost: cost_limit,
             perturbation: perturbation.unwrap_or_else(|| vec![0.0; self.individual.len()]),
-            rays: Vec::new(),
-            distance: (0.0, 0.0),
+            cone: None,
             requirements: numbered.filter(|(_, share)| *share > 0.0).collect(),
             share: shares.get(count).copied().unwrap_or(0.0),
         });
@@ -166,7 +164,7 @@ impl Solver<'_, '_> {
         let Solution::Optimal { point, .. } = program.solve() else { return };
         let change = self.sets[set].integrality.near(lower, upper, &point);
         let cost = cost_of(self.cost(), weights, &change);
-        let is_cheaper = self.incumbent.as_ref().is_none_or(|(_, _, least)| cost < *least);
+        let is_cheaper = self.incumbent.as_ref().is_none_or(|found| cost < found.cost);
         if is_cheaper && self.survives(set, &change) {
             self.offer(set, change);
         }

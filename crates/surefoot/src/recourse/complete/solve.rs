@@ -6,13 +6,11 @@ use super::Complete;
 use super::boxes::{Cuboid, cost_of, highest};
 use crate::action::feasible_change;
 use crate::certify::{LEAST_MARGIN, Prover, Search, breaks};
-use crate::graph::Graph;
-use crate::graph::{Order, Region};
+use crate::graph::{Graph, Order, Region};
 use crate::integer::Integrality;
 use crate::margin::{Composer, Coordinates, margin};
 use crate::outcome::{Shortfall, Undecided, UndecidedReason};
-use crate::proof::Certificate;
-use crate::proof::{Proof, RuledOut};
+use crate::proof::{Certificate, Proof, RuledOut};
 use crate::{Action, Cost, Outcome, Result};
 
 /// Sides shorter than this are not cut any more.
@@ -31,6 +29,24 @@ pub(super) struct Set<'p> {
     pub requirements: Vec<Graph<'p>>,
 }
 
+/// An action that survives attacks.
+#[derive(Clone, Debug)]
+pub(super) struct Incumbent {
+    /// The number of its intervention set.
+    pub set: usize,
+    pub change: Vec<f64>,
+    pub cost: f64,
+}
+
+/// An action that does not hold.
+pub(super) struct NearMiss {
+    /// The number of its intervention set.
+    pub set: usize,
+    pub change: Vec<f64>,
+    /// The lowest margin that was found.
+    pub margin: f64,
+}
+
 pub(super) struct Solver<'p, 's> {
     pub(super) settings: &'s Complete<'p>,
     pub(super) individual: Vec<f64>,
@@ -39,15 +55,15 @@ pub(super) struct Solver<'p, 's> {
     pub(super) pool: Vec<Vec<f64>>,
     pub(super) prover: Prover,
     pub(super) queue: BinaryHeap<Cuboid>,
-    /// Boxes too small to be cut.
+    /// The least cost of a box that is too small to be cut.
     pub(super) min_unsplittable_cost: f64,
     /// Single whole-valued actions that were not ruled out.
     pub(super) open_points: Vec<Cuboid>,
     pub(super) number: usize,
-    /// An action that survives attacks, and its cost.
-    pub(super) incumbent: Option<(usize, Vec<f64>, f64)>,
-    /// The best worst case found of an action that does not hold.
-    pub(super) best: Option<(usize, Vec<f64>, f64)>,
+    /// The cheapest action so far that survives attacks.
+    pub(super) incumbent: Option<Incumbent>,
+    /// The action with the best worst case of those that do not hold.
+    pub(super) best: Option<NearMiss>,
     pub(super) ruled_out: Vec<RuledOut>,
     pub(super) proving: usize,
     /// Room in the worst case that a proof is likely to need.
@@ -111,11 +127,11 @@ impl<'p, 's> Solver<'p, 's> {
 
     /// The cheapest action that seems to hold, without a proof, with its cost; and the evaluations
     /// it took. It has survived attacks from all sides and `known` perturbations.
-    pub fn cheapest_unproven(mut self, known: &[Vec<f64>]) -> (Option<(usize, Vec<f64>, f64)>, usize) {
+    pub fn cheapest_unproven(mut self, known: &[Vec<f64>]) -> (Option<Incumbent>, usize) {
         self.pool.extend_from_slice(known);
         self.fill_queue();
         while self.seek() {
-            let Some((set, change, _)) = self.incumbent.clone() else { break };
+            let Some(Incumbent { set, change, .. }) = self.incumbent.clone() else { break };
             let starts: Vec<Vec<f64>> =
                 self.margins(set, &change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
             let composer = &self.sets[set].composer;
@@ -136,9 +152,7 @@ impl<'p, 's> Solver<'p, 's> {
     /// nothing at all, or the budget is spent. Whether there is an incumbent.
     fn seek(&mut self) -> bool {
         while let Some(cuboid) = self.queue.pop() {
-            let enough = |(_, _, found): &(usize, Vec<f64>, f64)| {
-                cuboid.cost >= found * (1.0 - 0.55 * self.settings.gap)
-            };
+            let enough = |found: &Incumbent| cuboid.cost >= found.cost * (1.0 - 0.55 * self.settings.gap);
             if self.incumbent.as_ref().is_some_and(enough) || self.prover.is_spent() {
                 self.queue.push(cuboid);
                 break;
@@ -158,22 +172,22 @@ impl<'p, 's> Solver<'p, 's> {
             None if self.queue.is_empty() => UndecidedReason::Resolution,
             None => UndecidedReason::Budget,
         };
-        let (set, change, found) = match (self.incumbent.take(), self.best.take()) {
-            (Some((set, change, _)), _) | (None, Some((set, change, _))) if bound < f64::INFINITY => {
-                let action = self.action(set, &change);
-                let worst = self.worst_known(&action);
-                (set, change, worst)
+        let (best, margin) = match (self.incumbent.take(), self.best.take()) {
+            (_, Some(NearMiss { set, change, margin })) if bound == f64::INFINITY => {
+                (self.action(set, &change), margin)
             }
-            (_, Some(best)) => best,
-            (Some((set, change, cost)), None) => (set, change, cost),
-            (None, None) => (0, vec![0.0; self.sets[0].weights.len()], f64::NEG_INFINITY),
+            (Some(Incumbent { set, change, .. }), _) | (None, Some(NearMiss { set, change, .. })) => {
+                let action = self.action(set, &change);
+                let margin = self.worst_known(&action);
+                (action, margin)
+            }
+            (None, None) => (self.action(0, &vec![0.0; self.sets[0].weights.len()]), f64::NEG_INFINITY),
         };
-        let best = self.action(set, &change);
         let outcome = if bound == f64::INFINITY {
-            Outcome::Impossible(Shortfall { best, missing: -found })
+            Outcome::Impossible(Shortfall { best, missing: -margin })
         } else {
             let required = problem.safety().max(LEAST_MARGIN);
-            Outcome::Undecided(Undecided { best, margin: found, required, cost_bound: bound, reason })
+            Outcome::Undecided(Undecided { best, margin, required, cost_bound: bound, reason })
         };
         self.proof(outcome, None)
     }
@@ -252,7 +266,7 @@ impl<'p, 's> Solver<'p, 's> {
 
     /// What costs more than this is of no interest.
     pub(super) fn limit(&self) -> f64 {
-        self.incumbent.as_ref().map_or(f64::INFINITY, |(_, _, cost)| cost * (1.0 - 0.5 * self.settings.gap))
+        self.incumbent.as_ref().map_or(f64::INFINITY, |found| found.cost * (1.0 - 0.5 * self.settings.gap))
     }
 
     /// Rules out a box, finds an incumbent in it, or cuts it.
@@ -295,8 +309,8 @@ impl<'p, 's> Solver<'p, 's> {
         if value == f64::NEG_INFINITY {
             return;
         }
-        if self.best.as_ref().is_none_or(|(_, _, best)| value > *best) {
-            self.best = Some((set, change.to_vec(), value));
+        if self.best.as_ref().is_none_or(|best| value > best.margin) {
+            self.best = Some(NearMiss { set, change: change.to_vec(), margin: value });
         }
     }
 
@@ -340,15 +354,13 @@ impl<'p, 's> Solver<'p, 's> {
         }
         let features = composer.features().to_vec();
         let perturbation = self.pool[k].clone();
-        let (rays, distance) = (Vec::new(), (0.0, 0.0));
         self.ruled_out.push(RuledOut {
             features,
             lower,
             upper,
             cost: limit,
             perturbation,
-            rays,
-            distance,
+            cone: None,
             requirements: Vec::new(),
             share: 1.0,
         });
@@ -418,8 +430,8 @@ impl<'p, 's> Solver<'p, 's> {
     /// Makes an action that survives the incumbent, if it is cheaper.
     pub(super) fn offer(&mut self, set: usize, change: Vec<f64>) {
         let cost = cost_of(self.cost(), &self.sets[set].weights, &change);
-        if cost.is_finite() && self.incumbent.as_ref().is_none_or(|(_, _, least)| cost < *least) {
-            self.incumbent = Some((set, change, cost));
+        if cost.is_finite() && self.incumbent.as_ref().is_none_or(|found| cost < found.cost) {
+            self.incumbent = Some(Incumbent { set, change, cost });
         }
     }
 

@@ -106,8 +106,7 @@ impl<'p> Exact<'p> {
             upper,
             cost: bound,
             perturbation,
-            rays: Vec::new(),
-            distance: (0.0, 0.0),
+            cone: None,
             requirements: Vec::new(),
             share: 1.0,
         })
