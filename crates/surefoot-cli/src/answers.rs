@@ -132,14 +132,13 @@ pub struct Hindered {
 }
 
 impl Hindered {
-    /// Notes why somebody cannot take an action, if so; the reason in words.
-    pub fn note(&mut self, id: &str, why: Option<&Infeasible>) -> Option<String> {
-        let why = why?.to_string();
+    /// Notes why somebody cannot take an action, if so.
+    pub fn note(&mut self, id: &str, why: Option<&Infeasible>) {
+        let Some(why) = why else { return };
         self.count += 1;
         if self.count <= EXAMPLES {
             self.examples += &format!("The action of {} cannot be taken: {why}.\n", escape_line(id));
         }
-        Some(why)
     }
 }
 

@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use surefoot::{
-    Break, Budget, Features, Problem, ProblemFile, describe_shift, escape_line, infeasibility, refute,
-};
-use surefoot_cli::table::{Column, Values, Writer};
+use surefoot::report::{AttackTable, Attacked};
+use surefoot::{Budget, ProblemFile, describe_shift, escape_line, infeasibility, refute};
+use surefoot_cli::table::Writer;
 
 use crate::CommandOutput;
 use crate::answers::{Answers, EXAMPLES, Hindered};
@@ -56,7 +55,8 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     }
     let mut answers = Answers::open(&options.answers, problem.features(), options.id.as_deref())?;
     let mut source = Source::open(&options.people, problem.features(), options.id.as_deref())?;
-    let create = |path: &PathBuf| Writer::create(path, &columns(problem.features()));
+    let attack_table = AttackTable::new(&problem);
+    let create = |path: &PathBuf| Writer::create_report(path, &attack_table.headings());
     let mut writer = options.output.as_ref().map(create).transpose()?;
     let budget = Budget { evaluations: options.evaluations };
     let (mut attacked, mut broken, mut without, mut least) = (0, 0, 0, f64::INFINITY);
@@ -85,14 +85,15 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
         for ((id, individual), action) in ids.iter().zip(people.iter()).zip(&actions) {
             let why =
                 infeasibility(&problem, individual, action).map_err(|error| group.locate(&problem, error))?;
-            reasons.push(hindered.note(id, why.as_ref()));
+            hindered.note(id, why.as_ref());
+            reasons.push(why);
         }
         bar.inc(breaks.len() as u64);
         attacked += breaks.len();
         for (id, found) in ids.iter().zip(&breaks) {
             let Some(found) = found else { continue };
             least = least.min(found.size);
-            if is_broken(&problem, found) {
+            if attack_table.is_broken(found) {
                 broken += 1;
                 if broken <= EXAMPLES {
                     let shift = describe_shift(&problem, &found.perturbation)?;
@@ -102,7 +103,11 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
             }
         }
         if let Some(writer) = &mut writer {
-            writer.write(&values(&problem, ids, &breaks, reasons)?)?;
+            let mut rows = Vec::with_capacity(ids.len());
+            for ((id, found), why) in ids.iter().zip(&breaks).zip(&reasons) {
+                rows.push(Attacked { id, action: Some((found.as_ref(), why.as_ref())) });
+            }
+            writer.write_report(attack_table.values(&rows)?)?;
         }
     }
     bar.finish_and_clear();
@@ -136,47 +141,4 @@ fn broken_by(shift: &str, size: f64) -> String {
         0.0 => "fails without any shift".into(),
         _ => format!("breaks with {shift} (size {size:.3e})"),
     }
-}
-
-/// Whether a break is within the uncertainty that the problem guards against.
-fn is_broken(problem: &Problem, found: &Break) -> bool {
-    found.size <= problem.epsilon()
-}
-
-fn columns(features: &Features) -> Vec<(String, Column)> {
-    let mut columns = vec![("id".to_owned(), Column::Text), ("broken".to_owned(), Column::Truth)];
-    columns.extend(["smallest_break", "margin"].map(|name| (name.to_owned(), Column::Number)));
-    columns.extend(features.iter().map(|feature| (format!("shift:{}", feature.name), Column::Number)));
-    columns.push(("breaks_with".into(), Column::Text));
-    columns.push(("feasible".into(), Column::Truth));
-    columns.push(("reason".into(), Column::Text));
-    columns
-}
-
-fn values(
-    problem: &Problem,
-    ids: Vec<String>,
-    breaks: &[Option<Break>],
-    reasons: Vec<Option<String>>,
-) -> Result<Vec<Values>> {
-    let numbers = |of: &dyn Fn(&Break) -> f64| {
-        Values::Numbers(breaks.iter().map(|found| found.as_ref().map(of)).collect())
-    };
-    let broken = |found: &Option<Break>| Some(found.as_ref().is_some_and(|found| is_broken(problem, found)));
-    let mut values = vec![
-        Values::Texts(ids.into_iter().map(Some).collect()),
-        Values::Truths(breaks.iter().map(broken).collect()),
-        numbers(&|found| found.size),
-        numbers(&|found| found.margin),
-    ];
-    for (i, feature) in problem.features().iter().enumerate() {
-        values.push(numbers(&|found| found.perturbation[i] * feature.std));
-    }
-    let words = breaks
-        .iter()
-        .map(|found| found.as_ref().map(|found| describe_shift(problem, &found.perturbation)).transpose());
-    values.push(Values::Texts(words.collect::<surefoot::Result<_>>()?));
-    values.push(Values::Truths(reasons.iter().map(|why| Some(why.is_none())).collect()));
-    values.push(Values::Texts(reasons));
-    Ok(values)
 }

@@ -1,7 +1,8 @@
 //! The fields of one entry of a problem file, read one by one; mistakes are collected.
 
-use super::mistake::{Fault, Mistake, nearest};
+use super::mistake::{Fault, Mistake};
 use super::tree::{Node, Value};
+use crate::feature::nearest;
 
 /// A table whose field names have been checked.
 pub(super) struct Fields<'a> {
