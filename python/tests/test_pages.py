@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import surefoot
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/commands").glob("*.md"))
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md"]

@@ -67,7 +67,7 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     while let Some(group) = source.next()? {
         let (mut ids, mut positions, mut actions) = (Vec::new(), Vec::new(), Vec::new());
         for (position, id) in group.ids.iter().enumerate() {
-            let promised = answers.take(id)?;
+            let promised = answers.take(id, group.people.individual(position))?;
             without += usize::from(promised.is_empty());
             for action in promised {
                 ids.push(id.clone());

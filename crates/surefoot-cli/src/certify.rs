@@ -132,7 +132,7 @@ impl Report {
     fn promises<'a>(&mut self, group: &'a Group, answers: &mut Answers<'_>) -> Result<Vec<Promise<'a>>> {
         let mut promises = Vec::new();
         for (id, individual) in group.ids.iter().zip(group.people.iter()) {
-            let actions = answers.take(id)?;
+            let actions = answers.take(id, individual)?;
             self.without += usize::from(actions.is_empty());
             promises.extend(actions.into_iter().map(|action| Promise { id, individual, action }));
         }

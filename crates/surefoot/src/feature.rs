@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-pub(crate) use category::nearest;
 pub use category::{CategoryProblem, Column, Shown};
+pub(crate) use category::{columns, listed, nearest};
 
 use crate::magnitude::{is_moderate, is_scale};
 use crate::{Error, Result};
@@ -279,7 +279,7 @@ impl Features {
                 return Err(Error::DuplicateFeature { feature: feature.name.clone() });
             }
         }
-        let columns = category::columns(&features);
+        let columns = columns(&features);
         if let Some(feature) = category::ambiguous(&features, &columns) {
             return Err(Error::DuplicateFeature { feature });
         }

@@ -134,7 +134,7 @@ impl Feature {
     }
 
     /// What is wrong with its categories.
-    pub(super) fn category_problem(&self) -> Option<CategoryProblem> {
+    pub(crate) fn category_problem(&self) -> Option<CategoryProblem> {
         match &self.shown {
             Shown::Number => None,
             Shown::Ordered(levels) => {
@@ -252,7 +252,7 @@ impl Column {
 }
 
 /// The columns of people's tables, in the order of the features.
-pub(super) fn columns(features: &[Feature]) -> Vec<Column> {
+pub(crate) fn columns(features: &[Feature]) -> Vec<Column> {
     let mut columns: Vec<Column> = Vec::new();
     for (i, feature) in features.iter().enumerate() {
         let (name, values) = match &feature.shown {

@@ -96,6 +96,14 @@ impl<'a> Fields<'a> {
         }
     }
 
+    pub fn boolean(&mut self, name: &str) -> Option<bool> {
+        let node = self.find(name)?;
+        match node.value {
+            Value::Boolean(boolean) => Some(boolean),
+            ref other => self.mistyped(node, name, "true or false", other),
+        }
+    }
+
     pub fn text(&mut self, name: &str) -> Option<String> {
         let node = self.find(name)?;
         match &node.value {
