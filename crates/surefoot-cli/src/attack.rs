@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use surefoot::report::{AttackTable, Attacked};
-use surefoot::{Budget, ProblemFile, describe_shift, escape_line, infeasibility, refute};
+use surefoot::{Action, Budget, ProblemFile, describe_shift, escape_line, infeasibility, refute};
 use surefoot_cli::table::Writer;
 
 use crate::CommandOutput;
@@ -15,7 +15,7 @@ use crate::answers::{Answers, EXAMPLES, Hindered};
 use crate::effort::check_evaluations;
 use crate::formulas;
 use crate::outputs::Outputs;
-use crate::people::Source;
+use crate::people::{Group, Source};
 use crate::words::{are, number_of};
 
 /// What `surefoot attack` can be asked.
@@ -65,16 +65,7 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} actions, {per_sec}")?);
     while let Some(group) = source.next()? {
-        let (mut ids, mut positions, mut actions) = (Vec::new(), Vec::new(), Vec::new());
-        for (position, id) in group.ids.iter().enumerate() {
-            let promised = answers.take(id, group.people.individual(position))?;
-            without += usize::from(promised.is_empty());
-            for action in promised {
-                ids.push(id.clone());
-                positions.push(position);
-                actions.push(action);
-            }
-        }
+        let Promised { ids, positions, actions } = promised(&group, &mut answers, &mut without)?;
         if positions.is_empty() {
             continue;
         }
@@ -133,6 +124,30 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
         writeln!(text, "Written to {}.", path.display())?;
     }
     Ok(CommandOutput { text, holds: broken == 0 && hindered.count == 0 })
+}
+
+/// The actions that some people were promised.
+#[derive(Default)]
+struct Promised<'a> {
+    ids: Vec<&'a str>,
+    /// The positions of these people in their group.
+    positions: Vec<usize>,
+    actions: Vec<Action>,
+}
+
+/// The actions of the people of a group; `without` counts those who have none.
+fn promised<'a>(group: &'a Group, answers: &mut Answers<'_>, without: &mut usize) -> Result<Promised<'a>> {
+    let mut promised = Promised::default();
+    for (position, id) in group.ids.iter().enumerate() {
+        let actions = answers.take(id, group.people.individual(position))?;
+        *without += usize::from(actions.is_empty());
+        for action in actions {
+            promised.ids.push(id);
+            promised.positions.push(position);
+            promised.actions.push(action);
+        }
+    }
+    Ok(promised)
 }
 
 /// What breaks an action, in words. An action may fail without any shift.

@@ -99,10 +99,10 @@ pub fn attack<'py>(
     })?;
     let table = AttackTable::new(&problem.problem);
     let ids = identities(ids, count);
-    let row = |(i, id)| Attacked {
-        id,
-        action: actions.actions[i].as_ref().map(|_| (breaks[i].as_ref(), hindrances[i].as_ref())),
-    };
-    let rows: Vec<Attacked<'_>> = ids.iter().enumerate().map(row).collect();
+    let mut rows = Vec::with_capacity(count);
+    for (i, id) in ids.iter().enumerate() {
+        let action = actions.actions[i].as_ref().map(|_| (breaks[i].as_ref(), hindrances[i].as_ref()));
+        rows.push(Attacked { id, action });
+    }
     Columns::of_report(table.headings(), table.values(&rows)?)
 }

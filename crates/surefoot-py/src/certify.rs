@@ -48,7 +48,9 @@ pub fn certify<'py>(
     positions.iter().zip(&certificates).for_each(|(&i, proven)| verdicts[i] = Some(&proven.verdict));
     let table = VerdictTable::new(&problem.problem);
     let ids = identities(ids, count);
-    let row = |(i, id)| Judged { id, action: verdicts[i].map(|verdict| (verdict, hindrances[i].as_ref())) };
-    let rows: Vec<Judged<'_>> = ids.iter().enumerate().map(row).collect();
+    let mut rows = Vec::with_capacity(count);
+    for (i, id) in ids.iter().enumerate() {
+        rows.push(Judged { id, action: verdicts[i].map(|verdict| (verdict, hindrances[i].as_ref())) });
+    }
     Columns::of_report(table.headings(), table.values(&rows)?)
 }

@@ -202,8 +202,8 @@ impl Answers {
         };
         let reasons = outcomes.iter().enumerate().map(reason).collect::<surefoot::Result<Vec<_>>>()?;
         let first = |row: usize| persons.partition_point(|&person| person < persons[row]);
-        let row = |(row, outcome)| Answer {
-            id: &self.ids[persons[row]],
+        let row = |(row, outcome): (usize, _)| Answer {
+            id: self.ids[persons[row]].as_str(),
             option: row - first(row),
             outcome,
             reason: reasons[row].as_deref(),

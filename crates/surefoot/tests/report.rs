@@ -1,5 +1,7 @@
 //! The tables that Surefoot writes, worked out by hand.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
 use surefoot::report::{
     Answer, AnswerTable, AttackTable, Attacked, ColumnType, Judged, Values, VerdictTable,
 };

@@ -150,7 +150,7 @@ pub enum CellProblem {
     NotFinite(f64),
     /// A text where one of several must stand.
     #[error("{}", escape_line(&.0.to_string()))]
-    Category(CategoryProblem),
+    Category(Box<CategoryProblem>),
 }
 
 /// Names of columns that a message lists.

@@ -50,7 +50,7 @@ pub(super) fn place_categories(batch: Batch, features: &Features) -> Batch {
             match column.place(text, &mut row) {
                 Ok(()) => positions.clone().for_each(|i| numbers[[person, i]] = row[i]),
                 Err(problem) => {
-                    let (place, problem) = (places[person], CellProblem::Category(problem));
+                    let (place, problem) = (places[person], CellProblem::Category(Box::new(problem)));
                     faults.push(CellFault { place, column: column.name().into(), problem });
                 }
             }

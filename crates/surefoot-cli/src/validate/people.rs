@@ -128,7 +128,7 @@ impl Checked {
                 CellProblem::Missing => ("no value is given", fault.place.to_string()),
                 CellProblem::Text(text) => ("no number", format!("{}: `{}`", fault.place, escape_line(text))),
                 CellProblem::NotFinite(value) => ("no finite number", format!("{}: {value}", fault.place)),
-                CellProblem::Category(problem) => match problem {
+                CellProblem::Category(problem) => match problem.as_ref() {
                     CategoryProblem::Unknown { value, nearest, known } => {
                         listed = format!("no category; there are {}", names(known));
                         let meant = nearest.as_ref().map_or(String::new(), |n| format!(", perhaps `{n}`"));

@@ -77,18 +77,7 @@ pub(super) fn read_features(
         if let Some(weight) = weight.filter(|&weight| !is_scale(weight)) {
             fields.report_at("norm_weight", Error::NormWeight { position, weight });
         }
-        for mistake in feature.mistakes() {
-            let field = match mistake {
-                Error::FeatureWithoutName if name.is_none() => continue,
-                Error::FeatureMean { .. } => "mean",
-                Error::FeatureStd { .. } => "std",
-                Error::FeatureWeight { .. } => "weight",
-                Error::FeatureLimits { .. } => "limits",
-                Error::GroupKind { .. } => "kind",
-                _ => "name",
-            };
-            fields.report_at(field, mistake);
-        }
+        report_mistakes(&mut fields, &feature, name.is_some());
         let group = feature.group.clone();
         let entry = read_categories(&mut fields, feature);
         let repeated =
@@ -122,6 +111,22 @@ pub(super) fn read_features(
             }
             (None, weights)
         }
+    }
+}
+
+/// Notes what is wrong with a feature at the fields that say so.
+fn report_mistakes(fields: &mut Fields<'_>, feature: &Feature, has_name: bool) {
+    for mistake in feature.mistakes() {
+        let field = match mistake {
+            Error::FeatureWithoutName if !has_name => continue,
+            Error::FeatureMean { .. } => "mean",
+            Error::FeatureStd { .. } => "std",
+            Error::FeatureWeight { .. } => "weight",
+            Error::FeatureLimits { .. } => "limits",
+            Error::GroupKind { .. } => "kind",
+            _ => "name",
+        };
+        fields.report_at(field, mistake);
     }
 }
 
