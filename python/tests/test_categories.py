@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 import subprocess
 import sys
@@ -22,11 +23,17 @@ from surefoot import spark
 def declared() -> sf.Problem:
     """The example, declared in Python."""
     features = [
-        sf.Feature("income", "increase", mean=2500, std=900, limits=(0, None)),
+        sf.Feature("income", "increase", mean=2500, std=900, limits=(0, None), weight=2),
         sf.Feature(
-            "education", "increase", mean=0.8, std=0.7, kind="ordinal", categories=["none", "basic", "degree"]
+            "education",
+            "increase",
+            mean=0.8,
+            std=0.7,
+            weight=0.5,
+            kind="ordinal",
+            categories=["none", "basic", "degree"],
         ),
-        sf.Feature("job", "any", mean=0.33, std=0.47, weight=0.4, categories=["clerk", "cook", "nurse"]),
+        sf.Feature("job", "any", mean=0.33, std=0.47, weight=0.25, categories=["clerk", "cook", "nurse"]),
     ]
     return sf.Problem(
         features,
@@ -74,14 +81,26 @@ def test_features_of_init_and_of_python_are_the_same(command: str, tmp_path: Pat
         file.write("[classifier]\ncoefficients = [1.0, 0.0, 0.0, 1.0]\nintercept = 0\n")
     problem = sf.Problem.read(tmp_path / "problem.toml")
     assert list(problem.features) == sf.features(frame, columns=["income", "job"])
-    assert problem.score(frame).tolist() == sf.Problem(
-        sf.features(frame, columns=["income", "job"]), sf.Classifier.linear([1.0, 0.0, 0.0, 1.0]), epsilon=0.1
-    ).score(frame).tolist()
+    assert (
+        problem.score(frame).tolist()
+        == sf.Problem(
+            sf.features(frame, columns=["income", "job"]),
+            sf.Classifier.linear([1.0, 0.0, 0.0, 1.0]),
+            epsilon=0.1,
+        )
+        .score(frame)
+        .tolist()
+    )
 
 
 def test_the_schema_for_spark_is_that_of_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     types = ModuleType("pyspark.sql.types")
-    kinds = {"DoubleType": pa.float64, "StringType": pa.string, "StructField": pa.field, "StructType": pa.schema}
+    kinds = {
+        "DoubleType": pa.float64,
+        "StringType": pa.string,
+        "StructField": pa.field,
+        "StructType": pa.schema,
+    }
     for name, kind in kinds.items():
         setattr(types, name, kind)
     sql = ModuleType("pyspark.sql")
@@ -98,15 +117,27 @@ def test_the_schema_for_spark_is_that_of_the_answers(monkeypatch: pytest.MonkeyP
 def test_texts_that_are_no_categories() -> None:
     problem = declared()
     person = {"income": 2000.0, "education": "basic", "job": "clerc"}
-    with pytest.raises(sf.PeopleError, match="person 1, feature `job`: `clerc` is no category; did you mean `clerk`"):
+    with pytest.raises(
+        sf.PeopleError, match="person 1, feature `job`: `clerc` is no category; did you mean `clerk`"
+    ):
         sf.recourse(problem, person)
     with pytest.raises(sf.PeopleError, match="`king` is no category; there are `clerk`, `cook` and `nurse`"):
         sf.recourse(problem, {**person, "job": "king"})
 
 
 def test_levels_are_told_by_their_names() -> None:
-    problem = declared()
-    person = {"income": 1500, "education": "none", "job": "cook"}
-    answer = sf.recourse(problem, person)[0]
-    assert "education" not in answer.action or "from none to basic" in answer.text
-    assert answer.counterfactual["education"] in ("none", "basic")
+    answer = sf.recourse(declared(), {"income": 1900, "education": "none", "job": "clerk"})[0]
+    assert answer.action == {"education": "basic", "job": "nurse"}
+    assert answer.counterfactual == {"income": 2300.0, "education": "basic", "job": "nurse"}
+    assert answer.text.startswith("Raise education from none to basic and change job from clerk to nurse.")
+
+
+def test_limits_of_levels_count() -> None:
+    levels = ["none", "basic", "degree"]
+    feature = sf.Feature("education", "increase", kind="ordinal", categories=levels, limits=(None, 1))
+    problem = sf.Problem([feature], sf.Classifier.linear([1.0], -1.5), epsilon=0.1)
+    assert sf.recourse(problem, {"education": "none"})[0].status == "impossible"
+    free = sf.Problem(
+        [dataclasses.replace(feature, limits=None)], sf.Classifier.linear([1.0], -1.5), epsilon=0.1
+    )
+    assert sf.recourse(free, {"education": "none"})[0].action == {"education": "degree"}

@@ -37,7 +37,7 @@ fn a_file_with_categories_is_read() {
     assert_eq!((education.kind, education.lower, education.upper), (Kind::Integer, 0.0, 2.0));
     assert_eq!((education.mean, education.std, education.change), (0.8, 0.7, Change::Increase));
     let cook = features.feature(3);
-    assert_eq!((cook.kind, cook.group.as_deref(), cook.weight), (Kind::Binary, Some("job"), 0.4));
+    assert_eq!((cook.kind, cook.group.as_deref(), cook.weight), (Kind::Binary, Some("job"), 0.25));
     assert_eq!((cook.mean, cook.std, cook.change), (0.33, 0.47, Change::Any));
     assert_eq!(features.columns().len(), 3);
     assert!(features.columns()[1].is_ordered() && !features.columns()[2].is_ordered());
@@ -50,7 +50,7 @@ fn a_file_with_categories_is_read() {
 
 #[test]
 fn weights_of_the_norm_are_those_of_each_category() {
-    let file = parsed(&PROBLEM.replace("weight = 0.4", "norm_weight = 2"));
+    let file = parsed(&PROBLEM.replace("weight = 0.25", "norm_weight = 2"));
     let (_, norm) = file.uncertainty();
     assert_eq!(norm.weights(), Some(&[1.0, 1.0, 2.0, 2.0, 2.0][..]));
 }

@@ -4,6 +4,7 @@
 //! text in a list. An *unordered* one, such as a job, is a group of binary features, one for each text,
 //! named `job=clerk`. People's tables have one [`Column`] of text for either.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use thiserror::Error;
@@ -156,7 +157,7 @@ pub(crate) fn listed(categories: &[String]) -> Option<CategoryProblem> {
     if categories.is_empty() {
         return Some(CategoryProblem::None);
     }
-    let mut seen = std::collections::HashSet::with_capacity(categories.len());
+    let mut seen = HashSet::with_capacity(categories.len());
     let repeated = categories.iter().find(|category| !seen.insert(category.as_str()));
     repeated.map(|category| CategoryProblem::Repeated { category: category.clone() })
 }
@@ -277,13 +278,14 @@ pub(crate) fn columns(features: &[Feature]) -> Vec<Column> {
 
 /// The first column whose name stands for something else too: another column, or a group of columns of numbers.
 pub(super) fn ambiguous(features: &[Feature], columns: &[Column]) -> Option<String> {
-    let mut seen = std::collections::HashSet::with_capacity(columns.len());
+    let mut seen = HashSet::with_capacity(columns.len());
     if let Some(twice) = columns.iter().find(|column| !seen.insert(column.name())) {
         return Some(twice.name.clone());
     }
-    let is_text = |name: &str| columns.iter().any(|c| c.name == name && matches!(c.values, Values::OneOf(_)));
+    let texts: HashSet<&str> =
+        columns.iter().filter(|column| matches!(column.values, Values::OneOf(_))).map(Column::name).collect();
     let grouped = features.iter().filter(|feature| !matches!(feature.shown, Shown::OneOf { .. }));
-    grouped.filter_map(|feature| feature.group.as_ref()).find(|group| is_text(group)).cloned()
+    grouped.filter_map(|feature| feature.group.as_ref()).find(|group| texts.contains(group.as_str())).cloned()
 }
 
 #[cfg(test)]
