@@ -52,14 +52,6 @@ def schema(problem: Problem, options: int = 1) -> StructType:
         from pyspark.sql import types
     except ImportError:
         raise MissingPackageError("this needs pyspark; pip install pyspark") from None
-    number, text = types.DoubleType(), types.StringType()
-    fields: list[tuple[str, types.DataType]] = [("id", text)]
-    fields += [("option", number)] if options > 1 else []
-    fields.append(("status", text))
-    fields += [(name, number) for name in ("cost", "cost_bound", "margin", "epsilon")]
-    fields.append(("intervention", text))
-    kinds = {f.name: text if f.kind in ("category", "ordinal") else number for f in problem.features}
-    fields += [(f"action:{f.name}", kinds[f.name]) for f in problem.features if f.change != "fixed"]
-    fields += [(f"counterfactual:{name}", kind) for name, kind in kinds.items()]
-    fields.append(("reason", text))
-    return types.StructType([types.StructField(name, kind) for name, kind in fields])
+    kinds = {"number": types.DoubleType(), "text": types.StringType()}
+    columns = problem._native.answer_columns(options > 1)
+    return types.StructType([types.StructField(name, kinds[kind]) for name, kind in columns])

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import surefoot
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/commands").glob("*.md"))
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
@@ -74,3 +76,11 @@ def test_links_lead_somewhere(document: str) -> None:
 
 def test_the_readme_is_read_in_three_minutes() -> None:
     assert len((ROOT / "README.md").read_text().split()) <= 700
+
+
+@pytest.mark.parametrize("table", ["recourse", "certify", "attack"])
+def test_the_glossary_has_the_columns_of_the_engine(table: str) -> None:
+    glossary = (ROOT / "docs/glossary.md").read_text()
+    section = glossary.partition(f"## Columns of `{table}`")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(.*?)` \| (.*?) \| (.*) \|$", section, flags=re.MULTILINE)
+    assert rows == surefoot._engine.report_columns(table)

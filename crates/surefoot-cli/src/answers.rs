@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use surefoot::feature::Column;
 use surefoot::{Action, Features, Infeasible, Problem, escape_line};
 use surefoot_cli::table::{Reader, Table, parse_number};
 
@@ -15,7 +16,8 @@ use crate::words::number_of;
 pub const EXAMPLES: usize = 3;
 
 /// A table of actions: a column that identifies people and, for each feature that is acted upon, a
-/// column `action:<feature>` with its change in own units; empty: not acted upon; 0: held where it is.
+/// column `action:<feature>` with its change in own units; empty: not acted upon; 0: held where it is. Of a
+/// category it has the one to reach.
 ///
 /// Somebody may have several actions where there is a column `option`.
 ///
@@ -25,15 +27,27 @@ pub struct Answers<'a> {
     path: PathBuf,
     features: &'a Features,
     reader: Reader,
-    /// The features with a column of actions.
-    acted_upon: Vec<usize>,
+    /// The columns of people's tables that have a column of actions.
+    acted_upon: Vec<&'a Column>,
     /// None where people are known by their row.
     ids: Option<Ids>,
     has_options: bool,
     /// What was read and not yet looked up; nothing for people without an action.
-    waiting: HashMap<String, Vec<Action>>,
+    waiting: HashMap<String, Vec<Told>>,
     /// Whose row was read last: more of theirs may follow.
     last: Option<String>,
+}
+
+/// An action as the table tells it: features with what becomes of each.
+type Told = Vec<(usize, Becomes)>;
+
+/// What an action makes of a feature.
+#[derive(Clone, Copy, Debug)]
+enum Becomes {
+    /// Another value by this much, in standardised units.
+    Changed(f64),
+    /// This value, in own units: that of a category.
+    Reached(f64),
 }
 
 impl<'a> Answers<'a> {
@@ -43,17 +57,20 @@ impl<'a> Answers<'a> {
         let has = |name: &String| table.columns().contains(name);
         let id = id.map(str::to_owned).or_else(|| Some("id".to_owned()).filter(has));
         // Also columns of fixed features: an action that changes one is reported as infeasible.
-        let acted_upon: Vec<usize> = (0..features.len()).filter(|&i| has(&column(features, i))).collect();
+        let acted_upon: Vec<&Column> =
+            features.columns().iter().filter(|column| has(&action_column(column))).collect();
         if acted_upon.is_empty() {
-            let names: Vec<String> =
-                features.actionable().iter().map(|&i| format!("`{}`", column(features, i))).collect();
+            let is_actionable =
+                |column: &&Column| column.positions().any(|i| features.feature(i).is_actionable());
+            let columns = features.columns().iter().filter(is_actionable);
+            let names: Vec<String> = columns.map(|column| format!("`{}`", action_column(column))).collect();
             bail!(
                 "{}: has no column of actions; give at least one of {}, as `surefoot recourse` writes them",
                 path.display(),
                 names.join(", ")
             );
         }
-        let known: Vec<String> = acted_upon.iter().map(|&i| column(features, i)).collect();
+        let known: Vec<String> = acted_upon.iter().map(|column| action_column(column)).collect();
         let is_unknown = |name: &&String| name.starts_with("action:") && !known.contains(name);
         if let Some(name) = table.columns().iter().find(is_unknown) {
             bail!(
@@ -63,23 +80,48 @@ impl<'a> Answers<'a> {
         }
         let has_options = has(&"option".to_owned());
         let ids = id.as_ref().map(|column| Ids::new(path, column));
-        let texts: Vec<String> = acted_upon.iter().map(|&i| column(features, i)).chain(id).collect();
+        let texts: Vec<String> = known.iter().cloned().chain(id).collect();
         let reader = table.select(&[], &texts)?;
         let (path, waiting, last) = (path.into(), HashMap::new(), None);
         Ok(Self { path, features, reader, acted_upon, ids, has_options, waiting, last })
     }
 
-    /// The actions of somebody; none if the table has none.
-    pub fn take(&mut self, id: &str) -> Result<Vec<Action>> {
-        loop {
+    /// The actions of somebody, who is given in standardised units; none if the table has none.
+    pub fn take(&mut self, id: &str, individual: &[f64]) -> Result<Vec<Action>> {
+        let told = loop {
             let is_complete = !self.has_options || self.last.as_deref() != Some(id);
-            if is_complete && let Some(actions) = self.waiting.remove(id) {
-                return Ok(actions);
+            if is_complete && let Some(told) = self.waiting.remove(id) {
+                break told;
             }
             if !self.read()? {
-                return Ok(self.waiting.remove(id).unwrap_or_default());
+                break self.waiting.remove(id).unwrap_or_default();
             }
+        };
+        Ok(told.iter().map(|told| self.action(told, individual)).collect())
+    }
+
+    /// The action that is told of an individual.
+    fn action(&self, told: &Told, individual: &[f64]) -> Action {
+        let change = |&(i, becomes): &(usize, Becomes)| match becomes {
+            Becomes::Changed(change) => change,
+            Becomes::Reached(value) => {
+                let feature = self.features.feature(i);
+                (value - feature.own_units(individual[i]).round()) / feature.std
+            }
+        };
+        Action { features: told.iter().map(|(i, _)| *i).collect(), change: told.iter().map(change).collect() }
+    }
+
+    /// What one cell of a table of actions tells of features.
+    fn told(&self, column: &Column, cell: &str) -> Result<Told> {
+        let first = column.positions().start;
+        if column.categories().is_none() {
+            let change = parse_number(cell)? / self.features.feature(first).std;
+            return Ok(vec![(first, Becomes::Changed(change))]);
         }
+        let mut row = vec![0.0; self.features.len()];
+        column.place(cell, &mut row)?;
+        Ok(column.positions().map(|i| (i, Becomes::Reached(row[i]))).collect())
     }
 
     /// Refuses actions that nobody has looked up.
@@ -105,14 +147,12 @@ impl<'a> Answers<'a> {
         let mut batch = batch?;
         let mut ids = if self.ids.is_some() { batch.texts.pop() } else { None };
         for (row, place) in batch.places.iter().enumerate() {
-            let mut action = Action { features: Vec::new(), change: Vec::new() };
+            let mut action = Told::new();
             let cells = batch.texts.iter().zip(&self.acted_upon).filter(|(cells, _)| !cells[row].is_empty());
-            for (cells, &i) in cells {
+            for (cells, column) in cells {
                 let place =
-                    || format!("{}, {place}, column `{}`", self.path.display(), column(self.features, i));
-                let change = parse_number(&cells[row]).with_context(place)?;
-                action.features.push(i);
-                action.change.push(change / self.features.feature(i).std);
+                    || format!("{}, {place}, column `{}`", self.path.display(), action_column(column));
+                action.extend(self.told(column, &cells[row]).with_context(place)?);
             }
             let name = match &mut ids {
                 Some(ids) => std::mem::take(&mut ids[row]),
@@ -124,7 +164,7 @@ impl<'a> Answers<'a> {
                 ids.note(&name, *place)?;
             }
             let actions = self.waiting.entry(name.clone()).or_default();
-            actions.extend(Some(action).filter(|action| !action.features.is_empty()));
+            actions.extend(Some(action).filter(|action| !action.is_empty()));
             self.last = Some(name);
         }
         Ok(true)
@@ -175,14 +215,13 @@ pub struct Hindered {
 }
 
 impl Hindered {
-    /// Notes why somebody cannot take an action, if so; the reason in words.
-    pub fn note(&mut self, id: &str, why: Option<&Infeasible>) -> Option<String> {
-        let why = why?.to_string();
+    /// Notes why somebody cannot take an action, if so.
+    pub fn note(&mut self, id: &str, why: Option<&Infeasible>) {
+        let Some(why) = why else { return };
         self.count += 1;
         if self.count <= EXAMPLES {
             self.examples += &format!("The action of {} cannot be taken: {why}.\n", escape_line(id));
         }
-        Some(why)
     }
 }
 
@@ -203,6 +242,7 @@ impl fmt::Display for Hindered {
     }
 }
 
-fn column(features: &Features, i: usize) -> String {
-    format!("action:{}", features.feature(i).name)
+/// The column of actions on a column of people's tables.
+fn action_column(column: &Column) -> String {
+    format!("action:{}", column.name())
 }

@@ -7,17 +7,16 @@ use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use surefoot::magnitude::readable;
-use surefoot::{
-    Break, Budget, Features, Problem, ProblemFile, describe_shift, escape_line, infeasibility, refute,
-};
-use surefoot_cli::table::{Column, Values, Writer};
+use surefoot::report::{AttackTable, Attacked};
+use surefoot::{Action, Budget, Problem, ProblemFile, describe_shift, escape_line, infeasibility, refute};
+use surefoot_cli::table::Writer;
 
 use crate::CommandOutput;
 use crate::answers::{Answers, EXAMPLES, Hindered, WithoutAction};
 use crate::effort::check_evaluations;
 use crate::formulas;
 use crate::outputs::Outputs;
-use crate::people::Source;
+use crate::people::{Group, Source};
 use crate::words::{are, beside, number_of};
 
 /// What `surefoot attack` can be asked.
@@ -57,7 +56,8 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     }
     let mut answers = Answers::open(&options.answers, problem.features(), options.id.as_deref())?;
     let mut source = Source::open(&options.people, problem.features(), options.id.as_deref())?;
-    let create = |path: &PathBuf| Writer::create(path, &columns(problem.features()));
+    let attack_table = AttackTable::new(&problem);
+    let create = |path: &PathBuf| Writer::create_report(path, &attack_table.headings());
     let mut writer = options.output.as_ref().map(create).transpose()?;
     let epsilon = problem.epsilon();
     let budget = Budget { evaluations: options.evaluations };
@@ -68,18 +68,7 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} actions, {per_sec}")?);
     while let Some(group) = source.next()? {
-        let (mut ids, mut positions, mut actions) = (Vec::new(), Vec::new(), Vec::new());
-        for (position, (id, individual)) in group.ids.iter().zip(group.people.iter()).enumerate() {
-            let promised = answers.take(id)?;
-            if promised.is_empty() {
-                without.add(&problem, individual);
-            }
-            for action in promised {
-                ids.push(id.clone());
-                positions.push(position);
-                actions.push(action);
-            }
-        }
+        let Promised { ids, positions, actions } = promised(&problem, &group, &mut answers, &mut without)?;
         if positions.is_empty() {
             continue;
         }
@@ -90,14 +79,15 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
         for ((id, individual), action) in ids.iter().zip(people.iter()).zip(&actions) {
             let why =
                 infeasibility(&problem, individual, action).map_err(|error| group.locate(&problem, error))?;
-            reasons.push(hindered.note(id, why.as_ref()));
+            hindered.note(id, why.as_ref());
+            reasons.push(why);
         }
         bar.inc(breaks.len() as u64);
         attacked += breaks.len();
         for (id, found) in ids.iter().zip(&breaks) {
             let Some(found) = found else { continue };
             least = least.min(found.size);
-            if is_broken(&problem, found) {
+            if attack_table.is_broken(found) {
                 broken += 1;
                 if broken <= EXAMPLES {
                     let shift = describe_shift(&problem, &found.perturbation)?;
@@ -107,7 +97,11 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
             }
         }
         if let Some(writer) = &mut writer {
-            writer.write(&values(&problem, ids, &breaks, reasons)?)?;
+            let mut rows = Vec::with_capacity(ids.len());
+            for ((id, found), why) in ids.iter().zip(&breaks).zip(&reasons) {
+                rows.push(Attacked { id, action: Some((found.as_ref(), why.as_ref())) });
+            }
+            writer.write_report(attack_table.values(&rows)?)?;
         }
     }
     bar.finish_and_clear();
@@ -144,53 +138,41 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     Ok(CommandOutput { text, holds: broken == 0 && hindered.count == 0 })
 }
 
+/// The actions that some people were promised.
+#[derive(Default)]
+struct Promised<'a> {
+    ids: Vec<&'a str>,
+    /// The positions of these people in their group.
+    positions: Vec<usize>,
+    actions: Vec<Action>,
+}
+
+/// The actions of the people of a group; `without` counts those who have none.
+fn promised<'a>(
+    problem: &Problem,
+    group: &'a Group,
+    answers: &mut Answers<'_>,
+    without: &mut WithoutAction,
+) -> Result<Promised<'a>> {
+    let mut promised = Promised::default();
+    for (position, (id, individual)) in group.ids.iter().zip(group.people.iter()).enumerate() {
+        let actions = answers.take(id, individual)?;
+        if actions.is_empty() {
+            without.add(problem, individual);
+        }
+        for action in actions {
+            promised.ids.push(id);
+            promised.positions.push(position);
+            promised.actions.push(action);
+        }
+    }
+    Ok(promised)
+}
+
 /// What breaks an action, in words. An action may fail without any shift.
 fn broken_by(shift: &str, size: f64, epsilon: f64) -> String {
     match size {
         0.0 => "fails without any shift".into(),
         _ => format!("breaks with {shift} (size {})", beside(size, epsilon)),
     }
-}
-
-/// Whether a break is within the uncertainty that the problem guards against.
-fn is_broken(problem: &Problem, found: &Break) -> bool {
-    found.size <= problem.epsilon()
-}
-
-fn columns(features: &Features) -> Vec<(String, Column)> {
-    let mut columns = vec![("id".to_owned(), Column::Text), ("broken".to_owned(), Column::Truth)];
-    columns.extend(["smallest_break", "margin"].map(|name| (name.to_owned(), Column::Number)));
-    columns.extend(features.iter().map(|feature| (format!("shift:{}", feature.name), Column::Number)));
-    columns.push(("breaks_with".into(), Column::Text));
-    columns.push(("feasible".into(), Column::Truth));
-    columns.push(("reason".into(), Column::Text));
-    columns
-}
-
-fn values(
-    problem: &Problem,
-    ids: Vec<String>,
-    breaks: &[Option<Break>],
-    reasons: Vec<Option<String>>,
-) -> Result<Vec<Values>> {
-    let numbers = |of: &dyn Fn(&Break) -> f64| {
-        Values::Numbers(breaks.iter().map(|found| found.as_ref().map(of)).collect())
-    };
-    let broken = |found: &Option<Break>| Some(found.as_ref().is_some_and(|found| is_broken(problem, found)));
-    let mut values = vec![
-        Values::Texts(ids.into_iter().map(Some).collect()),
-        Values::Truths(breaks.iter().map(broken).collect()),
-        numbers(&|found| found.size),
-        numbers(&|found| found.margin),
-    ];
-    for (i, feature) in problem.features().iter().enumerate() {
-        values.push(numbers(&|found| found.perturbation[i] * feature.std));
-    }
-    let words = breaks
-        .iter()
-        .map(|found| found.as_ref().map(|found| describe_shift(problem, &found.perturbation)).transpose());
-    values.push(Values::Texts(words.collect::<surefoot::Result<_>>()?));
-    values.push(Values::Truths(reasons.iter().map(|why| Some(why.is_none())).collect()));
-    values.push(Values::Texts(reasons));
-    Ok(values)
 }

@@ -7,11 +7,12 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use surefoot::magnitude::readable;
+use surefoot::report::{Judged, VerdictTable};
 use surefoot::{
     Action, Budget, Certificate, Infeasible, Problem, ProblemFile, Verdict, certify, describe_shift,
     escape_line, infeasibility,
 };
-use surefoot_cli::table::{Column, Values, Writer};
+use surefoot_cli::table::Writer;
 
 use crate::CommandOutput;
 use crate::answers::{Answers, EXAMPLES, Hindered, WithoutAction};
@@ -68,7 +69,9 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     }
     let mut promised = Answers::open(answers, problem.features(), options.id.as_deref())?;
     let mut source = Source::open(people, problem.features(), options.id.as_deref())?;
-    let mut writer = options.output.as_ref().map(|path| Writer::create(path, &COLUMNS)).transpose()?;
+    let verdict_table = VerdictTable::new(&problem);
+    let create = |path: &PathBuf| Writer::create_report(path, &verdict_table.headings());
+    let mut writer = options.output.as_ref().map(create).transpose()?;
     let mut report = Report::default();
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} actions, {per_sec}")?);
@@ -85,12 +88,14 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
             })
             .collect::<surefoot::Result<Vec<(Certificate, Option<Infeasible>)>>>()
             .map_err(|error| group.locate(&problem, error))?;
-        let mut rows = Rows::default();
+        let mut rows = Vec::with_capacity(promises.len());
         for (promise, (certificate, infeasible)) in promises.iter().zip(&certified) {
-            report.add(&problem, promise.id, &certificate.verdict, infeasible.as_ref(), &mut rows)?;
+            let (verdict, infeasible) = (&certificate.verdict, infeasible.as_ref());
+            report.add(&problem, promise.id, verdict, infeasible)?;
+            rows.push(Judged { id: promise.id, action: Some((verdict, infeasible)) });
         }
         if let Some(writer) = &mut writer {
-            writer.write(&rows.values())?;
+            writer.write_report(verdict_table.values(&rows)?)?;
         }
     }
     bar.finish_and_clear();
@@ -101,43 +106,6 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
         text += &format!("Written to {}.\n", path.display());
     }
     Ok(CommandOutput { text, holds: report.holds() })
-}
-
-/// The columns of a table of verdicts.
-const COLUMNS: [(&str, Column); 7] = [
-    ("id", Column::Text),
-    ("verdict", Column::Text),
-    ("margin", Column::Number),
-    ("margin_at_most", Column::Number),
-    ("breaks_with", Column::Text),
-    ("feasible", Column::Truth),
-    ("reason", Column::Text),
-];
-
-/// Rows of a table of verdicts.
-#[derive(Default)]
-struct Rows {
-    ids: Vec<Option<String>>,
-    verdicts: Vec<Option<String>>,
-    lower: Vec<Option<f64>>,
-    upper: Vec<Option<f64>>,
-    shifts: Vec<Option<String>>,
-    reasons: Vec<Option<String>>,
-}
-
-impl Rows {
-    fn values(self) -> [Values; 7] {
-        let feasible = self.reasons.iter().map(|reason| Some(reason.is_none())).collect();
-        [
-            Values::Texts(self.ids),
-            Values::Texts(self.verdicts),
-            Values::Numbers(self.lower),
-            Values::Numbers(self.upper),
-            Values::Texts(self.shifts),
-            Values::Truths(feasible),
-            Values::Texts(self.reasons),
-        ]
-    }
 }
 
 /// An action that somebody was promised to work.
@@ -170,7 +138,7 @@ impl Report {
     ) -> Result<Vec<Promise<'a>>> {
         let mut promises = Vec::new();
         for (id, individual) in group.ids.iter().zip(group.people.iter()) {
-            let actions = answers.take(id)?;
+            let actions = answers.take(id, individual)?;
             if actions.is_empty() {
                 self.without.add(problem, individual);
             }
@@ -185,36 +153,22 @@ impl Report {
         id: &str,
         verdict: &Verdict,
         infeasible: Option<&Infeasible>,
-        rows: &mut Rows,
     ) -> Result<()> {
-        let (word, lower, upper, shift) = match verdict {
-            Verdict::Holds { margin } => {
-                self.holding += 1;
-                ("holds", Some(*margin), None, None)
-            }
-            Verdict::Breaks { perturbation, margin } => {
+        match verdict {
+            Verdict::Holds { .. } => self.holding += 1,
+            Verdict::Undecided { .. } => self.undecided += 1,
+            Verdict::Breaks { perturbation, .. } => {
                 self.breaking += 1;
-                let shift = describe_shift(problem, perturbation)?;
                 if self.breaking <= EXAMPLES {
                     let fails = match perturbation.iter().all(|part| *part == 0.0) {
                         true => "fails without any shift".into(),
-                        false => format!("breaks with {shift}"),
+                        false => format!("breaks with {}", describe_shift(problem, perturbation)?),
                     };
                     self.examples += &format!("The action of {} {fails}.\n", escape_line(id));
                 }
-                ("breaks", None, Some(*margin), Some(shift))
             }
-            Verdict::Undecided { lower, upper } => {
-                self.undecided += 1;
-                ("undecided", Some(*lower), Some(*upper), None)
-            }
-        };
-        rows.ids.push(Some(id.to_owned()));
-        rows.verdicts.push(Some(word.into()));
-        rows.lower.push(lower.filter(|margin| margin.is_finite()));
-        rows.upper.push(upper.filter(|margin| margin.is_finite()));
-        rows.shifts.push(shift);
-        rows.reasons.push(self.infeasible.note(id, infeasible));
+        }
+        self.infeasible.note(id, infeasible);
         Ok(())
     }
 

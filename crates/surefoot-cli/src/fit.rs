@@ -124,7 +124,7 @@ pub fn run(options: &Options) -> Result<String> {
     check_names(options, &graph, features, table.columns())?;
     let kept = kept(&file, &graph, features)?;
     check_outputs(options, &file)?;
-    let batch = table.select(&features.names(), &[])?.read_all()?;
+    let batch = table.select_people(features, &[])?.read_all()?;
     let checked = check_batch(&options.table, &batch, features, None);
     let rows = standardised(batch.numbers, features, &checked)?;
 
@@ -169,10 +169,18 @@ fn check_names(options: &Options, graph: &Graph, features: &Features, columns: &
     let names = graph.iter().flat_map(|(feature, causes)| [feature].into_iter().chain(causes));
     let Some(name) = names.into_iter().find(|name| !known.contains(name)) else { return Ok(()) };
     let problem = options.problem.display();
+    let column = features.columns().iter().find(|column| column.name() == name);
+    if let Some(categories) = column.and_then(|column| column.categories()) {
+        bail!(
+            "--graph: `{name}` has categories without an order; name those that matter, between quotes: \"{name}={}\"",
+            categories[0]
+        );
+    }
     if columns.contains(name) {
         bail!(
             "--graph: `{name}` is a column of {} but not a feature of {problem} (`surefoot init` leaves out \
-             columns of text and columns with a single value); add it there, or leave it out of the graph",
+             text of many different values and columns with a single value); add it there, or leave it out of \
+             the graph",
             options.table.display()
         );
     }

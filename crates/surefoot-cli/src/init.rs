@@ -1,5 +1,6 @@
 //! `surefoot init`: a first problem file from a table.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -25,36 +26,61 @@ pub struct Options {
     pub output: PathBuf,
 }
 
+/// A column of text with more different values than this is no feature: it names people, or tells of them.
+const MOST_CATEGORIES: usize = 50;
+
 /// The cells of one column.
 #[derive(Clone, Debug, Default)]
 struct Cells {
     numbers: Observed,
     has_text: bool,
+    /// How many are given.
+    count: usize,
+    /// The different ones, up to one more than may be categories.
+    different: BTreeSet<String>,
 }
 
 impl Cells {
     fn add(&mut self, cell: &str) {
-        match parse_number(cell) {
+        let value = parse_number(cell);
+        if !matches!(value, Err(CellProblem::Missing)) {
+            self.count += 1;
+            if self.different.len() <= MOST_CATEGORIES && !self.different.contains(cell) {
+                self.different.insert(cell.to_owned());
+            }
+        }
+        match value {
             Ok(value) => self.numbers.add(value),
             Err(CellProblem::Missing | CellProblem::NotANumber(_)) => self.numbers.add(f64::NAN),
             Err(CellProblem::NotFinite(_)) => self.numbers.add(f64::INFINITY),
-            Err(CellProblem::Text(_)) => self.has_text = true,
+            Err(CellProblem::Text(_) | CellProblem::Category(_)) => self.has_text = true,
         }
     }
 
-    /// The feature, or why the column is none.
-    fn feature(&self, name: &str) -> Result<Feature, String> {
+    /// The feature, of categories one for each, or why the column is none.
+    fn features(&self, name: &str) -> Result<Vec<Feature>, String> {
         let lowercase = name.to_lowercase();
         if name.trim().is_empty() {
             return Err("a column without a name".into());
         }
-        if self.has_text {
-            return Err("text".into());
-        }
         if lowercase == "id" || lowercase.ends_with("_id") {
             return Err("an identifier, by its name".into());
         }
-        self.numbers.feature(name).map_err(|reason| reason.to_string())
+        if !self.has_text {
+            return self
+                .numbers
+                .feature(name)
+                .map(|feature| vec![feature])
+                .map_err(|reason| reason.to_string());
+        }
+        match self.different.len() {
+            1 => Err("always the same".into()),
+            count if count > MOST_CATEGORIES => {
+                Err(format!("text with more than {MOST_CATEGORIES} different values"))
+            }
+            count if count == self.count => Err("text that is different in every row".into()),
+            _ => Ok(Feature::new(name).one_of(self.different.iter().cloned())),
+        }
     }
 }
 
@@ -143,16 +169,17 @@ pub fn draft(path: &Path, target: &str, output: &Path) -> Result<Draft> {
     if rows == 0 {
         return Err(TableError::NoRows { path: path.into() }.into());
     }
-    let mut features = Vec::new();
+    let (mut features, mut columns_kept) = (Vec::new(), 0);
     let (mut left_out, mut incomplete) = (Vec::new(), Vec::new());
     for (name, seen) in columns.iter().zip(&seen).filter(|(name, _)| *name != target) {
-        match seen.feature(name) {
-            Ok(feature) => {
+        match seen.features(name) {
+            Ok(column) => {
                 let missing = seen.numbers.missing();
                 if missing > 0 {
                     incomplete.push(format!("`{name}` (in {})", count(missing, "row")));
                 }
-                features.push(feature);
+                columns_kept += 1;
+                features.extend(column);
             }
             Err(reason) => left_out.push(format!("`{name}` ({reason})")),
         }
@@ -168,7 +195,7 @@ pub fn draft(path: &Path, target: &str, output: &Path) -> Result<Draft> {
     let mut said = format!(
         "Written to {output}: {}, from {rows} people. All are fixed: state in that file which ones an action may \
          change, then run `surefoot validate {output}`.\n",
-        count(features.len(), "feature"),
+        count(columns_kept, "feature"),
         output = output.display(),
     );
     notes.iter().for_each(|note| said += &format!("{note}\n"));
@@ -195,7 +222,8 @@ fn head(path: &Path, target: &str, rows: usize, output: &Path, notes: &[String])
 #
 # 1. Say of each feature what an action may do to it: change = \"increase\", \"decrease\" or
 #    \"any\". Integer and binary features change by whole numbers. The columns of one category
-#    (exactly one is 1 in every row) need a group, so that an action changes the category.
+#    (exactly one is 1 in every row) need a group, so that an action changes the category. Where
+#    categories have an order, list the lowest first and set ordered = true.
 # 2. Look at the limits, the range seen in the table: widen them where people may go further.
 # 3. Give the classifier: see the end of this file.
 # 4. Say how features cause each other, if they do, with an [[equation]] for each that
@@ -218,7 +246,7 @@ const FOOT: &str = "
 # The classifier. `surefoot train` writes it here; or give your own, linear:
 #
 # [classifier]
-# coefficients = [0.0]      # one for each feature, in their order
+# coefficients = [0.0]      # one for each feature, in their order; for categories without an order one each
 # intercept = 0.0
 # threshold = 0.5           # favourable from this probability on
 # inputs = \"raw\"            # people's own units; leave out for standardised ones
@@ -252,22 +280,31 @@ mod tests {
 
     #[test]
     fn a_column_is_known_by_its_cells() {
-        let age = cells(&["20", "30", "", "40"]).feature("age").unwrap();
+        let only = |name: &str, given: &[&str]| cells(given).features(name).unwrap().remove(0);
+        let age = only("age", &["20", "30", "", "40"]);
         assert_eq!(age, Feature::new("age").kind(Kind::Integer).scaling(30.0, 10.0).limits(20.0, 40.0));
-        let income = cells(&["1.5", "2.5"]).feature("income").unwrap();
+        let income = only("income", &["1.5", "2.5"]);
         assert_eq!((income.kind, income.mean, income.std), (Kind::Real, 2.0, 0.5f64.sqrt()));
-        let member = cells(&["true", "0", "1"]).feature("member").unwrap();
+        let member = only("member", &["true", "0", "1"]);
         assert_eq!(member, Feature::new("member").kind(Kind::Binary));
         for (given, reason) in [
             (["1", "inf"], "has infinite values"),
             (["1e308", "-1e308"], "values too large to be standardised"),
             (["1e-200", "5e-200"], "values too close together to be standardised"),
-            (["1", "x"], "text"),
+            (["1", "x"], "text that is different in every row"),
+            (["x", "x"], "always the same"),
             (["3", "3"], "always the same"),
             (["", "NA"], "no values"),
         ] {
-            assert_eq!(cells(&given).feature("x"), Err(reason.to_owned()));
+            assert_eq!(cells(&given).features("x"), Err(reason.to_owned()));
         }
-        assert_eq!(cells(&["1", "2"]).feature("Person_ID"), Err("an identifier, by its name".into()));
+        assert_eq!(cells(&["1", "2"]).features("Person_ID"), Err("an identifier, by its name".into()));
+        // Few texts are categories, in their order; what is missing is none.
+        let job = cells(&["cook", "clerk", "", "NA", "cook"]).features("job").unwrap();
+        assert_eq!(job, Feature::new("job").one_of(["clerk", "cook"]));
+        let many: Vec<String> = (0..120).map(|i| format!("name {}", i % 60)).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let refused = cells(&many).features("who").unwrap_err();
+        assert_eq!(refused, "text with more than 50 different values");
     }
 }

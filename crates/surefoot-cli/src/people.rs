@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use surefoot::feature;
+use surefoot::feature::{self, Column};
 use surefoot::{Features, People, Problem, escape_line};
 use surefoot_cli::table::{Place, Reader, Table};
 
@@ -52,7 +52,7 @@ impl<'a> Source<'a> {
         let id = id.map(str::to_owned).or_else(|| table.columns().iter().find(|name| *name == "id").cloned());
         let column: Vec<String> = id.iter().cloned().collect();
         let ids = id.map(|column| Ids::new(path, column));
-        Ok(Self { path, features, reader: table.select(&features.names(), &column)?, ids })
+        Ok(Self { path, features, reader: table.select_people(features, &column)?, ids })
     }
 
     /// The next people; none at the end.
@@ -122,7 +122,20 @@ pub fn from_json(text: &str, features: &Features) -> Result<People> {
     }
     let mut record: Vec<(&str, f64)> = Vec::with_capacity(fields.len());
     let groups = features.groups();
-    for (name, value) in &fields {
+    for column in features.columns().iter().filter(|column| column.categories().is_some()) {
+        let Some((_, value)) = fields.iter().find(|(name, _)| name == column.name()) else {
+            let feature = column.name().to_owned();
+            return Err(Error::new(surefoot::Error::MissingValue { person: 1, feature }).context("--person"));
+        };
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let mut row = vec![0.0; features.len()];
+        let placed = column.place(&text, &mut row);
+        placed.with_context(|| format!("--person: `{}`", column.name()))?;
+        record.extend(column.positions().map(|i| (features.feature(i).name.as_str(), row[i])));
+    }
+    let is_text =
+        |name: &str| features.columns().iter().any(|c| c.name() == name && c.categories().is_some());
+    for (name, value) in fields.iter().filter(|(name, _)| !is_text(name)) {
         if let (Some(group), Some(category)) = (groups.iter().find(|g| g.name == *name), value.as_str()) {
             record.extend(columns(features, group, category)?);
             continue;
@@ -156,7 +169,12 @@ fn columns<'f>(
 }
 
 fn example(features: &Features) -> String {
-    let fields: Vec<String> =
-        features.iter().map(|f| format!("\"{}\": {}", f.name, f.mean.round())).collect();
+    let field = |column: &Column| match column.categories().and_then(<[String]>::first) {
+        Some(category) => format!("\"{}\": \"{category}\"", column.name()),
+        None => {
+            format!("\"{}\": {}", column.name(), features.feature(column.positions().start).mean.round())
+        }
+    };
+    let fields: Vec<String> = features.columns().iter().map(field).collect();
     format!("{{{}}}", fields.join(", "))
 }

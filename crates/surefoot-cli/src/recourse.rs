@@ -11,10 +11,9 @@ use rayon::prelude::*;
 use surefoot::file::{AtomicFile, Audience};
 use surefoot::proof::SavedProof;
 use surefoot::recourse::{Explainer, Relaxed, Solver};
-use surefoot::{
-    Action, Outcome, Problem, ProblemFile, describe, describe_explanation, describe_options, essential,
-};
-use surefoot_cli::table::{Column, Values, Writer};
+use surefoot::report::{Answer, AnswerTable};
+use surefoot::{Outcome, Problem, ProblemFile, describe, describe_explanation, describe_options};
+use surefoot_cli::table::Writer;
 
 use crate::effort::Effort;
 use crate::formulas;
@@ -251,7 +250,8 @@ pub fn run(options: &Options) -> Result<String> {
         outputs.check("--proofs", proofs)?;
     }
     let mut source = Source::open(table, problem.features(), options.id.as_deref())?;
-    let mut writer = Writer::create(output, &columns(&problem, options.options > 1))?;
+    let answer_table = AnswerTable::new(&problem, options.options > 1);
+    let mut writer = Writer::create_report(output, &answer_table.headings())?;
     let mut proofs = options.proofs.as_deref().map(Proofs::create).transpose()?;
     let mut counts = Counts::default();
     let bar = ProgressBar::no_length();
@@ -267,7 +267,7 @@ pub fn run(options: &Options) -> Result<String> {
             }
             person.outcomes.iter().take(1).for_each(|first| counts.add(first));
         }
-        writer.write(&values(&problem, &group.ids, &answered, options.options > 1))?;
+        writer.write_report(answer_table.values(&rows(&group.ids, &answered)))?;
     }
     bar.finish_and_clear();
     let left_out = proofs.map(Proofs::finish).transpose()?.unwrap_or_default();
@@ -309,75 +309,14 @@ impl std::fmt::Display for Counts {
     }
 }
 
-/// The columns of a table of answers.
-fn columns(problem: &Problem, has_options: bool) -> Vec<(String, Column)> {
-    let mut columns: Vec<(String, Column)> = vec![("id".into(), Column::Text)];
-    columns.extend(has_options.then(|| ("option".into(), Column::Number)));
-    columns.push(("status".into(), Column::Text));
-    columns.extend(["cost", "cost_bound", "margin", "epsilon"].map(|name| (name.to_owned(), Column::Number)));
-    columns.push(("intervention".into(), Column::Text));
-    let features = problem.features();
-    let actionable = features.actionable();
-    columns
-        .extend(actionable.iter().map(|&i| (format!("action:{}", features.feature(i).name), Column::Number)));
-    columns.extend(features.iter().map(|f| (format!("counterfactual:{}", f.name), Column::Number)));
-    columns.push(("reason".into(), Column::Text));
-    columns
-}
-
-fn values(problem: &Problem, ids: &[String], answers: &[Answered], has_options: bool) -> Vec<Values> {
-    let features = problem.features();
-    let mut rows = Vec::new();
-    for (person, answered) in answers.iter().enumerate() {
-        rows.extend((0..answered.outcomes.len()).map(|option| (person, option)));
-    }
-    let outcomes: Vec<&Outcome> =
-        rows.iter().map(|&(person, option)| &answers[person].outcomes[option]).collect();
-    let numbers =
-        |of: &dyn Fn(&Outcome) -> Option<f64>| Values::Numbers(outcomes.iter().map(|&o| of(o)).collect());
-    let texts =
-        |of: &dyn Fn(&Outcome) -> Option<String>| Values::Texts(outcomes.iter().map(|&o| of(o)).collect());
-    // What is acted upon and nothing else: a change of zero means that a feature is held.
-    let action = |outcome: &&Outcome| Some(essential(problem, outcome.advice()?.action));
-    let actions: Vec<Option<Action>> = outcomes.iter().map(action).collect();
-    let mut values = vec![Values::Texts(rows.iter().map(|&(person, _)| Some(ids[person].clone())).collect())];
-    if has_options {
-        // Counted from 1; somebody without an action has no option.
-        let number = |(&(_, option), outcome): (&(usize, usize), &&Outcome)| {
-            outcome.advice().map(|_| (option + 1) as f64)
-        };
-        values.push(Values::Numbers(rows.iter().zip(&outcomes).map(number).collect()));
-    }
-    values.extend([
-        texts(&|outcome| Some(outcome.status().into())),
-        numbers(&|outcome| outcome.advice().map(|advice| advice.cost)),
-        numbers(&|outcome| match outcome {
-            Outcome::Found(recourse) => Some(recourse.cost_bound),
-            Outcome::Undecided(undecided) => Some(undecided.cost_bound),
-            _ => None,
-        }),
-        numbers(&|outcome| outcome.recourse().map(|recourse| recourse.margin)),
-        numbers(&|_| Some(problem.epsilon())),
-    ]);
-    let name = |i: &usize| features.feature(*i).name.as_str();
-    let names = |action: &Action| action.features.iter().map(name).collect::<Vec<_>>().join(";");
-    values.push(Values::Texts(actions.iter().map(|action| action.as_ref().map(names)).collect()));
-    for i in features.actionable() {
-        // In own units, as a change.
-        let change = |action: &Option<Action>| {
-            let action = action.as_ref()?;
-            let at = action.features.iter().position(|&feature| feature == i)?;
-            Some(features.feature(i).snap_to_integer(action.change[at] * features.feature(i).std))
-        };
-        values.push(Values::Numbers(actions.iter().map(change).collect()));
-    }
-    for (i, feature) in features.iter().enumerate() {
-        values.push(numbers(&|outcome| {
-            Some(feature.snap_to_integer(feature.own_units(outcome.advice()?.counterfactual[i])))
-        }));
-    }
-    values.push(Values::Texts(rows.iter().map(|&(person, _)| answers[person].reason.clone()).collect()));
-    values
+/// The rows of a table of answers.
+fn rows<'a>(ids: &'a [String], answers: &'a [Answered]) -> Vec<Answer<'a>> {
+    let rows = ids.iter().zip(answers).flat_map(|(id, answered)| {
+        let reason = answered.reason.as_deref();
+        let outcomes = answered.outcomes.iter().enumerate();
+        outcomes.map(move |(option, outcome)| Answer { id, option, outcome, reason })
+    });
+    rows.collect()
 }
 
 #[cfg(test)]

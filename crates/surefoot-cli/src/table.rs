@@ -14,6 +14,7 @@ mod input;
 mod ipc;
 mod limits;
 mod parquet;
+mod people;
 mod thrift;
 mod write;
 
@@ -23,6 +24,8 @@ use std::path::{Path, PathBuf};
 use ndarray::{Array2, Axis, concatenate};
 
 use input::Input;
+use people::{category_columns, place_categories};
+use surefoot::Features;
 
 pub use error::{CellFault, CellProblem, Place, TableError, nearest};
 pub use limits::Limits;
@@ -146,7 +149,7 @@ impl Table {
             Source::Csv(csv) => Rows::Csv(csv, self.limits.cell),
             Source::Arrow(opened) => Rows::Arrow(opened.read(&selection, &self.limits)?),
         };
-        Ok(Reader { selection, rows, start: 0, is_over: false })
+        Ok(Reader { selection, rows, start: 0, is_over: false, people: None })
     }
 }
 
@@ -220,6 +223,8 @@ pub struct Reader {
     rows: Rows,
     start: usize,
     is_over: bool,
+    /// The features whose categories are among the texts; none: every text is given as it is.
+    people: Option<Features>,
 }
 
 impl Reader {
@@ -236,13 +241,18 @@ impl Reader {
             Ok(Some(batch)) => self.start += batch.len(),
             _ => self.is_over = true,
         }
-        batch
+        let placed = |batch| match &self.people {
+            Some(features) => place_categories(batch, features),
+            None => batch,
+        };
+        batch.map(|batch| batch.map(placed))
     }
 
     /// The whole table at once, for training; an error if it has no rows or a number is none.
     pub fn read_all(self) -> Result<Batch> {
         let path = self.selection.path.clone();
         let mut whole = Batch::empty(&self.selection, 0);
+        whole.texts.truncate(whole.texts.len() - self.people.as_ref().map_or(0, category_columns));
         let mut numbers = Vec::new();
         for batch in self {
             let batch = batch?;

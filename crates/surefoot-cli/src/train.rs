@@ -38,7 +38,7 @@ pub fn run(options: &Options) -> Result<String> {
         None => ProblemFile::read(&options.problem)?,
     };
     let features = file.features()?;
-    if features.names().contains(&options.target) {
+    if features.columns().iter().any(|column| column.name() == options.target) {
         bail!(
             "{}: `{}` is both a feature and the target; remove it from the features",
             options.problem.display(),

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
+use surefoot::feature::{Column, Shown};
 use surefoot::file::{Audience, write_atomically};
 use surefoot::magnitude::readable;
 use surefoot::problem::{EquationEntry, six_digits};
@@ -80,7 +81,7 @@ pub fn run(options: &Options) -> Result<String> {
 }
 
 fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<String> {
-    let mut text = feature_table(file, features).to_string() + "\n";
+    let mut text = feature_table(file, features).to_string() + "\n" + &categories(features);
     let entries = file.equation_entries();
     if entries.is_empty() {
         text += "\nEquations: none; features are treated as independent.\n";
@@ -148,13 +149,16 @@ fn forbids(transition: &Forbidden, features: &Features) -> String {
     let list = |items: Vec<String>| if items.is_empty() { "any".into() } else { items.join(" or ") };
     let (of, from, to) = match transition {
         Forbidden::Categories { from, to } => {
-            let name = |&i: &usize| features.feature(i).name.clone();
+            let name = |&i: &usize| features.feature(i).spoken_name().to_owned();
             let named = from.iter().chain(to).next();
             let group = named.and_then(|&i| features.feature(i).group.clone()).unwrap_or_default();
             (group, list(from.iter().map(name).collect()), list(to.iter().map(name).collect()))
         }
         Forbidden::Values { feature, from, to } => {
-            let told = |values: &[f64]| list(values.iter().map(|&value| six_digits(value)).collect());
+            let words = |&value: &f64| {
+                features.feature(*feature).level(value).map_or_else(|| six_digits(value), str::to_owned)
+            };
+            let told = |values: &[f64]| list(values.iter().map(words).collect());
             (features.feature(*feature).name.clone(), told(from), told(to))
         }
     };
@@ -163,12 +167,35 @@ fn forbids(transition: &Forbidden, features: &Features) -> String {
 
 /// The limits of a feature in words.
 fn limits(feature: &Feature) -> String {
+    if let (Some(lowest), Some(highest)) = (feature.level(feature.lower), feature.level(feature.upper)) {
+        return format!("{} to {}", escape_line(lowest), escape_line(highest));
+    }
     match (feature.lower.is_finite(), feature.upper.is_finite()) {
         (false, false) => "none".into(),
         (true, false) => format!("from {}", six_digits(feature.lower)),
         (false, true) => format!("up to {}", six_digits(feature.upper)),
         (true, true) => format!("{} to {}", six_digits(feature.lower), six_digits(feature.upper)),
     }
+}
+
+fn kind(feature: &Feature) -> String {
+    match &feature.shown {
+        Shown::Ordered(_) => "ordered".into(),
+        Shown::Number | Shown::OneOf { .. } => feature.kind.to_string(),
+    }
+}
+
+/// The categories of columns of text, a line for each column.
+fn categories(features: &Features) -> String {
+    let line = |column: &Column| {
+        let categories: Vec<_> = column.categories()?.iter().map(|category| escape_line(category)).collect();
+        let name = escape_line(column.name());
+        Some(match column.is_ordered() {
+            true => format!("Categories of {name}, the lowest first: {}\n", categories.join(", ")),
+            false => format!("Categories of {name}: {}\n", categories.join(", ")),
+        })
+    };
+    features.columns().iter().filter_map(line).collect()
 }
 
 fn feature_table(file: &ProblemFile, features: &Features) -> Table {
@@ -186,13 +213,13 @@ fn feature_table(file: &ProblemFile, features: &Features) -> Table {
         let weight = if feature.is_actionable() { six_digits(feature.weight) } else { String::new() };
         // Alone, in people's own units.
         let shift = epsilon * feature.std / norm.weights().map_or(1.0, |weights| weights[i]);
-        let kind = feature
+        let shown_kind = feature
             .group
             .as_ref()
-            .map_or(feature.kind.to_string(), |group| format!("of {}", escape_line(group)));
+            .map_or_else(|| kind(feature), |group| format!("of {}", escape_line(group)));
         table.add_row([
             escape_line(&feature.name).into_owned(),
-            kind,
+            shown_kind,
             six_digits(feature.mean),
             six_digits(feature.std),
             limits(feature),

@@ -40,7 +40,7 @@ fn a_first_problem_file_is_whole_and_says_what_to_edit() {
     assert!(features.actionable().is_empty());
     let written = std::fs::read_to_string(folder.path().join("problem.toml")).unwrap();
     for words in [
-        "`id` (an identifier, by its name), `name` (text), `country` (always the same)",
+        "`id` (an identifier, by its name), `name` (text that is different in every row), `country` (always the same)",
         "# Missing values: `income` (in 1 row).",
         "not a feature: `approved`",
         "# [classifier]",

@@ -2,12 +2,11 @@
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use surefoot::{Action, People, infeasibility};
+use surefoot::{Action, Infeasible, People, infeasibility};
 
 use crate::error::{Fault, Result};
 use crate::people::Source;
 use crate::problem::Problem;
-use crate::table::Columns;
 
 /// What of a difference, as a share of the values, is rounding.
 const ROUNDING: f64 = 1e-12;
@@ -92,19 +91,11 @@ pub fn acting(actions: &Actions, people: usize) -> Result<(Vec<usize>, Vec<Actio
     Ok(each.filter_map(|(i, action)| Some((i, action.clone()?))).unzip())
 }
 
-/// Why those who act cannot, if so, in words, for each person; nothing for those who do not act.
-pub fn hindrances(problem: &Problem, people: &People, actions: &Actions) -> Result<Vec<Option<String>>> {
-    let why = |(i, action): (usize, &Option<Action>)| -> Result<Option<String>> {
+/// Why those who act cannot, if so, for each person; nothing for those who do not act.
+pub fn hindrances(problem: &Problem, people: &People, actions: &Actions) -> Result<Vec<Option<Infeasible>>> {
+    let why = |(i, action): (usize, &Option<Action>)| -> Result<Option<Infeasible>> {
         let Some(action) = action else { return Ok(None) };
-        let why = infeasibility(&problem.problem, people.individual(i), action)?;
-        Ok(why.map(|why| problem.layout.in_words(why.to_string())))
+        Ok(infeasibility(&problem.problem, people.individual(i), action)?)
     };
     actions.actions.iter().enumerate().map(why).collect()
-}
-
-/// The columns that say whether actions can be taken, and why not.
-pub fn add_hindrances(columns: &mut Columns, actions: &Actions, hindrances: Vec<Option<String>>) {
-    let feasible = actions.actions.iter().zip(&hindrances);
-    columns.truths("feasible", feasible.map(|(action, why)| action.as_ref().map(|_| why.is_none())));
-    columns.texts("reason", hindrances.into_iter());
 }

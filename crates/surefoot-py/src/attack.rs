@@ -5,13 +5,14 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use surefoot::attack::{Attack, CarliniWagner, DeepFool, FastGradient, ProjectedGradient, search_further};
-use surefoot::{Action, Break, Budget, People, Problem as Engine, describe_shift, smallest_break};
+use surefoot::report::{AttackTable, Attacked};
+use surefoot::{Action, Break, Budget, People, Problem as Engine, smallest_break};
 
-use crate::action::{Actions, acting, add_hindrances, hindrances};
+use crate::action::{Actions, acting, hindrances};
 use crate::error::{Result, choice};
 use crate::people::Source;
 use crate::problem::Problem;
-use crate::table::{Columns, Table};
+use crate::table::{Columns, Table, identities};
 use crate::work::{Ended, run};
 
 /// People attacked between two looks at whether to go on.
@@ -96,23 +97,12 @@ pub fn attack<'py>(
         }
         Ok(breaks)
     })?;
-    let features = problem.problem.features();
-    let epsilon = problem.problem.epsilon();
-    let acts = |i: usize| actions.actions[i].is_some();
-    let mut columns = Columns::default();
-    columns.ids(ids.as_ref(), count);
-    let broken = |i: usize| breaks[i].as_ref().is_some_and(|found| found.size <= epsilon);
-    columns.truths("broken", (0..count).map(|i| acts(i).then(|| broken(i))));
-    columns.numbers("smallest_break", breaks.iter().map(|found| Some(found.as_ref()?.size)));
-    columns.numbers("margin", breaks.iter().map(|found| Some(found.as_ref()?.margin)));
-    for (i, feature) in features.iter().enumerate() {
-        let shift = breaks.iter().map(|found| Some(found.as_ref()?.perturbation[i] * feature.std));
-        columns.numbers(format!("shift:{}", feature.name), shift);
+    let table = AttackTable::new(&problem.problem);
+    let ids = identities(ids, count);
+    let mut rows = Vec::with_capacity(count);
+    for (i, id) in ids.iter().enumerate() {
+        let action = actions.actions[i].as_ref().map(|_| (breaks[i].as_ref(), hindrances[i].as_ref()));
+        rows.push(Attacked { id, action });
     }
-    let words = breaks.iter().map(|found| {
-        found.as_ref().map(|found| describe_shift(&problem.problem, &found.perturbation)).transpose()
-    });
-    columns.texts("breaks_with", words.collect::<surefoot::Result<Vec<_>>>()?.into_iter());
-    add_hindrances(&mut columns, actions, hindrances);
-    columns.finish()
+    Columns::of_report(table.headings(), table.values(&rows)?)
 }

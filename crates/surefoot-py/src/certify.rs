@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use surefoot::{Budget, Certificate, Verdict, describe_shift};
+use surefoot::report::{Judged, VerdictTable};
+use surefoot::{Budget, Certificate, Verdict};
 
-use crate::action::{Actions, acting, add_hindrances, hindrances};
+use crate::action::{Actions, acting, hindrances};
 use crate::error::Result;
 use crate::people::Source;
 use crate::problem::Problem;
-use crate::table::{Columns, Table};
+use crate::table::{Columns, Table, identities};
 use crate::work::{Ended, run};
 
 /// A verdict for each action, as a table.
@@ -45,34 +46,11 @@ pub fn certify<'py>(
     })?;
     let mut verdicts: Vec<Option<&Verdict>> = vec![None; count];
     positions.iter().zip(&certificates).for_each(|(&i, proven)| verdicts[i] = Some(&proven.verdict));
-    let word = |verdict: &Verdict| match verdict {
-        Verdict::Holds { .. } => "holds",
-        Verdict::Breaks { .. } => "breaks",
-        Verdict::Undecided { .. } => "undecided",
-    };
-    let lower = |verdict: &Verdict| match verdict {
-        Verdict::Holds { margin } => Some(*margin),
-        Verdict::Breaks { .. } => None,
-        Verdict::Undecided { lower, .. } => Some(*lower).filter(|margin| margin.is_finite()),
-    };
-    let upper = |verdict: &Verdict| match verdict {
-        Verdict::Holds { .. } => None,
-        Verdict::Breaks { margin, .. } => Some(*margin),
-        Verdict::Undecided { upper, .. } => Some(*upper).filter(|margin| margin.is_finite()),
-    };
-    let shift = |verdict: &Option<&Verdict>| match verdict {
-        Some(Verdict::Breaks { perturbation, .. }) => {
-            describe_shift(&problem.problem, perturbation).map(Some)
-        }
-        _ => Ok(None),
-    };
-    let mut columns = Columns::default();
-    columns.ids(ids.as_ref(), count);
-    columns.texts("verdict", verdicts.iter().map(|verdict| verdict.map(word)));
-    columns.numbers("margin", verdicts.iter().map(|verdict| lower((*verdict)?)));
-    columns.numbers("margin_at_most", verdicts.iter().map(|verdict| upper((*verdict)?)));
-    let shifts = verdicts.iter().map(shift).collect::<surefoot::Result<Vec<_>>>()?;
-    columns.texts("breaks_with", shifts.into_iter());
-    add_hindrances(&mut columns, actions, hindrances);
-    columns.finish()
+    let table = VerdictTable::new(&problem.problem);
+    let ids = identities(ids, count);
+    let mut rows = Vec::with_capacity(count);
+    for (i, id) in ids.iter().enumerate() {
+        rows.push(Judged { id, action: verdicts[i].map(|verdict| (verdict, hindrances[i].as_ref())) });
+    }
+    Columns::of_report(table.headings(), table.values(&rows)?)
 }

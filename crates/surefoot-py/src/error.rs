@@ -1,6 +1,7 @@
 //! Errors as exceptions of the package, with the engine's messages.
 
 use pyo3::prelude::*;
+use surefoot::error::CategoryProblem;
 use surefoot::{Error, Unsuitable};
 use thiserror::Error;
 
@@ -32,8 +33,8 @@ pub enum Fault {
     NotNames { column: String },
     #[error("person {person}, feature `{column}`: no value is given; give one, or leave this person out")]
     Missing { person: usize, column: String },
-    #[error("person {person}, feature `{column}`: `{value}` is no category; there are {}", listed(known))]
-    NoCategory { person: usize, column: String, value: String, known: Vec<String> },
+    #[error("person {person}, feature `{column}`: {problem}")]
+    Category { person: usize, column: String, problem: CategoryProblem },
     #[error("persons {first} and {second} are both called `{id}`; give everybody another id")]
     SameId { id: String, first: usize, second: usize },
     #[error("column `{column}` has a text of {length} bytes; at most {limit} are allowed")]
@@ -115,6 +116,7 @@ fn class(error: &Error) -> &'static str {
         | Error::NoSuchFeature { .. }
         | Error::NothingActionable
         | Error::GroupKind { .. }
+        | Error::Categories { .. }
         | Error::GroupSize { .. }
         | Error::UnknownGroup { .. }
         | Error::NotInGroup { .. }

@@ -1,11 +1,9 @@
 //! Features as Python declares them: columns of people's tables, some of them categories.
-//!
-//! A column with categories becomes a group of binary features of the engine, one for each
-//! (`job=clerk`), one with levels becomes a whole number. The layout knows the way and the way back.
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use surefoot::{Action, Change, Feature, Features, Kind, Norm, NormKind, Observed, Unsuitable};
+use surefoot::feature::Column;
+use surefoot::{Change, Feature, Features, Kind, Norm, NormKind, Observed, Unsuitable};
 
 use crate::error::{Fault, Result, choice};
 
@@ -24,24 +22,11 @@ pub struct Declared {
     labels: Vec<String>,
 }
 
-/// What becomes of a column.
-#[derive(Clone, Debug)]
-pub enum Column {
-    /// The feature at this position.
-    Number(usize),
-    /// The feature at this position, which counts these.
-    Levels(usize, Vec<String>),
-    /// One feature for each of these, from this position on.
-    Categories(usize, Vec<String>),
-}
-
-/// The columns of people's tables, and the features that the engine makes of them.
+/// The features of the engine, and the weights that Python gives them in the norm.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// What the engine works with.
+    /// What the engine works with; it knows the columns of people's tables.
     pub features: Features,
-    /// What people know.
-    pub columns: Vec<(String, Column)>,
     norm_weights: Vec<f64>,
 }
 
@@ -56,51 +41,35 @@ const CHANGES: [(&str, Change); 4] = [
 impl Layout {
     /// From declarations.
     pub fn new(declared: Vec<Declared>) -> Result<Self> {
-        let (mut features, mut columns, mut norm_weights) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut features, mut norm_weights) = (Vec::new(), Vec::new());
         for feature in declared {
             let change = choice("change", &feature.change, &CHANGES)?;
-            let plain = |name: String| {
-                let (lower, upper) = feature.limits.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-                Feature::new(name)
-                    .scaling(feature.mean, feature.std)
-                    .limits(lower, upper)
-                    .change(change)
-                    .weight(feature.weight)
-            };
-            let first = features.len();
-            let column = match feature.kind.as_str() {
+            let (lower, upper) = feature.limits.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+            let plain = Feature::new(feature.name.clone())
+                .scaling(feature.mean, feature.std)
+                .limits(lower, upper)
+                .change(change)
+                .weight(feature.weight);
+            match feature.kind.as_str() {
                 "category" if matches!(change, Change::Increase | Change::Decrease) => {
                     return Err(Fault::CategoryDirection { feature: feature.name }.into());
                 }
-                "category" => {
-                    let of = |label: &String| {
-                        let column = plain(format!("{}={label}", feature.name)).kind(Kind::Binary);
-                        // Nobody moves within a group of one.
-                        if feature.labels.len() > 1 { column.group(&feature.name) } else { column }
-                    };
-                    features.extend(feature.labels.iter().map(of));
-                    Column::Categories(first, feature.labels)
-                }
+                "category" => features.extend(plain.one_of(feature.labels)),
                 "ordinal" => {
-                    let last = feature.labels.len().saturating_sub(1) as f64;
-                    features.push(plain(feature.name.clone()).kind(Kind::Integer).limits(0.0, last));
-                    Column::Levels(first, feature.labels)
+                    let levels = plain.ordered(feature.labels);
+                    let (least, greatest) = (levels.lower, levels.upper);
+                    features.push(levels.limits(lower.max(least), upper.min(greatest)));
                 }
-                kind => {
-                    features.push(plain(feature.name.clone()).kind(choice("kind", kind, &KINDS)?));
-                    Column::Number(first)
-                }
-            };
+                kind => features.push(plain.kind(choice("kind", kind, &KINDS)?)),
+            }
             norm_weights.resize(features.len(), feature.norm_weight);
-            columns.push((feature.name, column));
         }
-        Ok(Self { features: Features::new(features)?, columns, norm_weights })
+        Ok(Self { features: Features::new(features)?, norm_weights })
     }
 
-    /// One column for each feature.
+    /// The features of a problem file, which has weights of its own.
     pub fn plain(features: &Features) -> Self {
-        let columns = features.names().into_iter().enumerate().map(|(i, name)| (name, Column::Number(i)));
-        Self { features: features.clone(), columns: columns.collect(), norm_weights: Vec::new() }
+        Self { features: features.clone(), norm_weights: Vec::new() }
     }
 
     /// The norm of this kind with the features' weights.
@@ -111,67 +80,43 @@ impl Layout {
         }
     }
 
-    /// The names of the columns.
+    /// The names of the columns of people's tables.
     pub fn names(&self) -> Vec<String> {
-        self.columns.iter().map(|(name, _)| name.clone()).collect()
-    }
-
-    /// The features of the engine that a column became.
-    pub fn positions(column: &Column) -> std::ops::Range<usize> {
-        match column {
-            Column::Number(at) | Column::Levels(at, _) => *at..at + 1,
-            Column::Categories(first, labels) => *first..first + labels.len(),
-        }
-    }
-
-    /// The columns that an action intervenes upon.
-    pub fn intervention(&self, action: &Action) -> String {
-        let acted =
-            |(_, column): &&(String, Column)| Self::positions(column).any(|i| action.features.contains(&i));
-        let names = self.columns.iter().filter(acted).map(|(name, _)| name.as_str());
-        names.collect::<Vec<_>>().join(";")
-    }
-
-    /// Words of the engine, in which categories go by the names of their features.
-    pub fn in_words(&self, text: String) -> String {
-        let named = self.columns.iter().filter(|(_, column)| matches!(column, Column::Categories(..)));
-        named.fold(text, |text, (name, _)| text.replace(&format!("{name}="), ""))
+        self.features.columns().iter().map(|column| column.name().to_owned()).collect()
     }
 
     /// Features as `surefoot.Feature` takes them: what a problem file says.
     pub fn stated(&self, norm: &Norm) -> Vec<Stated> {
         let name = |known: &str| known.to_owned();
-        let of = |(i, feature): (usize, &Feature)| {
+        let of = |column: &Column| {
+            let first = column.positions().start;
+            let feature = self.features.feature(first);
             let kind = KINDS.iter().find(|(_, kind)| *kind == feature.kind);
+            let kind = match column.categories() {
+                Some(_) if column.is_ordered() => "ordinal",
+                Some(_) => "category",
+                None => kind.map_or("real", |(name, _)| name),
+            };
             let change = CHANGES.iter().find(|(_, change)| *change == feature.change);
             let limits = (feature.lower, feature.upper);
+            // Every ordered category is limited to its texts.
+            let is_limited = match column.categories() {
+                Some(categories) => column.is_ordered() && limits != (0.0, categories.len() as f64 - 1.0),
+                None => feature.lower.is_finite() || feature.upper.is_finite(),
+            };
             Stated {
-                name: feature.name.clone(),
-                kind: name(kind.map_or("real", |(name, _)| name)),
+                name: name(column.name()),
+                kind: name(kind),
                 mean: feature.mean,
                 std: feature.std,
-                limits: Some(limits).filter(|_| feature.lower.is_finite() || feature.upper.is_finite()),
+                limits: Some(limits).filter(|_| is_limited),
                 change: name(change.map_or("fixed", |(name, _)| name)),
                 weight: feature.weight,
-                norm_weight: norm.weights().map_or(1.0, |weights| weights[i]),
+                norm_weight: norm.weights().map_or(1.0, |weights| weights[first]),
+                categories: column.categories().map(<[String]>::to_vec).unwrap_or_default(),
             }
         };
-        self.features.iter().enumerate().map(of).collect()
-    }
-}
-
-impl Column {
-    /// The category, or level, that values in own units stand for.
-    pub fn label(&self, value: impl Fn(usize) -> f64) -> String {
-        match self {
-            Column::Number(at) => value(*at).to_string(),
-            Column::Levels(at, labels) => labels[(value(*at).round() as usize).min(labels.len() - 1)].clone(),
-            Column::Categories(first, labels) => {
-                let likeliest =
-                    (0..labels.len()).max_by(|&a, &b| value(first + a).total_cmp(&value(first + b)));
-                labels[likeliest.unwrap_or(0)].clone()
-            }
-        }
+        self.features.columns().iter().map(of).collect()
     }
 }
 
@@ -215,4 +160,5 @@ pub struct Stated {
     change: String,
     weight: f64,
     norm_weight: f64,
+    categories: Vec<String>,
 }

@@ -31,6 +31,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<action::Actions>()?;
     module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(layout::observe, module)?)?;
+    module.add_function(wrap_pyfunction!(table::report_columns, module)?)?;
     module.add_function(wrap_pyfunction!(model::read_onnx, module)?)?;
     module.add_function(wrap_pyfunction!(recourse::recourse, module)?)?;
     module.add_function(wrap_pyfunction!(attack::attack, module)?)?;

@@ -12,9 +12,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use pyo3_arrow::input::AnyRecordBatch;
 use surefoot::People;
+use surefoot::feature::Column;
 
 use crate::error::{Failure, Fault, Result};
-use crate::layout::{Column, Layout};
+use crate::layout::Layout;
 
 /// A column of a table that Python hands over.
 #[derive(FromPyObject)]
@@ -96,14 +97,11 @@ impl<'a, 'py> Source<'a, 'py> {
 
     /// The array, if its columns are the features.
     fn rows_of<'v>(&self, array: &'v PyReadonlyArray2<'py, f64>) -> Result<ndarray::ArrayView2<'v, f64>> {
-        let named = |(name, column): &(String, Column)| match column {
-            Column::Number(_) => None,
-            _ => Some(name.clone()),
-        };
-        if let Some(feature) = self.layout.columns.iter().find_map(named) {
-            return Err(Fault::Unnamed { feature }.into());
+        let columns = self.layout.features.columns();
+        if let Some(column) = columns.iter().find(|column| column.categories().is_some()) {
+            return Err(Fault::Unnamed { feature: column.name().to_owned() }.into());
         }
-        let (view, features) = (array.as_array(), self.layout.columns.len());
+        let (view, features) = (array.as_array(), columns.len());
         if view.ncols() != features {
             let known = self.layout.names();
             return Err(Fault::Width { columns: view.ncols(), features, known }.into());
@@ -129,7 +127,7 @@ impl<'a, 'py> Source<'a, 'py> {
     fn read_columns(&self, given: &Bound<'_, PyList>) -> Result<Rows> {
         let width = self.layout.features.len();
         let mut values = Vec::new();
-        for ((name, column), given) in self.layout.columns.iter().zip(given.iter()) {
+        for (column, given) in self.layout.features.columns().iter().zip(given.iter()) {
             let given: Given<'_> = given.extract()?;
             let found = match &given {
                 Given::Numbers(numbers) => numbers.as_array().len(),
@@ -138,15 +136,15 @@ impl<'a, 'py> Source<'a, 'py> {
             if values.is_empty() {
                 values = vec![0.0; found * width];
             } else if found * width != values.len() {
-                let (column, expected) = (name.clone(), values.len() / width);
+                let (column, expected) = (column.name().to_owned(), values.len() / width);
                 return Err(Fault::Length { column, expected, found }.into());
             }
             match given {
                 Given::Numbers(numbers) => {
-                    place_numbers(name, column, numbers.as_array().iter().copied(), width, &mut values)?;
+                    place_numbers(column, numbers.as_array().iter().copied(), width, &mut values)?;
                 }
                 Given::Names(names) => {
-                    place_names(name, column, names.iter().map(String::as_str), width, 0, &mut values)?;
+                    place_names(column, names.iter().map(String::as_str), width, 0, &mut values)?;
                 }
             }
         }
@@ -158,22 +156,23 @@ impl<'a, 'py> Source<'a, 'py> {
         let before = rows.values.len() / width;
         rows.values.resize(rows.values.len() + batch.num_rows() * width, 0.0);
         let into = &mut rows.values[before * width..];
-        for (name, column) in &self.layout.columns {
+        for column in self.layout.features.columns() {
+            let name = column.name();
             let array = found(batch, name)?;
             if let Some(row) = (0..array.len()).find(|&row| array.is_null(row)) {
-                return Err(Fault::Missing { person: before + row + 1, column: name.clone() }.into());
+                return Err(Fault::Missing { person: before + row + 1, column: name.into() }.into());
             }
-            match column {
-                Column::Number(_) => {
+            match column.categories() {
+                None => {
                     let numbers = numbers(name, array)?;
                     let numbers = numbers.as_primitive::<Float64Type>().values();
-                    place_numbers(name, column, numbers.iter().copied(), width, into)?;
+                    place_numbers(column, numbers.iter().copied(), width, into)?;
                 }
-                _ => {
+                Some(_) => {
                     let names = names(name, array)?;
                     let names = names.as_string::<i32>();
                     let each = (0..names.len()).map(|row| names.value(row));
-                    place_names(name, column, each, width, before, into)?;
+                    place_names(column, each, width, before, into)?;
                 }
             }
         }
@@ -231,42 +230,35 @@ fn longest(array: &ArrayRef) -> usize {
 }
 
 fn place_numbers(
-    name: &str,
     column: &Column,
     numbers: impl Iterator<Item = f64>,
     width: usize,
     into: &mut [f64],
 ) -> Result<()> {
-    let Column::Number(at) = column else {
-        return Err(Fault::NotNames { column: name.into() }.into());
-    };
-    into.chunks_exact_mut(width).zip(numbers).for_each(|(row, number)| row[*at] = number);
+    if column.categories().is_some() {
+        return Err(Fault::NotNames { column: column.name().into() }.into());
+    }
+    let at = column.positions().start;
+    into.chunks_exact_mut(width).zip(numbers).for_each(|(row, number)| row[at] = number);
     Ok(())
 }
 
 fn place_names<'n>(
-    name: &str,
     column: &Column,
     given: impl Iterator<Item = &'n str>,
     width: usize,
     before: usize,
     into: &mut [f64],
 ) -> Result<()> {
-    let (Column::Levels(_, labels) | Column::Categories(_, labels)) = column else {
-        return Err(Fault::NotNumbers { column: name.into(), kind: "of text".into() }.into());
-    };
+    if column.categories().is_none() {
+        return Err(Fault::NotNumbers { column: column.name().into(), kind: "of text".into() }.into());
+    }
     for (number, (row, value)) in into.chunks_exact_mut(width).zip(given).enumerate() {
-        let label = labels.iter().position(|label| label == value).ok_or_else(|| Fault::NoCategory {
+        column.place(value, row).map_err(|problem| Fault::Category {
             person: before + number + 1,
-            column: name.into(),
-            value: value.into(),
-            known: labels.clone(),
+            column: column.name().into(),
+            problem,
         })?;
-        match column {
-            Column::Levels(at, _) => row[*at] = label as f64,
-            Column::Categories(first, _) => row[first + label] = 1.0,
-            Column::Number(_) => {}
-        }
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use rayon::prelude::*;
+use surefoot::report::AnswerTable;
 use surefoot::{
     ActionKind, Constraint, Cost, Error, Forbidden, Intervention, LimitsOn, NormKind, ProblemFile, Scm,
 };
@@ -165,6 +166,12 @@ impl Problem {
     #[getter]
     fn features(&self) -> Vec<Stated> {
         self.layout.stated(self.problem.norm())
+    }
+
+    /// The columns of a table of answers: the name of each, and whether it holds "number" or "text".
+    fn answer_columns(&self, has_options: bool) -> Vec<(String, &'static str)> {
+        let headings = AnswerTable::new(&self.problem, has_options).headings();
+        headings.into_iter().map(|heading| (heading.name, heading.holds.words())).collect()
     }
 
     #[getter]

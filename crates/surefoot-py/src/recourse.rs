@@ -5,16 +5,15 @@ use std::sync::{Arc, OnceLock};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
-use surefoot::outcome::Advice;
 use surefoot::recourse::{Explainer, Relaxed, Settings, Solver};
-use surefoot::{Action, Budget, Outcome, People, describe, describe_explanation, essential};
+use surefoot::report::{Answer, AnswerTable};
+use surefoot::{Budget, Outcome, People, describe, describe_explanation};
 
 use crate::action::Actions;
 use crate::error::{Fault, Result};
-use crate::layout::{Column, Layout};
 use crate::people::Source;
 use crate::problem::Problem;
-use crate::table::{Columns, Table};
+use crate::table::{Columns, Table, identities};
 use crate::work::{Ended, run};
 
 /// People that are answered between two looks at whether to go on: with a closed form, or by descent.
@@ -109,10 +108,9 @@ pub fn recourse<'py>(
         Ok((outcomes, persons, obstacles))
     })?;
     Ok(Answers {
-        layout: Arc::clone(&problem.layout),
         problem: Arc::clone(&problem.problem),
+        ids: identities(ids, people.len()),
         people,
-        ids,
         outcomes,
         persons,
         obstacles,
@@ -124,10 +122,9 @@ pub fn recourse<'py>(
 /// Everybody's answers.
 #[pyclass(frozen, module = "surefoot._engine")]
 pub struct Answers {
-    layout: Arc<Layout>,
     problem: Arc<surefoot::Problem>,
     people: Arc<People>,
-    ids: Option<Vec<String>>,
+    ids: Vec<String>,
     outcomes: Vec<Outcome>,
     /// Whose answer each is.
     persons: Vec<usize>,
@@ -177,8 +174,7 @@ impl Answers {
 
     /// One answer in words.
     fn text(&self, index: usize) -> Result<String> {
-        let words = self.layout.in_words(self.words(index)?);
-        Ok(surefoot::escape_text(&words).into_owned())
+        Ok(surefoot::escape_text(&self.words(index)?).into_owned())
     }
 
     /// Somebody as they are, in own units.
@@ -186,12 +182,11 @@ impl Answers {
         let features = self.problem.features();
         let values = features.own_units(self.people.individual(self.persons[index]));
         let person = PyDict::new(py);
-        for (name, column) in &self.layout.columns {
-            match column {
-                Column::Number(at) => {
-                    person.set_item(name, features.feature(*at).snap_to_integer(values[*at]))?
-                }
-                _ => person.set_item(name, column.label(|at| values[at]))?,
+        for column in features.columns() {
+            let at = column.positions().start;
+            match column.text(|i| values[i]) {
+                Some(text) => person.set_item(column.name(), text)?,
+                None => person.set_item(column.name(), features.feature(at).snap_to_integer(values[at]))?,
             }
         }
         Ok(person)
@@ -207,87 +202,21 @@ impl Answers {
     }
 
     fn tabulate(&self) -> Result<Table> {
-        let Self { layout, outcomes, persons, .. } = self;
-        let features = self.problem.features();
-        let advice = || outcomes.iter().map(Outcome::advice);
-        let mut columns = Columns::default();
-        match &self.ids {
-            Some(ids) => columns.texts("id", persons.iter().map(|&person| Some(&ids[person]))),
-            None => columns.texts("id", persons.iter().map(|person| Some((person + 1).to_string()))),
-        }
-        if self.has_options {
-            // Counted from 1; somebody without an action has no option.
-            let first = |row: usize| persons.partition_point(|&person| person < persons[row]);
-            let number = |(row, outcome): (usize, &Outcome)| {
-                Some((row - first(row) + 1) as f64).filter(|_| outcome.advice().is_some())
-            };
-            columns.numbers("option", outcomes.iter().enumerate().map(number));
-        }
-        columns.texts("status", outcomes.iter().map(|outcome| Some(outcome.status())));
-        columns.numbers("cost", advice().map(|advice| Some(advice?.cost)));
-        let bound = |outcome: &Outcome| match outcome {
-            Outcome::Found(recourse) => Some(recourse.cost_bound),
-            Outcome::Undecided(undecided) => Some(undecided.cost_bound),
-            _ => None,
-        };
-        columns.numbers("cost_bound", outcomes.iter().map(bound));
-        columns.numbers("margin", outcomes.iter().map(|outcome| Some(outcome.recourse()?.margin)));
-        columns.numbers("epsilon", outcomes.iter().map(|_| Some(self.problem.epsilon())));
-        // What is acted upon and nothing else: a change of zero means that a feature is held.
-        let actions: Vec<Option<Action>> =
-            advice().map(|advice| Some(essential(&self.problem, advice?.action))).collect();
-        let intervention =
-            |action: &Option<Action>| action.as_ref().map(|action| layout.intervention(action));
-        columns.texts("intervention", actions.iter().map(intervention));
-        let after = |at: usize, vector: &[f64]| features.feature(at).own_units(vector[at]);
-        for (name, column) in &layout.columns {
-            if !Layout::positions(column).any(|i| features.feature(i).is_actionable()) {
-                continue;
-            }
-            let name = format!("action:{name}");
-            match column {
-                Column::Number(at) => {
-                    // In own units, as a change.
-                    let feature = features.feature(*at);
-                    let change = |action: &Option<Action>| {
-                        let action = action.as_ref()?;
-                        let place = action.features.iter().position(|acted| acted == at)?;
-                        Some(feature.snap_to_integer(action.change[place] * feature.std))
-                    };
-                    columns.numbers(name, actions.iter().map(change));
-                }
-                _ => {
-                    // The category to reach, which is the present one where it is held.
-                    let target = |(action, advice): (&Option<Action>, Option<Advice<'_>>)| {
-                        let (action, advice) = (action.as_ref()?, advice?);
-                        let is_acted_upon = Layout::positions(column).any(|i| action.features.contains(&i));
-                        is_acted_upon.then(|| column.label(|at| after(at, advice.counterfactual)))
-                    };
-                    columns.texts(name, actions.iter().zip(advice()).map(target));
-                }
-            }
-        }
-        for (name, column) in &layout.columns {
-            let name = format!("counterfactual:{name}");
-            match column {
-                Column::Number(at) => {
-                    let snap_to_integer =
-                        |vector: &[f64]| features.feature(*at).snap_to_integer(after(*at, vector));
-                    columns
-                        .numbers(name, advice().map(|advice| Some(snap_to_integer(advice?.counterfactual))));
-                }
-                _ => {
-                    let label = |vector: &[f64]| column.label(|at| after(at, vector));
-                    columns.texts(name, advice().map(|advice| Some(label(advice?.counterfactual))));
-                }
-            }
-        }
+        let Self { outcomes, persons, .. } = self;
         let reason = |(index, outcome): (usize, &Outcome)| match outcome {
             Outcome::Impossible(_) | Outcome::Undecided(_) => self.words(index).map(Some),
             _ => Ok(None),
         };
         let reasons = outcomes.iter().enumerate().map(reason).collect::<surefoot::Result<Vec<_>>>()?;
-        columns.texts("reason", reasons.into_iter());
-        columns.finish()
+        let first = |row: usize| persons.partition_point(|&person| person < persons[row]);
+        let row = |(row, outcome): (usize, _)| Answer {
+            id: self.ids[persons[row]].as_str(),
+            option: row - first(row),
+            outcome,
+            reason: reasons[row].as_deref(),
+        };
+        let rows: Vec<Answer<'_>> = outcomes.iter().enumerate().map(row).collect();
+        let table = AnswerTable::new(&self.problem, self.has_options);
+        Columns::of_report(table.headings(), table.values(&rows))
     }
 }

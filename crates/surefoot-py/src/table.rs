@@ -10,8 +10,9 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
+use surefoot::report::{AnswerTable, AttackTable, ColumnPattern, Heading, Values, VerdictTable};
 
-use crate::error::Result;
+use crate::error::{Result, choice};
 
 /// A table under construction.
 #[derive(Default)]
@@ -41,6 +42,19 @@ impl Columns {
         self.add(name, DataType::Boolean, Arc::new(values.collect::<BooleanArray>()));
     }
 
+    /// A table of the engine.
+    pub fn of_report(headings: Vec<Heading>, values: Vec<Values>) -> Result<Table> {
+        let mut columns = Self::default();
+        for (Heading { name, .. }, values) in headings.into_iter().zip(values) {
+            match values {
+                Values::Number(values) => columns.numbers(name, values.into_iter()),
+                Values::Text(values) => columns.texts(name, values.into_iter()),
+                Values::Boolean(values) => columns.truths(name, values.into_iter()),
+            }
+        }
+        columns.finish()
+    }
+
     /// The column that identifies people: as given, otherwise the number of the row.
     pub fn ids(&mut self, ids: Option<&Vec<String>>, people: usize) {
         match ids {
@@ -55,6 +69,23 @@ impl Columns {
         let batch = batch.map_err(|error| PyErr::from(pyo3_arrow::error::PyArrowError::from(error)))?;
         Ok(Table { batch })
     }
+}
+
+/// What identifies people: as given, otherwise the number of the row.
+pub fn identities(ids: Option<Vec<String>>, people: usize) -> Vec<String> {
+    ids.unwrap_or_else(|| (1..=people).map(|number| number.to_string()).collect())
+}
+
+/// The columns of the engine's tables as the glossary lists them: name, type, meaning.
+#[pyfunction]
+pub fn report_columns(table: &str) -> Result<Vec<(&'static str, &'static str, &'static str)>> {
+    let tables: [(&str, &'static [ColumnPattern]); 3] = [
+        ("recourse", &AnswerTable::PATTERNS),
+        ("certify", &VerdictTable::PATTERNS),
+        ("attack", &AttackTable::PATTERNS),
+    ];
+    let patterns = choice("table", table, &tables)?;
+    Ok(patterns.iter().map(|column| (column.name, column.holds.words(), column.meaning)).collect())
 }
 
 /// A table that speaks Arrow.

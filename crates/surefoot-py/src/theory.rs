@@ -66,7 +66,7 @@ pub fn theory<'py>(
         text = format!("{text}\n{}", describe_theory_summary(&summary));
         table = Some(tabulate(problem, &about, ids.as_ref(), &told)?);
     }
-    let text = surefoot::escape_text(&problem.layout.in_words(text)).trim_end().to_owned();
+    let text = surefoot::escape_text(&text).trim_end().to_owned();
     Ok((about.existence.name().into(), unmet(problem, &about), text, table))
 }
 
@@ -81,7 +81,7 @@ fn unmet(problem: &Problem, about: &AboutProblem) -> Vec<(&'static str, Vec<Stri
     let words = |unmet: Vec<&Unmet>| -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         for unmet in unmet {
-            let word = problem.layout.in_words(describe_unmet(&problem.problem, unmet));
+            let word = describe_unmet(&problem.problem, unmet);
             if !words.contains(&word) {
                 words.push(word);
             }
@@ -134,8 +134,7 @@ fn tabulate(
     let words = breaking()
         .map(|breaking| breaking.map(|breaking| describe_shift(engine, &breaking.perturbation)).transpose());
     columns.texts("breaks_with", words.collect::<surefoot::Result<Vec<_>>>()?.into_iter());
-    let in_words = |text: String| problem.layout.in_words(text);
-    columns.texts("text", told.iter().map(|(_, text)| Some(in_words(text.clone()))));
-    columns.texts("reason", people().map(|person| describe_missing(engine, about, person).map(in_words)));
+    columns.texts("text", told.iter().map(|(_, text)| Some(text)));
+    columns.texts("reason", people().map(|person| describe_missing(engine, about, person)));
     columns.finish()
 }

@@ -56,6 +56,6 @@ pub fn trade_off<'py>(
         describe(&problem, &individual, answer)
     };
     let texts = epsilons.iter().zip(&answers).map(text).collect::<surefoot::Result<Vec<String>>>()?;
-    columns.texts("text", texts.into_iter().map(|text| Some(problem.layout.in_words(text))));
+    columns.texts("text", texts.into_iter().map(Some));
     Ok((columns.finish()?, reach.possible, reach.impossible))
 }

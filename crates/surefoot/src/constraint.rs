@@ -248,7 +248,8 @@ pub enum Forbidden {
 }
 
 impl Forbidden {
-    /// From any of these columns of a group to any of those; an empty list means all of them.
+    /// From any of these columns of a group to any of those, by name or by the text of the category; an empty
+    /// list means all of them.
     pub fn categories(features: &Features, group: &str, from: &[&str], to: &[&str]) -> Result<Self> {
         let groups = features.groups();
         let Some(found) = groups.iter().find(|found| found.name == group) else {
@@ -257,7 +258,8 @@ impl Forbidden {
         };
         let name = |&i: &usize| features.feature(i).name.clone();
         let position = |&column: &&str| {
-            let position = found.columns.iter().copied().find(|i| name(i) == column);
+            let is_meant = |i: &usize| name(i) == column || features.feature(*i).spoken_name() == column;
+            let position = found.columns.iter().copied().find(is_meant);
             position.ok_or_else(|| Error::NotInGroup {
                 group: group.into(),
                 column: column.into(),

@@ -9,7 +9,7 @@ pub use theory::{
 };
 
 use crate::action::rounded;
-use crate::feature::Group;
+use crate::feature::{Group, Shown};
 use crate::magnitude::{WITH_EXPONENT, readable};
 use crate::margin::counterfactual;
 use crate::{
@@ -119,7 +119,7 @@ fn moved(problem: &Problem, individual: &[f64], action: &Action, group: &Group) 
         let place = action.features.iter().position(|named| named == i);
         place.map(|place| action.change[place])
     };
-    let name = |i: &usize| problem.features().feature(*i).name.as_str();
+    let name = |i: &usize| problem.features().feature(*i).spoken_name();
     let own = |i: &&usize| problem.features().feature(**i).own_units(individual[**i]).round() == 1.0;
     let from = group.columns.iter().find(own).map_or("none", name);
     match group.columns.iter().find(|i| change(i).is_some_and(|change| change > 0.0)) {
@@ -150,7 +150,8 @@ pub fn describe_shift(problem: &Problem, perturbation: &[f64]) -> Result<String>
     let shift = |&i: &usize| {
         let feature = features.feature(i);
         let direction = if perturbation[i] > 0.0 { "higher" } else { "lower" };
-        format!("{} {} {direction}", feature.name, number(feature.std * perturbation[i].abs(), 3))
+        let size = number(feature.std * perturbation[i].abs(), 3);
+        format!("{} {size}{} {direction}", feature.name, level_word(feature, &size))
     };
     let shifts: Vec<String> = order.iter().map(shift).collect();
     Ok(if shifts.is_empty() { "nothing".into() } else { join(&shifts, "and") })
@@ -162,9 +163,10 @@ fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize
     let feature = problem.features().feature(i);
     let from = feature.own_units(individual[i]);
     if change == 0.0 {
-        return match problem.action_kind() {
-            ActionKind::Relative => format!("hold {} where it is", feature.name),
-            ActionKind::Absolute => format!("hold {} at {}", feature.name, readable(from)),
+        return match (problem.action_kind(), feature.level(from)) {
+            (ActionKind::Relative, _) => format!("hold {} where it is", feature.spoken_name()),
+            (ActionKind::Absolute, Some(level)) => format!("hold {} at {level}", feature.name),
+            (ActionKind::Absolute, None) => format!("hold {} at {}", feature.spoken_name(), readable(from)),
         };
     }
     let verb = if change > 0.0 { "raise" } else { "lower" };
@@ -172,8 +174,11 @@ fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize
     if feature.kind != Kind::Real {
         // Integer numbers need no rounding but that of units.
         let (from, by) = (from.round(), by.round());
-        let (name, to, by) = (&feature.name, readable(from + by), readable(by.abs()));
-        let from = readable(from);
+        let (name, to) = (feature.spoken_name(), from + by);
+        if let (Some(from), Some(to)) = (feature.level(from), feature.level(to)) {
+            return format!("{verb} {name} from {from} to {to}");
+        }
+        let (from, to, by) = (readable(from), readable(to), readable(by.abs()));
         return match (feature.kind, problem.action_kind()) {
             (Kind::Binary, _) => format!("change {name} from {from} to {to}"),
             (_, ActionKind::Relative) => format!("{verb} {name} by {by} (from {from} to {to})"),
@@ -243,7 +248,8 @@ fn reach(problem: &Problem) -> String {
         let mut unit = vec![0.0; problem.features().len()];
         unit[i] = 1.0;
         let room = problem.epsilon() * feature.std / problem.norm().value(&unit);
-        format!("{} by up to {}", feature.name, number(round_down(room), 3))
+        let room = number(round_down(room), 3);
+        format!("{} by up to {room}{}", feature.name, level_word(feature, &room))
     };
     // Guarded against as well, but a tenth of a membership says nothing to anybody.
     let told = problem.features().iter().enumerate().filter(|(_, feature)| feature.kind != Kind::Binary);
@@ -257,6 +263,15 @@ fn reach(problem: &Problem) -> String {
         NormKind::L1 | NormKind::L2 => ", or several together by accordingly less",
     };
     format!("This still works if circumstances shift a little: {}{several}.", join(&shifts, "or"))
+}
+
+/// What stands behind the size of a shift, if anything: an ordered category shifts by levels.
+fn level_word(feature: &Feature, size: &str) -> &'static str {
+    match (&feature.shown, size) {
+        (Shown::Ordered(_), "1") => " level",
+        (Shown::Ordered(_), _) => " levels",
+        (Shown::Number | Shown::OneOf { .. }, _) => "",
+    }
 }
 
 /// What is proven of the cost.

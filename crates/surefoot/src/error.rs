@@ -6,6 +6,7 @@ use thiserror::Error;
 
 pub use crate::constraint::RuleProblem;
 pub use crate::expression::{FormulaProblem, Obstacle};
+pub use crate::feature::CategoryProblem;
 use crate::file::ReadProblem;
 use crate::magnitude::readable;
 pub use crate::onnx::{OnnxProblem, UnsupportedUse};
@@ -54,6 +55,9 @@ pub enum Error {
         "feature `{feature}`: a column of the group `{group}` is 0 or 1, not {kind}; make its kind \"binary\", or leave out the group"
     )]
     GroupKind { feature: String, group: String, kind: Kind },
+    /// Categories that cannot be.
+    #[error("feature `{feature}`: {problem}")]
+    Categories { feature: String, problem: CategoryProblem },
     /// A group of one.
     #[error(
         "group `{group}` has one column only; give one for each of its categories, or leave out the group"

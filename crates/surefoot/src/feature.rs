@@ -4,9 +4,14 @@
 //! units, `(value - mean) / std`, in which perturbations, actions and costs are measured.
 //! [`Features`] is the one place that converts between the two.
 
+mod category;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+
+pub use category::{CategoryProblem, Column, Shown};
+pub(crate) use category::{columns, listed, nearest};
 
 use crate::magnitude::{is_moderate, is_scale};
 use crate::{Error, Result};
@@ -82,6 +87,8 @@ pub struct Feature {
     pub weight: f64,
     /// The group of one-hot columns that it belongs to; none: it stands alone.
     pub group: Option<String>,
+    /// How people's tables show its values.
+    pub shown: Shown,
 }
 
 impl Feature {
@@ -97,6 +104,7 @@ impl Feature {
             change: Change::Fixed,
             weight: 1.0,
             group: None,
+            shown: Shown::Number,
         }
     }
 
@@ -222,6 +230,9 @@ impl Feature {
         if let Some(group) = self.group.as_ref().filter(|_| self.kind != Kind::Binary) {
             mistakes.push(Error::GroupKind { feature: feature(), group: group.clone(), kind: self.kind });
         }
+        if let Some(problem) = self.category_problem() {
+            mistakes.push(Error::Categories { feature: feature(), problem });
+        }
         mistakes
     }
 }
@@ -237,7 +248,7 @@ pub struct Group {
 
 /// The features of a problem, in the order of every vector the engine handles.
 #[derive(Clone)]
-pub struct Features(Vec<Feature>, Arc<HashMap<String, usize>>);
+pub struct Features(Vec<Feature>, Arc<HashMap<String, usize>>, Arc<[Column]>);
 
 impl fmt::Debug for Features {
     /// The features in order. Where each name stands follows from them, and a map has no order.
@@ -268,7 +279,11 @@ impl Features {
                 return Err(Error::DuplicateFeature { feature: feature.name.clone() });
             }
         }
-        let features = Self(features, Arc::new(positions));
+        let columns = columns(&features);
+        if let Some(feature) = category::ambiguous(&features, &columns) {
+            return Err(Error::DuplicateFeature { feature });
+        }
+        let features = Self(features, Arc::new(positions), columns.into());
         match features.groups().into_iter().find(|group| group.columns.len() < 2) {
             Some(Group { name, .. }) => Err(Error::GroupSize { group: name }),
             None => Ok(features),
@@ -303,6 +318,11 @@ impl Features {
     /// All names in order.
     pub fn names(&self) -> Vec<String> {
         self.0.iter().map(|feature| feature.name.clone()).collect()
+    }
+
+    /// The columns of people's tables: one for each feature, and one for all features of an unordered category.
+    pub fn columns(&self) -> &[Column] {
+        &self.2
     }
 
     /// Positions of the features that an action may change.

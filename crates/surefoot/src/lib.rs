@@ -78,6 +78,7 @@ pub mod theory;
 pub mod metrics;
 pub mod train;
 mod describe;
+pub mod report;
 mod escape;
 
 pub use action::{Action, ActionKind, Cost};

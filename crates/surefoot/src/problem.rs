@@ -1,5 +1,6 @@
 //! The question: who decides, what causes what, and how much uncertainty to guard against.
 
+mod categories;
 mod classifier;
 mod edit;
 mod entry;

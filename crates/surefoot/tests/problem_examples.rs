@@ -93,6 +93,7 @@ fn from_toml(item: &toml_edit::Item) -> Value {
         }
         Item::Value(Toml::String(text)) => json!(text.value()),
         Item::Value(Toml::Integer(number)) => json!(number.value()),
+        Item::Value(Toml::Boolean(truth)) => json!(truth.value()),
         // JSON has no infinity: the schema takes null.
         Item::Value(Toml::Float(number)) => json!(number.value()),
         Item::Value(Toml::Array(list)) => list.iter().map(value).collect(),
@@ -116,7 +117,7 @@ fn accepted(validator: &jsonschema::Validator, file: &Value, example: &str) -> (
 fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
     let schema = std::fs::read_to_string(root().join("docs/problem.schema.json")).unwrap();
     let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
-    for name in ["independent", "linear", "network", "whole"] {
+    for name in ["independent", "linear", "network", "whole", "categories"] {
         let whole = document(name);
         assert_eq!(accepted(&validator, &whole, name), (true, true), "{name}");
         // One change at a time, each of which is a mistake.
@@ -154,13 +155,28 @@ fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
         ("/constraint/0/text", json!("income >= 3")),
         ("/forbid/0/feature", json!("education")),
         ("/forbid/0/from", json!(1)),
-        ("/forbid/1/to", json!("contract_none")),
+        ("/forbid/1/to", json!(true)),
         ("/forbid/1/to", json!(2.5)),
         ("/forbid/1", json!({"feature": "education"})),
         ("/forbid/1", json!({"from": 1})),
     ] {
         let file = changed(&whole, place, value);
         assert_eq!(accepted(&validator, &file, "whole"), (false, false), "{place}");
+    }
+    let categories = document("categories");
+    for (place, value) in [
+        ("/feature/1/categories", json!([])),
+        ("/feature/1/categories", json!("none")),
+        ("/feature/1/categories", json!(["none", "basic", "none"])),
+        ("/feature/1/ordered", json!("yes")),
+        ("/feature/1/kind", json!("integer")),
+        ("/feature/2/change", json!("increase")),
+        ("/feature/2/limits", json!([0, 1])),
+        ("/feature/2/group", json!("work")),
+        ("/feature/0/ordered", json!(true)),
+    ] {
+        let file = changed(&categories, place, value);
+        assert_eq!(accepted(&validator, &file, "categories"), (false, false), "{place}");
     }
     let linear = document("linear");
     for (place, value) in [

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use surefoot::error::CategoryProblem;
 use surefoot::escape_line;
 use thiserror::Error;
 
@@ -135,7 +136,7 @@ pub struct CellFault {
     pub problem: CellProblem,
 }
 
-/// What stands where a number must.
+/// What stands where a number, or a category, must.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum CellProblem {
     /// Nothing.
@@ -150,6 +151,9 @@ pub enum CellProblem {
     /// An infinity.
     #[error("the value is {0}; give a finite number, or leave the row out")]
     NotFinite(f64),
+    /// A text where one of several must stand.
+    #[error("{}", escape_line(&.0.to_string()))]
+    Category(Box<CategoryProblem>),
 }
 
 /// Names of columns that a message lists.

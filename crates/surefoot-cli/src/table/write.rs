@@ -12,6 +12,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use surefoot::file::{AtomicFile, Audience};
+use surefoot::report::{self, ColumnType, Heading};
 
 use super::{Format, Result, TableError};
 
@@ -38,6 +39,16 @@ pub enum Values {
     Texts(Vec<Option<String>>),
     /// True or false.
     Truths(Vec<Option<bool>>),
+}
+
+impl From<report::Values> for Values {
+    fn from(values: report::Values) -> Self {
+        match values {
+            report::Values::Number(values) => Values::Numbers(values),
+            report::Values::Text(values) => Values::Texts(values),
+            report::Values::Boolean(values) => Values::Truths(values),
+        }
+    }
 }
 
 impl Values {
@@ -123,6 +134,23 @@ impl Writer {
         let mut writer = Self { path: path.into(), file, schema, target: None, formula: None };
         writer.target = Some(writer.start(format, content)?);
         Ok(writer)
+    }
+
+    /// Starts a file with the columns of one of the engine's tables.
+    pub fn create_report(path: impl AsRef<Path>, headings: &[Heading]) -> Result<Self> {
+        let column = |heading: &Heading| match heading.holds {
+            ColumnType::Number | ColumnType::OwnValue => Column::Number,
+            ColumnType::Text => Column::Text,
+            ColumnType::Boolean => Column::Truth,
+        };
+        let columns: Vec<(&str, Column)> =
+            headings.iter().map(|heading| (heading.name.as_str(), column(heading))).collect();
+        Self::create(path, &columns)
+    }
+
+    /// Adds rows of one of the engine's tables.
+    pub fn write_report(&mut self, columns: Vec<report::Values>) -> Result<()> {
+        self.write(&columns.into_iter().map(Values::from).collect::<Vec<Values>>())
     }
 
     /// The first text of a CSV file, if there is one, that a spreadsheet would take for a formula.

@@ -29,7 +29,7 @@ impl Rows {
         target: &str,
         favourable: Option<&str>,
     ) -> Result<(Self, Checked)> {
-        let batch = Table::open(path)?.select(&features.names(), &[target.to_owned()])?.read_all()?;
+        let batch = Table::open(path)?.select_people(features, &[target.to_owned()])?.read_all()?;
         let outcomes = &batch.texts[0];
         let mut labels = Vec::with_capacity(outcomes.len());
         for (outcome, place) in outcomes.iter().zip(&batch.places) {

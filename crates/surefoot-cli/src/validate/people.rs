@@ -8,6 +8,8 @@ use super::limits;
 use crate::ids::Ids;
 use crate::words::are;
 use surefoot::action::feasible_change;
+use surefoot::error::CategoryProblem;
+use surefoot::feature::Shown;
 use surefoot::magnitude::readable;
 use surefoot::problem::six_digits;
 use surefoot::{Classifier, Error, Feature, Features, Intervention, People, Scm, escape_line};
@@ -45,9 +47,9 @@ pub fn check(
 ) -> Result<Checked, TableError> {
     let table = Table::open(path)?;
     let mut checked = Checked::new(path, classifier.map(|_| 0));
-    let names = features.names();
-    let columns: HashSet<&String> = table.columns().iter().collect();
-    let absent: Vec<&String> = names.iter().filter(|name| !columns.contains(name)).collect();
+    let names: Vec<&str> = features.columns().iter().map(|column| column.name()).collect();
+    let columns: HashSet<&str> = table.columns().iter().map(String::as_str).collect();
+    let absent: Vec<&str> = names.into_iter().filter(|name| !columns.contains(name)).collect();
     if let [_, _, ..] = absent[..] {
         // A single missing column is reported by `select`, with the nearest name.
         for name in absent {
@@ -58,7 +60,7 @@ pub fn check(
     // By which column people are known unless another is named.
     let id = table.columns().iter().find(|name| *name == "id").cloned();
     let mut ids = id.as_ref().map(|column| Ids::new(path, column));
-    let mut reader = table.select(&names, id.as_slice())?;
+    let mut reader = table.select_people(features, id.as_slice())?;
     while let Some(batch) = reader.next_batch()? {
         if let Some(ids) = &mut ids {
             checked.ids(&batch, ids)?;
@@ -121,12 +123,21 @@ impl Checked {
     ) {
         self.people += batch.len();
         for fault in &batch.faults {
-            let (what, example) = match &fault.problem {
+            let listed;
+            let (what, example): (&str, String) = match &fault.problem {
                 CellProblem::Missing => ("no value is given", fault.place.to_string()),
                 CellProblem::Text(text) | CellProblem::NotANumber(text) => {
                     ("not a number", format!("{}: `{}`", fault.place, escape_line(text)))
                 }
                 CellProblem::NotFinite(value) => ("not a finite number", format!("{}: {value}", fault.place)),
+                CellProblem::Category(problem) => match problem.as_ref() {
+                    CategoryProblem::Unknown { value, nearest, known } => {
+                        listed = format!("not a category; the categories are {}", names(known));
+                        let meant = nearest.as_ref().map_or(String::new(), |n| format!(", perhaps `{n}`"));
+                        (&listed, format!("{}: `{}`{meant}", fault.place, escape_line(value)))
+                    }
+                    _ => ("no value is given", fault.place.to_string()),
+                },
             };
             self.add(format!("column `{}`: {what}", escape_line(&fault.column)), Some(example));
         }
@@ -156,7 +167,7 @@ impl Checked {
                 readable(feature.upper)
             )
         } else {
-            let alone = Feature { group: None, ..feature.clone() };
+            let alone = Feature { group: None, shown: Shown::Number, ..feature.clone() };
             let Ok(alone) = Features::new(vec![alone]) else { return };
             match People::from_own_units(&alone, &[[value]]) {
                 Ok(_) => return,
@@ -221,6 +232,10 @@ impl Checked {
             }
         }
     }
+}
+
+fn names(known: &[String]) -> String {
+    known.iter().map(|name| format!("`{}`", escape_line(name))).collect::<Vec<_>>().join(", ")
 }
 
 /// Counts a warning, and keeps the first examples of its kind.

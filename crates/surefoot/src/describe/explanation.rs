@@ -2,6 +2,7 @@
 
 use super::number;
 use crate::action::rounded;
+use crate::feature::Shown;
 use crate::magnitude::readable;
 use crate::recourse::{Explanation, Reach, Relaxation};
 use crate::{Change, Forbidden, Kind, Problem, Recourse};
@@ -83,6 +84,15 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
                 value if value < feature.lower => ("fall", "below", feature.lower),
                 _ => return None,
             };
+            if let Shown::Ordered(levels) = &feature.shown {
+                // Beyond the last level there is none.
+                let level = levels.get(value as usize).filter(|_| value >= 0.0)?;
+                let limit = feature.level(limit)?;
+                return Some(format!(
+                    "if {} could {verb} to {level}, {side} its limit of {limit}",
+                    feature.name
+                ));
+            }
             let value = match feature.kind {
                 Kind::Real => {
                     let (value, decimals) = rounded(value, value - limit, |_| true);

@@ -381,7 +381,8 @@ pub fn describe_theory_summary(summary: &Summary) -> String {
 
 /// The names of features.
 fn names(problem: &Problem, positions: &[usize]) -> String {
-    let names: Vec<String> = positions.iter().map(|&i| problem.features().feature(i).name.clone()).collect();
+    let name = |&i: &usize| problem.features().feature(i).spoken_name().to_owned();
+    let names: Vec<String> = positions.iter().map(name).collect();
     quoted(&names)
 }
 

@@ -8,6 +8,7 @@ use super::classifier::{ClassifierEntry, LinearModel, StatedModel};
 use super::entry::{EquationEntry, EquationForm, Inputs, NetworkFile, activation_name};
 use super::file::{ProblemFile, is_json};
 use crate::error::FileProblem;
+use crate::feature::{Column, columns};
 use crate::file::{Audience, read_to_string, write_atomically};
 use crate::{Change, Error, Feature, Kind, Result};
 
@@ -116,7 +117,8 @@ impl Edit {
         self.put("equation", tables);
     }
 
-    /// Adds a `[[feature]]` for each, behind those that are there.
+    /// Adds a `[[feature]]` for each, of an unordered category for all of its features, behind those that are
+    /// there.
     pub fn add_features(&mut self, features: &[Feature]) {
         let old = match self.document.get_mut("feature") {
             Some(Item::ArrayOfTables(tables)) => std::mem::take(tables),
@@ -124,9 +126,9 @@ impl Edit {
         };
         let mut tables: Vec<Table> = old.into_iter().collect();
         let is_first = tables.is_empty();
-        for stated in features {
+        for column in columns(features) {
             let mut table = Table::new();
-            update(&mut table, feature(stated));
+            update(&mut table, feature(&features[column.positions().start], &column));
             tables.push(table);
         }
         if is_first && let Some(first) = tables.first_mut() {
@@ -261,16 +263,20 @@ fn equation(entry: &EquationEntry) -> Entries {
     fields
 }
 
-fn feature(feature: &Feature) -> Entries {
-    let mut fields: Entries = vec![("name", value(&feature.name))];
-    if let Some(group) = &feature.group {
+fn feature(feature: &Feature, column: &Column) -> Entries {
+    let mut fields: Entries = vec![("name", value(column.name()))];
+    if let Some(categories) = column.categories() {
+        fields.push(("categories", list(categories)));
+        fields.push(("ordered", value(column.is_ordered())));
+    } else if let Some(group) = &feature.group {
         fields.push(("group", value(group)));
     } else if feature.kind != Kind::Real {
         fields.push(("kind", value(feature.kind.to_string())));
     }
     fields.push(("mean", value(number(feature.mean))));
     fields.push(("std", value(number(feature.std))));
-    if feature.lower.is_finite() || feature.upper.is_finite() {
+    let has_limits = feature.lower.is_finite() || feature.upper.is_finite();
+    if has_limits && (column.categories().is_none() || column.is_ordered()) {
         fields.push(("limits", list([feature.lower, feature.upper].map(number))));
     }
     let change = match feature.change {

@@ -1,8 +1,9 @@
 //! The fields of one entry of a problem file, read one by one; mistakes are collected.
 
 use super::entry::{ACTIVATIONS, NetworkFile};
-use super::mistake::{Fault, Mistake, nearest};
+use super::mistake::{Fault, Mistake};
 use super::tree::{Node, Value};
+use crate::feature::nearest;
 
 /// A table whose field names have been checked.
 pub(super) struct Fields<'a> {
@@ -93,6 +94,14 @@ impl<'a> Fields<'a> {
         match node.value {
             Value::Number(number) => Some(number),
             ref other => self.mistyped(node, name, "a number", other),
+        }
+    }
+
+    pub fn boolean(&mut self, name: &str) -> Option<bool> {
+        let node = self.find(name)?;
+        match node.value {
+            Value::Boolean(boolean) => Some(boolean),
+            ref other => self.mistyped(node, name, "true or false", other),
         }
     }
 

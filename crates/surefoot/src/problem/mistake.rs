@@ -73,14 +73,6 @@ fn suggestion(nearest: Option<&str>, known: &[String]) -> String {
     }
 }
 
-/// The known name that a misspelt one most likely stands for, if any comes near.
-pub(super) fn nearest(name: &str, known: &[&str]) -> Option<String> {
-    let lowercase = name.to_lowercase();
-    let distance = |known: &&&str| strsim::damerau_levenshtein(&lowercase, known);
-    let best = known.iter().min_by_key(distance)?;
-    (distance(&best) <= best.len() / 3).then(|| (*best).into())
-}
-
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fault = self.fault.to_string();
@@ -114,6 +106,7 @@ impl fmt::Display for Mistakes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::feature::nearest;
 
     #[test]
     fn misspelt_names_are_guessed_and_foreign_ones_are_not() {

@@ -3,6 +3,7 @@
 use super::fields::Fields;
 use super::mistake::{Fault, Mistake};
 use super::sections::tables;
+use crate::feature::Column;
 use crate::{Constraint, Error, Features, Forbidden, Result};
 
 /// The constraints that can be understood.
@@ -78,8 +79,37 @@ fn read_transition(fields: &mut Fields<'_>, features: Option<&Features>) -> Opti
         }
         (false, true) => {
             let feature = fields.text("feature");
+            let is_named = |column: &&Column| Some(column.name()) == feature.as_deref();
+            let column = features.and_then(|features| features.columns().iter().find(is_named));
+            if let Some(column) = column.filter(|column| column.categories().is_some()) {
+                let (from, to) = (fields.one_or_more_texts("from"), fields.one_or_more_texts("to"));
+                return Some(between_categories(features?, column, &from?, &to?));
+            }
             let (from, to) = (fields.one_or_more_numbers("from"), fields.one_or_more_numbers("to"));
             Some(Forbidden::values(features?, &feature?, &from?, &to?))
         }
     }
+}
+
+/// Transitions between the texts of a column.
+fn between_categories(
+    features: &Features,
+    column: &Column,
+    from: &[String],
+    to: &[String],
+) -> Result<Forbidden> {
+    let position = |text: &String| {
+        let mut row = vec![0.0; features.len()];
+        let placed = column.place(text, &mut row);
+        let known = placed.map(|()| row[column.positions().start]);
+        known.map_err(|problem| Error::Categories { feature: column.name().into(), problem })
+    };
+    let positions = |texts: &[String]| texts.iter().map(position).collect::<Result<Vec<f64>>>();
+    let (starts, ends) = (positions(from)?, positions(to)?);
+    if column.is_ordered() {
+        return Forbidden::values(features, column.name(), &starts, &ends);
+    }
+    let from: Vec<&str> = from.iter().map(String::as_str).collect();
+    let to: Vec<&str> = to.iter().map(String::as_str).collect();
+    Forbidden::categories(features, column.name(), &from, &to)
 }

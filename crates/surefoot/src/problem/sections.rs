@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::categories::read_categories;
 use super::classifier::{ClassifierEntry, KINDS};
 use super::entry::{EquationEntry, EquationForm, Inputs};
 use super::fields::Fields;
@@ -11,6 +12,19 @@ use crate::file::ModelFolder;
 use crate::magnitude::is_scale;
 use crate::{Change, Classifier, Error, Feature, Features, Kind, Scm};
 
+const FEATURE_FIELDS: [&str; 11] = [
+    "name",
+    "kind",
+    "mean",
+    "std",
+    "limits",
+    "change",
+    "weight",
+    "norm_weight",
+    "group",
+    "categories",
+    "ordered",
+];
 const INPUTS: [(&str, Inputs); 2] = [("standardised", Inputs::Standardised), ("raw", Inputs::Raw)];
 
 /// The entries of a list of tables such as `[[feature]]`; another kind of thing is a mistake.
@@ -42,8 +56,7 @@ pub(super) fn read_features(
     let mut groups: Vec<(String, Option<usize>, usize)> = Vec::new();
     let mut positions: HashMap<String, usize> = HashMap::new();
     for (position, node) in nodes.iter().enumerate() {
-        let known = ["name", "kind", "mean", "std", "limits", "change", "weight", "norm_weight", "group"];
-        let mut fields = Fields::new(node, Some(format!("feature {}", position + 1)), &known);
+        let mut fields = Fields::new(node, Some(format!("feature {}", position + 1)), &FEATURE_FIELDS);
         fields.require("name", "give every feature one");
         let name = fields.text("name");
         if let Some(name) = &name {
@@ -63,26 +76,19 @@ pub(super) fn read_features(
         if let Some(weight) = weight.filter(|&weight| !is_scale(weight)) {
             fields.report_at("norm_weight", Error::NormWeight { position, weight });
         }
-        weights.push(weight);
-        for mistake in feature.mistakes() {
-            let field = match mistake {
-                Error::FeatureWithoutName if name.is_none() => continue,
-                Error::FeatureMean { .. } => "mean",
-                Error::FeatureStd { .. } => "std",
-                Error::FeatureWeight { .. } => "weight",
-                Error::FeatureLimits { .. } => "limits",
-                Error::GroupKind { .. } => "kind",
-                _ => "name",
-            };
-            fields.report_at(field, mistake);
-        }
-        if name.as_ref().is_some_and(|name| names.contains(name)) {
-            fields.report_at("name", Error::DuplicateFeature { feature: feature.name });
+        report_mistakes(&mut fields, &feature, name.is_some());
+        let group = feature.group.clone();
+        let entry = read_categories(&mut fields, feature);
+        let repeated =
+            entry.iter().map(|feature| &feature.name).chain(&name).find(|name| names.contains(*name));
+        if let Some(repeated) = repeated {
+            fields.report_at("name", Error::DuplicateFeature { feature: repeated.clone() });
         } else if let Some(name) = name.filter(|name| !name.trim().is_empty()) {
-            let group = feature.group.clone();
             let named = || group.map_or(Feature::new(&name), |group| Feature::new(&name).group(group));
-            features.push(if fields.is_clean() { feature } else { named() });
-            names.insert(name);
+            let entry = if fields.is_clean() { entry } else { vec![named()] };
+            names.extend(entry.iter().map(|feature| feature.name.clone()).chain([name]));
+            features.extend(entry);
+            weights.resize(features.len(), weight);
         }
         mistakes.extend(fields.finish());
     }
@@ -95,7 +101,32 @@ pub(super) fn read_features(
     }
     let given = weights.iter().any(Option::is_some);
     let weights = given.then(|| weights.into_iter().map(|weight| weight.unwrap_or(1.0)).collect());
-    (Features::new(features).ok(), weights)
+    match Features::new(features) {
+        Ok(features) => (Some(features), weights),
+        Err(error) => {
+            // What is wrong with single features has been noted with them.
+            if mistakes.is_empty() && top.is_clean() {
+                mistakes.push(Mistake { line: None, entry: None, fault: error.into() });
+            }
+            (None, weights)
+        }
+    }
+}
+
+/// Notes what is wrong with a feature at the fields that say so.
+fn report_mistakes(fields: &mut Fields<'_>, feature: &Feature, has_name: bool) {
+    for mistake in feature.mistakes() {
+        let field = match mistake {
+            Error::FeatureWithoutName if !has_name => continue,
+            Error::FeatureMean { .. } => "mean",
+            Error::FeatureStd { .. } => "std",
+            Error::FeatureWeight { .. } => "weight",
+            Error::FeatureLimits { .. } => "limits",
+            Error::GroupKind { .. } => "kind",
+            _ => "name",
+        };
+        fields.report_at(field, mistake);
+    }
 }
 
 fn read_feature(fields: &mut Fields<'_>, name: String) -> Feature {
@@ -274,7 +305,7 @@ fn the_one_of(fields: &mut Fields<'_>, kinds: &[&'static str]) -> Option<&'stati
 }
 
 /// Notes each of the fields that means nothing beside this one.
-fn refuse(fields: &mut Fields<'_>, kind: &'static str, others: &[&'static str]) {
+pub(super) fn refuse(fields: &mut Fields<'_>, kind: &'static str, others: &[&'static str]) {
     for &other in others {
         if fields.has(other) {
             fields.report_at(other, Fault::Together { fields: vec![kind.into(), other.into()] });

@@ -18,6 +18,7 @@ pub(super) struct Node {
 pub(super) enum Value {
     Text(String),
     Number(f64),
+    Boolean(bool),
     List(Vec<Node>),
     /// In the order of the file; JSON may repeat a name.
     Table(Vec<(String, Node)>),
@@ -33,6 +34,7 @@ impl Value {
         match self {
             Value::Text(_) => "a text",
             Value::Number(_) => "a number",
+            Value::Boolean(_) => "true or false",
             Value::List(_) => "a list",
             Value::Table(_) => "a table",
             Value::Nothing => "null",
@@ -100,7 +102,7 @@ fn from_value(value: &toml_edit::Value, line: &Lines<'_>) -> Node {
         Toml::String(text) => Value::Text(text.value().clone()),
         Toml::Integer(number) => Value::Number(*number.value() as f64),
         Toml::Float(number) => Value::Number(*number.value()),
-        Toml::Boolean(_) => Value::Other("true or false"),
+        Toml::Boolean(boolean) => Value::Boolean(*boolean.value()),
         Toml::Datetime(_) => Value::Other("a date"),
         Toml::Array(list) => Value::List(list.iter().map(|value| from_value(value, line)).collect()),
         Toml::InlineTable(table) => from_inline(table, line),
@@ -125,8 +127,8 @@ impl<'de> Visitor<'de> for Json {
         f.write_str("JSON")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Value, E> {
-        Ok(Value::Other("true or false"))
+    fn visit_bool<E>(self, boolean: bool) -> Result<Value, E> {
+        Ok(Value::Boolean(boolean))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
@@ -185,7 +187,7 @@ mod tests {
         let Value::List(list) = &entry(&tables[0], "c").value else { panic!() };
         assert_eq!(list[1], Node { line: Some(5), value: Value::Text("x".into()) });
         assert_eq!(entry(&tree, "d").line, Some(8));
-        assert_eq!(entry(entry(entry(&tree, "d"), "e"), "f").value, Value::Other("true or false"));
+        assert_eq!(entry(entry(entry(&tree, "d"), "e"), "f").value, Value::Boolean(true));
     }
 
     #[test]

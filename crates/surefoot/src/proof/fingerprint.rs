@@ -2,6 +2,7 @@
 
 use crate::constraint::Forbidden;
 use crate::digest::Digest;
+use crate::feature::Shown;
 use crate::{Change, Features, Kind, Problem};
 
 /// What a problem says, part by part, as hashes. A proof that fails for another problem than that
@@ -65,6 +66,11 @@ fn digest_features(features: &Features, digest: &mut Digest) {
         });
         digest.numbers([feature.mean, feature.std, feature.lower, feature.upper, feature.weight].iter());
         digest.text(feature.group.as_deref().unwrap_or_default());
+        // What its numbers mean. The names of other categories are part of the names of their features.
+        if let Shown::Ordered(levels) = &feature.shown {
+            digest.count(levels.len());
+            levels.iter().for_each(|level| digest.text(level));
+        }
     }
 }
 

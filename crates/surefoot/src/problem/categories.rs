@@ -1,0 +1,49 @@
+//! The categories of a `[[feature]]` of a problem file.
+
+use super::fields::Fields;
+use super::mistake::Fault;
+use super::sections::refuse;
+use crate::feature::listed;
+use crate::{Change, Error, Feature};
+
+/// The features that an entry stands for: one, or one for each of its categories where these have no order.
+/// An entry whose categories cannot be is taken without them.
+pub(super) fn read_categories(fields: &mut Fields<'_>, feature: Feature) -> Vec<Feature> {
+    let is_ordered = fields.boolean("ordered");
+    if !fields.has("categories") {
+        if fields.has("ordered") {
+            let (field, remedy) = ("categories", "list them, the lowest first, or leave out `ordered`");
+            fields.report_at("ordered", Fault::MissingField { field, remedy });
+        }
+        return vec![feature];
+    }
+    let Some(categories) = fields.texts("categories") else { return vec![feature] };
+    refuse(fields, "categories", &["kind", "group"]);
+    let fault = |problem| Error::Categories { feature: feature.name.clone(), problem };
+    if let Some(problem) = listed(&categories) {
+        fields.report_at("categories", fault(problem));
+        return vec![feature];
+    }
+    if is_ordered == Some(true) {
+        return vec![read_levels(fields, feature, categories)];
+    }
+    refuse(fields, "categories", &["limits"]);
+    if matches!(feature.change, Change::Increase | Change::Decrease) {
+        fields.report_at("change", fault(crate::error::CategoryProblem::Direction));
+        return vec![feature];
+    }
+    feature.one_of(categories)
+}
+
+/// An ordered category. Its limits are positions in the list; all of it unless given.
+fn read_levels(fields: &mut Fields<'_>, feature: Feature, categories: Vec<String>) -> Feature {
+    let (lower, upper) = (feature.lower, feature.upper);
+    let levels = feature.ordered(categories);
+    let (first, last) = (levels.lower, levels.upper);
+    let or = |limit: f64, end: f64| if limit.is_infinite() { end } else { limit };
+    let levels = levels.limits(or(lower, first), or(upper, last));
+    if let Some(problem) = levels.category_problem() {
+        fields.report_at("limits", Error::Categories { feature: levels.name.clone(), problem });
+    }
+    levels
+}

@@ -1,0 +1,178 @@
+//! The table of answers.
+
+use super::{ColumnPattern, ColumnType, Heading, Values, column, of_columns};
+use crate::feature::Column;
+use crate::outcome::Advice;
+use crate::{Action, Outcome, Problem, essential};
+
+/// The columns of a table of answers, a row for each person or, with several options, for each action.
+pub struct AnswerTable<'a> {
+    problem: &'a Problem,
+    has_options: bool,
+}
+
+/// One row of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// Who asks.
+    pub id: &'a str,
+    /// The position of the answer among those of the same person, counted from 0.
+    pub option: usize,
+    /// The answer.
+    pub outcome: &'a Outcome,
+    /// Why there is no action, in words.
+    pub reason: Option<&'a str>,
+}
+
+const ID: ColumnPattern = column(
+    "id",
+    ColumnType::Text,
+    "the person: the column `id`, or that of `--id`, otherwise the number of the row",
+);
+const OPTION: ColumnPattern = column(
+    "option",
+    ColumnType::Number,
+    "only with `--options` above 1: 1 for the cheapest action, 2 for the next; empty without an action",
+);
+const STATUS: ColumnPattern = column("status", ColumnType::Text, "[see below](#statuses-and-verdicts)");
+const COST: ColumnPattern = column(
+    "cost",
+    ColumnType::Number,
+    "the effort of the action, in standard deviations; empty without an action",
+);
+const COST_BOUND: ColumnPattern = column(
+    "cost_bound",
+    ColumnType::Number,
+    "proven: no action that holds costs less; empty for `favourable` and `impossible`",
+);
+const MARGIN: ColumnPattern = column(
+    "margin",
+    ColumnType::Number,
+    "proven: the margin is at least this for every perturbation; empty without a proven action",
+);
+const EPSILON: ColumnPattern =
+    column("epsilon", ColumnType::Number, "the uncertainty that the answer guards against");
+const INTERVENTION: ColumnPattern =
+    column("intervention", ColumnType::Text, "the features that the action acts upon, with `;` between them");
+const ACTION: ColumnPattern = column(
+    "action:<feature>",
+    ColumnType::OwnValue,
+    "the change of an actionable feature in own units; empty: not acted upon; `0`: held. Of a category the one to reach; the present one: held",
+);
+const COUNTERFACTUAL: ColumnPattern = column(
+    "counterfactual:<feature>",
+    ColumnType::OwnValue,
+    "the feature after the action, without any perturbation; empty without an action",
+);
+const REASON: ColumnPattern =
+    column("reason", ColumnType::Text, "for `impossible` and `undecided`: why, in words");
+
+impl<'a> AnswerTable<'a> {
+    /// Every column, in order; `option` is only there if people may have several answers.
+    pub const PATTERNS: [ColumnPattern; 11] =
+        [ID, OPTION, STATUS, COST, COST_BOUND, MARGIN, EPSILON, INTERVENTION, ACTION, COUNTERFACTUAL, REASON];
+
+    /// The table of a problem; `has_options`: people may have several answers.
+    pub fn new(problem: &'a Problem, has_options: bool) -> Self {
+        Self { problem, has_options }
+    }
+
+    /// Its columns.
+    pub fn headings(&self) -> Vec<Heading> {
+        let features = self.problem.features();
+        let mut headings = vec![ID.heading()];
+        headings.extend(self.has_options.then(|| OPTION.heading()));
+        let fixed = [STATUS, COST, COST_BOUND, MARGIN, EPSILON, INTERVENTION];
+        headings.extend(fixed.iter().map(ColumnPattern::heading));
+        headings.extend(of_columns(&ACTION, features, |i| features.feature(i).is_actionable()));
+        headings.extend(of_columns(&COUNTERFACTUAL, features, |_| true));
+        headings.push(REASON.heading());
+        headings
+    }
+
+    /// The values of these rows, column by column.
+    pub fn values(&self, rows: &[Answer<'_>]) -> Vec<Values> {
+        let outcomes = || rows.iter().map(|row| row.outcome);
+        let advice: Vec<Option<Advice<'_>>> = outcomes().map(Outcome::advice).collect();
+        let mut values = vec![Values::texts(rows.iter().map(|row| Some(row.id)))];
+        if self.has_options {
+            // Counted from 1; somebody without an action has no option.
+            let number = |row: &Answer<'_>| row.outcome.advice().map(|_| (row.option + 1) as f64);
+            values.push(Values::numbers(rows.iter().map(number)));
+        }
+        let bound = |outcome: &Outcome| match outcome {
+            Outcome::Found(recourse) => Some(recourse.cost_bound),
+            Outcome::Undecided(undecided) => Some(undecided.cost_bound),
+            _ => None,
+        };
+        // What is acted upon and nothing else: a change of zero means that a feature is held.
+        let action = |advice: &Option<Advice<'_>>| Some(essential(self.problem, advice.as_ref()?.action));
+        let actions: Vec<Option<Action>> = advice.iter().map(action).collect();
+        let intervention = |action: &Option<Action>| Some(self.intervention(action.as_ref()?));
+        values.extend([
+            Values::texts(outcomes().map(|outcome| Some(outcome.status()))),
+            Values::numbers(advice.iter().map(|advice| Some(advice.as_ref()?.cost))),
+            Values::numbers(outcomes().map(bound)),
+            Values::numbers(outcomes().map(|outcome| Some(outcome.recourse()?.margin))),
+            Values::numbers(outcomes().map(|_| Some(self.problem.epsilon()))),
+            Values::texts(actions.iter().map(intervention)),
+        ]);
+        let features = self.problem.features();
+        for column in features.columns() {
+            if column.positions().any(|i| features.feature(i).is_actionable()) {
+                values.push(self.actions(column, &actions, &advice));
+            }
+        }
+        values.extend(features.columns().iter().map(|column| self.counterfactuals(column, &advice)));
+        values.push(Values::texts(rows.iter().map(|row| row.reason)));
+        values
+    }
+
+    /// The columns that an action intervenes upon.
+    fn intervention(&self, action: &Action) -> String {
+        let is_acted_upon = |column: &&Column| column.positions().any(|i| action.features.contains(&i));
+        let names = self.problem.features().columns().iter().filter(is_acted_upon).map(Column::name);
+        names.collect::<Vec<_>>().join(";")
+    }
+
+    /// The changes of one column in own units; of a category the one to reach, which is the present one
+    /// where it is held.
+    fn actions(&self, column: &Column, actions: &[Option<Action>], advice: &[Option<Advice<'_>>]) -> Values {
+        let features = self.problem.features();
+        if column.categories().is_some() {
+            let target = |(action, advice): (&Option<Action>, &Option<Advice<'_>>)| {
+                let (action, advice) = (action.as_ref()?, advice.as_ref()?);
+                let is_acted_upon = column.positions().any(|i| action.features.contains(&i));
+                is_acted_upon.then(|| self.reached(column, advice)).flatten()
+            };
+            return Values::texts(actions.iter().zip(advice).map(target));
+        }
+        let at = column.positions().start;
+        let feature = features.feature(at);
+        let change = |action: &Option<Action>| {
+            let action = action.as_ref()?;
+            let place = action.features.iter().position(|&acted| acted == at)?;
+            Some(feature.snap_to_integer(action.change[place] * feature.std))
+        };
+        Values::numbers(actions.iter().map(change))
+    }
+
+    /// The values of one column after the action, in own units.
+    fn counterfactuals(&self, column: &Column, advice: &[Option<Advice<'_>>]) -> Values {
+        if column.categories().is_some() {
+            return Values::texts(advice.iter().map(|advice| self.reached(column, advice.as_ref()?)));
+        }
+        let at = column.positions().start;
+        let feature = self.problem.features().feature(at);
+        let reached = |advice: &Option<Advice<'_>>| {
+            Some(feature.snap_to_integer(feature.own_units(advice.as_ref()?.counterfactual[at])))
+        };
+        Values::numbers(advice.iter().map(reached))
+    }
+
+    /// The category of a column after an action.
+    fn reached<'c>(&self, column: &'c Column, advice: &Advice<'_>) -> Option<&'c str> {
+        let features = self.problem.features();
+        column.text(|i| features.feature(i).own_units(advice.counterfactual[i]))
+    }
+}
