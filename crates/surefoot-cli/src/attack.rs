@@ -1,13 +1,14 @@
 //! `surefoot attack`: tries to break promised actions.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use surefoot::{
-    Break, Budget, Features, Problem, ProblemFile, describe_shift, escape_line, infeasibility, refute,
+    Action, Break, Budget, Features, People, Problem, ProblemFile, describe_shift, escape_line,
+    infeasibility, refute,
 };
 use surefoot_cli::table::{Column, Values, Writer};
 
@@ -16,7 +17,7 @@ use crate::answers::{Answers, EXAMPLES, Hindered};
 use crate::effort::check_evaluations;
 use crate::formulas;
 use crate::outputs::Outputs;
-use crate::people::Source;
+use crate::people::{Group, Source};
 use crate::words::{are, number_of};
 
 /// What `surefoot attack` can be asked.
@@ -59,50 +60,23 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     let create = |path: &PathBuf| Writer::create(path, &columns(problem.features()));
     let mut writer = options.output.as_ref().map(create).transpose()?;
     let budget = Budget { evaluations: options.evaluations };
-    let (mut attacked, mut broken, mut without, mut least) = (0, 0, 0, f64::INFINITY);
-    let mut examples = String::new();
-    let mut hindered = Hindered::default();
+    let mut report = Report::default();
     let bar = ProgressBar::no_length();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} actions, {per_sec}")?);
     while let Some(group) = source.next()? {
-        let (mut ids, mut positions, mut actions) = (Vec::new(), Vec::new(), Vec::new());
-        for (position, id) in group.ids.iter().enumerate() {
-            let promised = answers.take(id)?;
-            without += usize::from(promised.is_empty());
-            for action in promised {
-                ids.push(id.clone());
-                positions.push(position);
-                actions.push(action);
-            }
-        }
-        if positions.is_empty() {
+        let promised = report.promises(&group, &mut answers)?;
+        if promised.positions.is_empty() {
             continue;
         }
-        let people = group.people.select(&positions)?;
-        let breaks =
-            refute(&problem, &people, &actions, budget).map_err(|error| group.locate(&problem, error))?;
-        let mut reasons = Vec::with_capacity(actions.len());
-        for ((id, individual), action) in ids.iter().zip(people.iter()).zip(&actions) {
-            let why =
-                infeasibility(&problem, individual, action).map_err(|error| group.locate(&problem, error))?;
-            reasons.push(hindered.note(id, why.as_ref()));
-        }
+        let people = group.people.select(&promised.positions)?;
+        let breaks = refute(&problem, &people, &promised.actions, budget)
+            .map_err(|error| group.locate(&problem, error))?;
+        let reasons =
+            report.infeasible(&problem, &people, &promised).map_err(|error| group.locate(&problem, error))?;
         bar.inc(breaks.len() as u64);
-        attacked += breaks.len();
-        for (id, found) in ids.iter().zip(&breaks) {
-            let Some(found) = found else { continue };
-            least = least.min(found.size);
-            if is_broken(&problem, found) {
-                broken += 1;
-                if broken <= EXAMPLES {
-                    let shift = describe_shift(&problem, &found.perturbation)?;
-                    let id = escape_line(id);
-                    writeln!(examples, "The action of {id} {}.", broken_by(&shift, found.size))?;
-                }
-            }
-        }
+        report.count(&problem, &promised.ids, &breaks)?;
         if let Some(writer) = &mut writer {
-            writer.write(&values(&problem, ids, &breaks, reasons)?)?;
+            writer.write(&values(&problem, promised.ids, &breaks, reasons)?)?;
         }
     }
     bar.finish_and_clear();
@@ -110,24 +84,105 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     if let (Some(writer), Some(path)) = (writer, &options.output) {
         formulas::finish(writer, path)?;
     }
-    let epsilon = problem.epsilon();
-    let mut text = format!(
-        "{}: {broken} {} broken by shifts of up to {epsilon}; for {} no such shift was found, which proves nothing \
-         (`surefoot certify` does). {} no action.\n",
-        number_of(attacked, "action"),
-        are(broken),
-        attacked - broken,
-        if without == 1 { "1 person has".into() } else { format!("{without} people have") }
-    );
-    if least.is_finite() {
-        writeln!(text, "The smallest shift found to break one of them has the size {least:.3e}.")?;
+    report.output(&problem, options.output.as_deref())
+}
+
+/// The actions that are promised to a group of people, with the position of each person in it.
+#[derive(Default)]
+struct Promised {
+    ids: Vec<String>,
+    positions: Vec<usize>,
+    actions: Vec<Action>,
+}
+
+/// The summary of all actions.
+struct Report {
+    attacked: usize,
+    broken: usize,
+    /// People without an action.
+    without: usize,
+    /// The size of the smallest shift that breaks an action.
+    least: f64,
+    examples: String,
+    hindered: Hindered,
+}
+
+impl Default for Report {
+    fn default() -> Self {
+        let (examples, hindered) = Default::default();
+        Self { attacked: 0, broken: 0, without: 0, least: f64::INFINITY, examples, hindered }
     }
-    text += &examples;
-    write!(text, "{hindered}")?;
-    if let Some(path) = &options.output {
-        writeln!(text, "Written to {}.", path.display())?;
+}
+
+impl Report {
+    /// Takes the actions of a group of people from the table of actions.
+    fn promises(&mut self, group: &Group, answers: &mut Answers) -> Result<Promised> {
+        let mut all = Promised::default();
+        for (position, id) in group.ids.iter().enumerate() {
+            let promised = answers.take(id)?;
+            self.without += usize::from(promised.is_empty());
+            for action in promised {
+                all.ids.push(id.clone());
+                all.positions.push(position);
+                all.actions.push(action);
+            }
+        }
+        Ok(all)
     }
-    Ok(CommandOutput { text, holds: broken == 0 && hindered.count == 0 })
+
+    /// Why each action is infeasible, if it is.
+    fn infeasible(
+        &mut self,
+        problem: &Problem,
+        people: &People,
+        promised: &Promised,
+    ) -> surefoot::Result<Vec<Option<String>>> {
+        let each = promised.ids.iter().zip(people.iter()).zip(&promised.actions);
+        each.map(|((id, individual), action)| {
+            let why = infeasibility(problem, individual, action)?;
+            Ok(self.hindered.note(id, why.as_ref()))
+        })
+        .collect()
+    }
+
+    fn count(&mut self, problem: &Problem, ids: &[String], breaks: &[Option<Break>]) -> Result<()> {
+        self.attacked += breaks.len();
+        for (id, found) in ids.iter().zip(breaks) {
+            let Some(found) = found else { continue };
+            self.least = self.least.min(found.size);
+            if is_broken(problem, found) {
+                self.broken += 1;
+                if self.broken <= EXAMPLES {
+                    let shift = describe_shift(problem, &found.perturbation)?;
+                    let id = escape_line(id);
+                    writeln!(self.examples, "The action of {id} {}.", broken_by(&shift, found.size))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn output(self, problem: &Problem, path: Option<&Path>) -> Result<CommandOutput> {
+        let Self { attacked, broken, without, least, examples, hindered } = self;
+        let epsilon = problem.epsilon();
+        let mut text = format!(
+            "{}: {broken} {} broken by shifts of up to {epsilon}; for {} no such shift was found, which proves nothing \
+             (`surefoot certify` does). {} no action.\n",
+            number_of(attacked, "action"),
+            are(broken),
+            attacked - broken,
+            if without == 1 { "1 person has".into() } else { format!("{without} people have") }
+        );
+        if least.is_finite() {
+            writeln!(text, "The smallest shift found to break one of them has the size {least:.3e}.")?;
+        }
+        text += &examples;
+        write!(text, "{hindered}")?;
+        if let Some(path) = path {
+            writeln!(text, "Written to {}.", path.display())?;
+        }
+        Ok(CommandOutput { text, holds: broken == 0 && hindered.count == 0 })
+    }
 }
 
 /// What breaks an action, in words. An action may fail without any shift.

@@ -140,13 +140,7 @@ fn run(reference: &Reference, case: &Case, epsilon: f64, options: &Options, row:
     if let Some(evaluations) = options.budget {
         complete = complete.with_budget(Budget { evaluations }).expect("a budget");
     }
-    // Breaks are listed for those who were found an action, in their order.
-    let mut breaks = published.smallest_break.iter().flatten();
-    let unbroken: Vec<bool> = published
-        .cost
-        .iter()
-        .map(|cost| cost.is_some() && breaks.next().is_none_or(|size| *size >= epsilon))
-        .collect();
+    let unbroken = published.unbroken();
     let mut certified = Vec::new();
     let people = options.person.map_or(0..options.people.min(case.people.len()), |i| i..i + 1);
     for i in people {

@@ -9,6 +9,7 @@ use surefoot::{
     Change, Classifier, Complete, Constraint, Cost, Equation, Error, Exact, Feature, Features, Forbidden,
     Kind, Norm, Outcome, People, Problem, Recourse, Scm, recourse,
 };
+use surefoot_random::one;
 
 /// Score = hours + degree - 3.5, both whole, from (0, 0).
 fn small(hours: Feature, degree: Feature) -> Problem {
@@ -212,11 +213,13 @@ fn costs(features: &[Feature], build: &dyn Fn(Vec<Feature>) -> Problem, x: &[f64
 fn options_change_different_things_the_cheapest_first() {
     let random = &mut ChaCha8Rng::seed_from_u64(8);
     let mut several = 0;
-    for round in 0..40 {
+    for round in 0..60 {
         let weights: Vec<f64> = (0..4).map(|_| random.random_range(0.2..1.0)).collect();
         let gains: Vec<f64> = (0..4).map(|_| random.random_range(-1.0..1.0)).collect();
+        let reaches: [f64; 4] = std::array::from_fn(|_| one(random, &[0.8, 2.0, f64::INFINITY]));
+        let is_causal = random.random_bool(0.5);
         let feature = |i: usize| {
-            let reach: f64 = [0.8, 2.0, f64::INFINITY][(round + i) % 3];
+            let reach = reaches[i];
             Feature::new(format!("x{i}")).weight(weights[i]).change(Change::Any).limits(-reach, reach)
         };
         let features: Vec<Feature> = (0..4).map(feature).collect();
@@ -226,7 +229,7 @@ fn options_change_different_things_the_cheapest_first() {
                 Problem::new(features.clone(), Classifier::linear(gains.clone(), -1.5, 0.5).unwrap())
                     .unwrap();
             let problem = problem.with_uncertainty(Norm::L2, 0.1).unwrap();
-            if round % 2 == 0 {
+            if !is_causal {
                 return problem;
             }
             let equations = vec![

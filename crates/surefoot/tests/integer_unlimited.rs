@@ -93,7 +93,8 @@ fn proofs_are_verified() {
     let random = &mut ChaCha8Rng::seed_from_u64(23);
     let (mut found, mut impossible, mut undecided, mut unverified, mut cones) = (0, 0, 0, 0, 0);
     for round in 0..300 {
-        let problem = problem(random, round % 3 != 0, round % 2 == 0);
+        let (is_linear, is_hopeless) = (random.random_bool(0.7), random.random_bool(0.5));
+        let problem = problem(random, is_linear, is_hopeless);
         let individual = person(random, &problem);
         let complete = Complete::new(&problem).unwrap().with_budget(Budget { evaluations: 1500 }).unwrap();
         let proof = complete.prove(&individual).unwrap();
