@@ -9,8 +9,8 @@ use surefoot::action::intervention_sets;
 use surefoot::margin::counterfactual;
 use surefoot::verify::{Fault, Verification, verify};
 use surefoot::{
-    Action, Budget, Change, Classifier, Complete, Constraint, Equation, Exact, Feature, Features, Forbidden,
-    Kind, Outcome, People, Problem, Scm, Verdict, certify,
+    Action, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Exact, Feature, Features,
+    Forbidden, Kind, Norm, Outcome, People, Problem, Scm, Verdict, certify,
 };
 use surefoot_random::{ACTIVATIONS, network, one, uniform, with_settings};
 
@@ -253,23 +253,6 @@ fn brute_force(is_linear: bool, rounds: usize, seed: u64) {
             match (outcome, &proof.outcome) {
                 (Outcome::Found(one), Outcome::Found(other)) => {
                     assert!(one.cost >= other.cost_bound * (1.0 - 1e-9), "{round}: {one:?} {other:?}");
-                    if one.cost > other.cost * (1.0 + 1e-9) {
-                        println!(
-                            "SETTING {round} seed {seed}: {:?} {:?} {:?} rules {:?} forbidden {} causes {} age {:?} income {:?} king {:?} eps {} norm {:?} x {own:?} classifier {:?}",
-                            problem.cost(),
-                            problem.action_kind(),
-                            problem.scm().is_some(),
-                            setting.rules.iter().map(|r| r.0).collect::<Vec<_>>(),
-                            setting.forbidden,
-                            setting.causes,
-                            setting.age,
-                            setting.income,
-                            setting.king,
-                            problem.epsilon(),
-                            problem.norm(),
-                            problem.classifier().coefficients()
-                        );
-                    }
                     assert!(one.cost <= other.cost * (1.0 + 1e-9), "{round}: {one:?} {other:?}");
                     let least =
                         if problem.constraints().is_empty() { one.cost - 1e-6 } else { 0.98 * one.cost };
@@ -327,7 +310,7 @@ fn brute_force(is_linear: bool, rounds: usize, seed: u64) {
         assert!(checked.is_verified(), "{round}: {checked:?} {:?}", proof.outcome);
     }
     let counts = (found, impossible, undecided, tried);
-    assert!(found > rounds / 4 && impossible > rounds / 20, "{counts:?}");
+    assert!(found > rounds / 6 && impossible > rounds / 20, "{counts:?}");
     assert!(undecided <= rounds / 20 && tried > 20 * rounds, "{counts:?}");
 }
 
@@ -338,7 +321,7 @@ fn no_cheaper_whole_action_of_a_linear_problem_holds() {
 
 #[test]
 fn no_cheaper_whole_action_of_a_network_holds() {
-    brute_force(false, 36, 2);
+    brute_force(false, 48, 2);
 }
 
 /// Of all whole-valued actions that hold, the exact method finds the cheapest.
@@ -443,4 +426,47 @@ fn proofs_that_were_tampered_with_are_refused() {
         }
     }
     assert!(halves > 20 && constrained > 5 && shares > 3, "{halves} {constrained} {shares}");
+}
+
+/// The cheapest action meets two rows exactly, age and income both change, and the cost is l2: the
+/// approximate solution of the program of its box misses a row by a little.
+#[test]
+fn an_approximate_solution_that_misses_a_row_is_repaired() {
+    let setting = Setting {
+        age: Change::Any,
+        income: Change::Increase,
+        king: Change::Increase,
+        rules: RULES[2],
+        forbidden: 2,
+        causes: 0,
+    };
+    let weights = vec![
+        0.23664136423564736,
+        0.05540295097755993,
+        0.24162216865362912,
+        0.15627668952877077,
+        0.8407174200567868,
+        0.03349037697496038,
+        0.012083593630508982,
+    ];
+    let features = features(&setting);
+    let classifier = Classifier::linear(weights, -0.2593411927673017, 0.5).unwrap();
+    let rules = setting.rules.iter().map(|(rule, _)| Constraint::parse(&features, rule).unwrap());
+    let problem = Problem::new(features.clone(), classifier)
+        .unwrap()
+        .with_uncertainty(Norm::L2, 0.05)
+        .unwrap()
+        .with_cost(Cost::L2)
+        .with_constraints(rules.collect())
+        .unwrap()
+        .with_forbidden(vec![
+            Forbidden::categories(&features, "job", &["cook"], &[]).unwrap(),
+            Forbidden::values(&features, "children", &[2.0], &[]).unwrap(),
+        ])
+        .unwrap();
+    let own = [33.0, 3.0, 0.0, 1.0, 0.0, 1217.3591023658128, 1770.8436073900068];
+    let people = People::from_own_units(&features, &[own]).unwrap();
+    let outcome = Exact::new(&problem).unwrap().solve(people.individual(0)).unwrap();
+    let found = outcome.recourse().unwrap();
+    assert!(found.cost <= 2.8545 && found.cost_bound >= 0.999 * found.cost, "{found:?}");
 }
