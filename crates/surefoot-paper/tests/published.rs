@@ -129,8 +129,9 @@ fn no_random_perturbation_beats_projected_gradient() {
         let kind = name.rsplit_once('_').unwrap().0.to_owned();
         networks.entry(kind).or_insert(name);
     }
-    for (number, name) in networks.values().enumerate() {
-        let epsilon = if number % 2 == 0 { 0.1 } else { 0.5 };
+    let sizes = &mut ChaCha8Rng::seed_from_u64(78);
+    for name in networks.values() {
+        let epsilon = if sizes.random_bool(0.5) { 0.1 } else { 0.5 };
         let (problem, people, actions) = attempted(&reference, name, epsilon, 24);
         let found: Vec<usize> = (0..people.len()).filter(|&i| actions[i].is_some()).take(3).collect();
         let actions: Vec<Action> = found.iter().filter_map(|&i| actions[i].clone()).collect();
