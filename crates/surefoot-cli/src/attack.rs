@@ -109,6 +109,23 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     if let (Some(writer), Some(path)) = (writer, &options.output) {
         formulas::finish(writer, path)?;
     }
+    let mut text = summary(attacked, broken, least, epsilon, &without)?;
+    text += &examples;
+    write!(text, "{hindered}")?;
+    if let Some(path) = &options.output {
+        writeln!(text, "Written to {}.", path.display())?;
+    }
+    Ok(CommandOutput { text, holds: broken == 0 && hindered.count == 0 })
+}
+
+/// How many actions are broken, by what is within the uncertainty, and the smallest break of all.
+fn summary(
+    attacked: usize,
+    broken: usize,
+    least: f64,
+    epsilon: f64,
+    without: &WithoutAction,
+) -> Result<String> {
     let mut text = format!(
         "{}: {broken} {} broken by a shift of up to {}.",
         number_of(attacked, "action"),
@@ -130,12 +147,7 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
             beside(least, epsilon)
         )?;
     }
-    text += &examples;
-    write!(text, "{hindered}")?;
-    if let Some(path) = &options.output {
-        writeln!(text, "Written to {}.", path.display())?;
-    }
-    Ok(CommandOutput { text, holds: broken == 0 && hindered.count == 0 })
+    Ok(text)
 }
 
 /// The actions that some people were promised.

@@ -66,8 +66,9 @@ fn is_empty(folder: &Path) -> bool {
 }
 
 #[test]
+#[cfg_attr(without_data, ignore = "files of the data sets are missing")]
 fn a_whole_file_is_downloaded_once() {
-    let Some(files) = Files::locate_or_skip() else { return };
+    let files = Files::required();
     let folder = tempfile::tempdir().unwrap();
     let bail = content(&files, DataSet::Bail, 0);
     let (address, served) = serve(vec![answer("200 OK", bail.len(), &bail)]);
@@ -85,8 +86,9 @@ fn a_whole_file_is_downloaded_once() {
 }
 
 #[test]
+#[cfg_attr(without_data, ignore = "files of the data sets are missing")]
 fn several_files_and_archives_are_downloaded() {
-    let Some(files) = Files::locate_or_skip() else { return };
+    let files = Files::required();
     let folder = tempfile::tempdir().unwrap();
     let german = content(&files, DataSet::German, 0);
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
@@ -191,8 +193,9 @@ fn names_and_addresses_are_checked() {
 
 /// The files at hand are those whose checksums the catalogue states.
 #[test]
+#[cfg_attr(without_data, ignore = "files of the data sets are missing")]
 fn the_files_at_hand_are_the_published_ones() {
-    let Some(files) = Files::locate_or_skip() else { return };
+    let files = Files::required();
     let folder = files.path(DataSet::Bail.entry(), &DataSet::Bail.entry().files[0]).unwrap();
     let list = said(&["list"], folder.parent().unwrap(), 0);
     assert_eq!(list.matches("the published file\n").count(), 6, "{list}");

@@ -6,30 +6,24 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod command;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// A copy of the folder of a finding; none where the findings are missing, which in CI is a failure.
-fn finding(name: &str) -> Option<TempDir> {
-    let here = std::env::current_dir().unwrap();
-    let beside = here.ancestors().map(|folder| folder.join("shared/findings"));
-    let named = std::env::var_os("SUREFOOT_FINDINGS").map(PathBuf::from);
-    let Some(folder) = named.into_iter().chain(beside).find(|folder| folder.is_dir()) else {
-        assert!(std::env::var_os("CI").is_none(), "put the findings in shared/findings beside the checkout");
-        eprintln!("skipped: the findings are not there");
-        return None;
-    };
+/// A copy of the folder of a finding.
+fn finding(name: &str) -> TempDir {
     let copy = tempfile::tempdir().unwrap();
-    for entry in fs::read_dir(folder.join(name)).unwrap() {
+    for entry in fs::read_dir(command::finding(name)).unwrap() {
         let path = entry.unwrap().path();
         fs::write(copy.path().join(path.file_name().unwrap()), fs::read(path).unwrap()).unwrap();
     }
-    Some(copy)
+    copy
 }
 
 /// The command, with less than 1 GB of memory and half a minute of time.
@@ -69,8 +63,9 @@ fn assert_contains(said: &str, parts: &[&str]) {
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn tradeoff_false_impossible() {
-    let Some(folder) = finding("tradeoff_false_impossible") else { return };
+    let folder = finding("tradeoff_false_impossible");
     assert_contains(&said(&folder, 0, "certify p.toml x.csv act.csv"), &["1 is proven"]);
     let person = r#"'{"x0": 0, "x1": 0, "x2": 0, "x3": 0, "x4": 0, "x5": 0, "x6": 0, "x7": 0}'"#;
     let output = run(&folder, &format!("trade-off p.toml --person {person} --evaluations 500"));
@@ -79,30 +74,34 @@ fn tradeoff_false_impossible() {
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn tradeoff_slow() {
-    let Some(folder) = finding("tradeoff_slow") else { return };
+    let folder = finding("tradeoff_slow");
     let start = Instant::now();
     run(&folder, "trade-off problem.toml --person \"$(cat per.json)\" --epsilons 0.2 --evaluations 2000");
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn attack_boundary() {
-    let Some(folder) = finding("attack_boundary") else { return };
+    let folder = finding("attack_boundary");
     assert_contains(&said(&folder, 1, "attack problem.toml people.csv actions.csv"), &["9 are broken"]);
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn attack_misses() {
     for case in ["1249", "7063", "7066"] {
-        let Some(folder) = finding(&format!("attack_misses/{case}")) else { return };
+        let folder = finding(&format!("attack_misses/{case}"));
         assert_contains(&said(&folder, 1, "attack problem.toml people.csv actions.csv"), &["1 is broken"]);
     }
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn sqrt_undefined() {
-    let Some(folder) = finding("sqrt_undefined") else { return };
+    let folder = finding("sqrt_undefined");
     for (problem, people) in [("problem.toml", "people.csv"), ("realistic.toml", "realistic.csv")] {
         said(&folder, 0, &format!("recourse {problem} {people} -o a.csv --proofs p.jsonl"));
         assert_contains(&said(&folder, 0, &format!("verify {problem} p.jsonl")), &["verified"]);
@@ -111,8 +110,9 @@ fn sqrt_undefined() {
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn linear_constraint_undecided() {
-    let Some(folder) = finding("linear_constraint_undecided") else { return };
+    let folder = finding("linear_constraint_undecided");
     said(&folder, 0, "recourse problem.toml people.csv -o a.csv");
     assert!(column(&folder, "a.csv", "status").iter().all(|status| status == "found"));
     for (cost, bound) in numbers(&folder, "a.csv", "cost").iter().zip(numbers(&folder, "a.csv", "cost_bound"))
@@ -122,8 +122,9 @@ fn linear_constraint_undecided() {
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn log_undecided() {
-    let Some(folder) = finding("log_undecided") else { return };
+    let folder = finding("log_undecided");
     let mut least = f64::INFINITY;
     for evaluations in ["", "--evaluations 240000"] {
         let said = said(&folder, 0, &format!("recourse problem.toml people.csv -o a.csv {evaluations}"));
@@ -136,8 +137,9 @@ fn log_undecided() {
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn constraint_tolerance() {
-    let Some(folder) = finding("constraint_tolerance") else { return };
+    let folder = finding("constraint_tolerance");
     for (problem, person, least) in
         [("minimal.toml", "999999.99,0", 1e6), ("timestamp.toml", "1699999997,0", 1.7e9)]
     {
@@ -155,23 +157,26 @@ fn constraint_tolerance() {
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn false_impossible_overflow() {
-    let Some(folder) = finding("false_impossible_overflow") else { return };
+    let folder = finding("false_impossible_overflow");
     let said = said(&folder, 2, "recourse p.toml x.csv -o o.csv --proofs pr.jsonl");
     assert_contains(&said, &["1e100"]);
     assert!(!folder.path().join("o.csv").exists() && !folder.path().join("pr.jsonl").exists());
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn infinite_action() {
-    let Some(folder) = finding("infinite_action") else { return };
+    let folder = finding("infinite_action");
     assert_contains(&said(&folder, 2, "recourse p.toml x.csv -o o.csv"), &["1e100"]);
     assert!(!folder.path().join("o.csv").exists());
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn pid_collision() {
-    let Some(folder) = finding("pid_collision") else { return };
+    let folder = finding("pid_collision");
     fs::write(folder.path().join("victim.txt"), "precious\n").unwrap();
     let line = format!(
         "ln -sf victim.txt out.csv.$$.partial; exec {} recourse problem.toml people.csv -o out.csv",
@@ -184,8 +189,9 @@ fn pid_collision() {
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn permissions_widened() {
-    let Some(folder) = finding("permissions_widened") else { return };
+    let folder = finding("permissions_widened");
     let answers = folder.path().join("o.csv");
     fs::write(&answers, "").unwrap();
     fs::set_permissions(&answers, fs::Permissions::from_mode(0o600)).unwrap();
@@ -194,8 +200,9 @@ fn permissions_widened() {
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn model_overwritten() {
-    let Some(folder) = finding("model_overwritten") else { return };
+    let folder = finding("model_overwritten");
     let model = folder.path().join("classifier.safetensors");
     let before = fs::read(&model).unwrap();
     let said = said(&folder, 2, "recourse problem.toml people.csv -o o.csv --proofs classifier.safetensors");
@@ -204,14 +211,16 @@ fn model_overwritten() {
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn arrow_ipc_alloc_abort() {
-    let Some(folder) = finding("arrow_ipc_alloc_abort") else { return };
+    let folder = finding("arrow_ipc_alloc_abort");
     assert_contains(&said(&folder, 2, "recourse problem.toml people.arrow -o o.csv"), &["people.arrow"]);
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn parquet_bomb() {
-    let Some(folder) = finding("parquet_bomb") else { return };
+    let folder = finding("parquet_bomb");
     for bomb in ["bomb.parquet", "bomb.arrow"] {
         let said = said(&folder, 2, &format!("recourse problem.toml {bomb} -o o.parquet"));
         assert_contains(&said, &[bomb, "SUREFOOT_"]);
@@ -219,8 +228,9 @@ fn parquet_bomb() {
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn escape_injection() {
-    let Some(folder) = finding("escape_injection") else { return };
+    let folder = finding("escape_injection");
     for table in ["esc.csv", "esc2.csv"] {
         let output = run(&folder, &format!("recourse problem.toml {table} -o o.csv"));
         let said = text(&output.stdout) + &text(&output.stderr);
@@ -229,8 +239,9 @@ fn escape_injection() {
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn special_files() {
-    let Some(folder) = finding("special_files") else { return };
+    let folder = finding("special_files");
     let made = Command::new("mkfifo").arg(folder.path().join("ext.data")).status().unwrap();
     assert!(made.success());
     assert_contains(&said(&folder, 2, "validate p.toml"), &["ext.data"]);
@@ -245,8 +256,9 @@ fn special_files() {
 const LINEAR: &str = "coefficients = [1.0]\nintercept = 0.0";
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn slow_inputs() {
-    let Some(folder) = finding("slow_inputs") else { return };
+    let folder = finding("slow_inputs");
     let made = Command::new("python3").arg("make.py").current_dir(folder.path()).status().unwrap();
     assert!(made.success());
     for arguments in ["validate p.toml many.csv", "validate chain.toml --svg g.svg"] {
@@ -258,8 +270,9 @@ fn slow_inputs() {
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn svg_not_well_formed() {
-    let Some(folder) = finding("svg_not_well_formed") else { return };
+    let folder = finding("svg_not_well_formed");
     said(&folder, 0, "validate p.toml --svg g.svg");
     assert!(is_xml(&folder.path().join("g.svg")));
 }
@@ -271,7 +284,8 @@ fn is_xml(path: &Path) -> bool {
 }
 
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn wrong_line_unclosed_quote() {
-    let Some(folder) = finding("wrong_line_unclosed_quote") else { return };
+    let folder = finding("wrong_line_unclosed_quote");
     assert_contains(&said(&folder, 2, "recourse p.toml q.csv -o o.csv"), &["line 3"]);
 }

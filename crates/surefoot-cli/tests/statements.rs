@@ -4,9 +4,9 @@
 
 mod command;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use command::{refused, surefoot, text};
+use command::{finding, refused, surefoot, text};
 
 const TWO_FEATURES: &str = r#"epsilon = 0.1
 [[feature]]
@@ -52,27 +52,12 @@ fn actions_that_end_on_the_boundary_are_reported_as_broken() {
     assert!(text(&run.stdout).contains("9 actions: 0 are broken"), "{}", text(&run.stdout));
 }
 
-/// The folder of problems whose models are not part of this project, as `shared/findings` beside the
-/// checkout.
-fn findings() -> Option<PathBuf> {
-    let here = std::env::current_dir().unwrap();
-    let found = here.ancestors().map(|folder| folder.join("shared/findings")).find(|folder| folder.is_dir());
-    assert!(
-        found.is_some() || std::env::var_os("CI").is_none(),
-        "the findings are missing: put them in shared/findings beside the checkout"
-    );
-    if found.is_none() {
-        eprintln!("skipped: the findings are not there");
-    }
-    found
-}
-
 /// Networks whose breaks fill a large part of the ball, found by `certify`.
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn breaks_that_fill_much_of_the_ball_are_reported() {
-    let Some(findings) = findings() else { return };
     for case in ["1249", "7063", "7066"] {
-        let folder = findings.join("attack_misses").join(case);
+        let folder = finding(&format!("attack_misses/{case}"));
         let run = |command: &str| {
             let run = surefoot(Path::new(&folder), &[command, "problem.toml", "people.csv", "actions.csv"]);
             assert_eq!(run.status.code(), Some(1), "{case}: {}", text(&run.stderr));

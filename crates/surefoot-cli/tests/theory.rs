@@ -7,42 +7,21 @@ mod command;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use command::{done, refused};
+use command::{INCOME_AND_AGE, done, folder_with, refused};
 use surefoot::margin::margin;
 use surefoot::theory::standard;
 use surefoot::{Outcome, People, Problem, recourse};
 use surefoot_cli::table::Table;
 
-/// Favourable from an income of 3000 on at the age of 40. Perturbations of 0.1 standard deviations of
-/// both features lower the score by 0.1 * (1 + 0.5) = 0.15.
-const PROBLEM: &str = r#"
-epsilon = 0.1
-norm = "linf"
-
-[[feature]]
-name = "income"
-mean = 3000
-std = 1500
-change = "increase"
-
-[[feature]]
-name = "age"
-mean = 40
-std = 10
-limits = [18, 90]
-
-[classifier]
-coefficients = [1, 0.5]
-intercept = 0
-"#;
+/// Perturbations of 0.1 standard deviations of both features lower the score by 0.1 * (1 + 0.5) = 0.15.
+fn problem_text() -> String {
+    format!("epsilon = 0.1\nnorm = \"linf\"\n{INCOME_AND_AGE}")
+}
 
 const PEOPLE: &str = "id,income,age\nana,2400,40\nben,3600,40\ncleo,1500,50\ndora,2700,40\neve,2850,40\n";
 
 fn folder(problem: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("problem.toml"), problem).unwrap();
-    std::fs::write(folder.path().join("people.csv"), PEOPLE).unwrap();
-    folder
+    folder_with(&[("problem.toml", problem), ("people.csv", PEOPLE)])
 }
 
 fn examples() -> PathBuf {
@@ -97,7 +76,7 @@ fn hold(problem: &Problem, people: &People, rows: &HashMap<String, Vec<String>>)
 /// Ana lacks 0.4, with robustness 0.55: a factor of 1 + 0.15 / 0.4.
 #[test]
 fn a_table_by_hand() {
-    let folder = folder(PROBLEM);
+    let folder = folder(&problem_text());
     let said = done(folder.path(), &["theory", "problem.toml", "people.csv", "-o", "theory.csv"]);
     assert!(
         said.contains("everybody whom the classifier turns down has robust recourse (Proposition 3)"),
@@ -146,7 +125,7 @@ fn a_table_by_hand() {
 
 #[test]
 fn words_for_the_first_few_and_for_one() {
-    let folder = folder(PROBLEM);
+    let folder = folder(&problem_text());
     let said = done(folder.path(), &["theory", "problem.toml", "people.csv"]);
     for words in [
         "\nana:\n  Without uncertainty: Raise income by 600.1",
@@ -171,7 +150,7 @@ fn words_for_the_first_few_and_for_one() {
 #[test]
 fn limits_decide_who_has_robust_recourse() {
     let folder =
-        folder(&PROBLEM.replace("change = \"increase\"", "change = \"increase\"\nlimits = [0, 3100]"));
+        folder(&problem_text().replace("change = \"increase\"", "change = \"increase\"\nlimits = [0, 3100]"));
     std::fs::write(folder.path().join("people.csv"), "income,age\n2400,40\n2400,42\n2400,45\n2400,30\n")
         .unwrap();
     let said = done(folder.path(), &["theory", "problem.toml", "people.csv", "-o", "theory.csv"]);
@@ -248,7 +227,7 @@ fn conditions_that_are_not_met_are_named() {
 
 #[test]
 fn bad_input_is_refused() {
-    let folder = folder(PROBLEM);
+    let folder = folder(&problem_text());
     let at = folder.path();
     for (arguments, words) in [
         (&["theory", "none.toml"][..], "none.toml"),
@@ -266,6 +245,6 @@ fn bad_input_is_refused() {
     }
     std::fs::write(at.join("people.csv"), "income,age\n2400,12\n").unwrap();
     assert!(refused(at, &["theory", "problem.toml", "people.csv"]).contains("outside [18, 90]"));
-    std::fs::write(at.join("problem.toml"), PROBLEM.replace("change = \"increase\"", "")).unwrap();
+    std::fs::write(at.join("problem.toml"), problem_text().replace("change = \"increase\"", "")).unwrap();
     assert!(refused(at, &["theory", "problem.toml"]).contains("every feature is fixed"));
 }

@@ -4,52 +4,21 @@
 
 mod command;
 
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use command::{done, refused};
-
-/// Favourable from an income of 3000 on, which may rise to 4500 at most.
-const PROBLEM: &str = r#"
-epsilon = 1.5
-
-[[feature]]
-name = "income"
-mean = 3000
-std = 1500
-limits = [0, 4500]
-change = "increase"
-
-[[feature]]
-name = "age"
-mean = 40
-std = 10
-limits = [18, 90]
-
-[classifier]
-coefficients = [1, 0.5]
-intercept = 0
-"#;
+use command::{INCOME_AND_AGE, done, finding, folder_with, refused};
 
 const PERSON: &str = r#"{"income": 2400, "age": 40}"#;
 
-fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("problem.toml"), PROBLEM).unwrap();
-    folder
+/// Income may rise to 4500 at most.
+fn problem_text() -> String {
+    let limited =
+        INCOME_AND_AGE.replace("change = \"increase\"", "limits = [0, 4500]\nchange = \"increase\"");
+    format!("epsilon = 1.5\n{limited}")
 }
 
-/// A folder with a model that cannot be written in words; skipped where it is missing, except where
-/// the variable `CI` is set.
-fn found(name: &str) -> Option<PathBuf> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let found = here.ancestors().map(|up| up.join("shared/findings").join(name)).find(|path| path.is_dir());
-    if found.is_none() {
-        let message = format!("shared/findings/{name} is missing beside the checkout");
-        assert!(std::env::var_os("CI").is_none(), "{message}");
-        eprintln!("skipped: {message}");
-    }
-    found
+fn folder() -> tempfile::TempDir {
+    folder_with(&[("problem.toml", &problem_text())])
 }
 
 /// Arguments are refused before anything is searched for or written.
@@ -106,7 +75,7 @@ fn impossible_says_what_stands_in_the_way() {
     let answers = std::fs::read_to_string(at.join("answers.csv")).unwrap();
     assert!(answers.contains(told), "{answers}");
     // Without uncertainty, and with an income that may not rise enough.
-    let strict = PROBLEM.replace("epsilon = 1.5", "epsilon = 0").replace("4500", "2700");
+    let strict = problem_text().replace("epsilon = 1.5", "epsilon = 0").replace("4500", "2700");
     std::fs::write(at.join("problem.toml"), strict).unwrap();
     assert_eq!(
         done(at, &["recourse", "problem.toml", "--person", PERSON]),
@@ -117,8 +86,9 @@ fn impossible_says_what_stands_in_the_way() {
 
 /// `certify` proves that an action holds that the search does not find: nothing is said against it.
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn what_could_not_be_decided_is_not_called_impossible() {
-    let Some(at) = found("tradeoff_false_impossible") else { return };
+    let at = finding("tradeoff_false_impossible");
     let said = done(&at, &["certify", "p.toml", "x.csv", "act.csv"]);
     assert!(said.contains("1 is proven to hold"), "{said}");
     let person = r#"{"x0":0,"x1":0,"x2":0,"x3":0,"x4":0,"x5":0,"x6":0,"x7":0}"#;
@@ -129,8 +99,9 @@ fn what_could_not_be_decided_is_not_called_impossible() {
 
 /// A curve takes seconds, and fewer evaluations take less time.
 #[test]
+#[cfg_attr(without_findings, ignore = "the findings are missing")]
 fn the_work_of_a_curve_is_bounded() {
-    let Some(at) = found("tradeoff_slow") else { return };
+    let at = finding("tradeoff_slow");
     let person = std::fs::read_to_string(at.join("per.json")).unwrap();
     let start = Instant::now();
     let curve = ["trade-off", "problem.toml", "--person", person.trim(), "--epsilons", "0.2"];

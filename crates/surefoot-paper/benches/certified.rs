@@ -15,6 +15,8 @@
 
 #![expect(clippy::expect_used, reason = "a benchmark may stop where it stands")]
 
+mod words;
+
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -25,6 +27,7 @@ use surefoot::attack::{ProjectedGradient, worst_found};
 use surefoot::{Action, Budget, Complete, Norm, Outcome, Problem};
 use surefoot_paper::Reference;
 use surefoot_paper::reference::Case;
+use words::Words;
 
 const SETS: [&str; 5] = ["adult", "bail", "compas", "german", "loan"];
 
@@ -64,24 +67,18 @@ fn main() {
         eprintln!("skipped: the published files are not there");
         return;
     };
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
-    let mut epsilons: Vec<f64> = words.iter().filter_map(|word| word.parse().ok()).collect();
-    if epsilons.is_empty() {
-        epsilons.push(0.1);
-    }
-    let value = |key: &str| words.iter().find_map(|word| word.strip_prefix(key).map(str::to_owned));
-    let trainings = ["ERM", "AF", "ALLR", "ALLR0", "ALLR1", "ROSS"];
+    let words = Words::given();
     let options = Options {
-        training: words.iter().find(|w| trainings.contains(&w.as_str())).map_or("ERM", |w| w).into(),
-        people: value("people=").and_then(|n| n.parse().ok()).unwrap_or(100),
-        verbose: words.iter().any(|word| word == "verbose"),
-        attack: words.iter().any(|word| word == "attack"),
-        seed: value("seed="),
-        budget: value("budget=").and_then(|n| n.parse().ok()),
-        person: value("person=").and_then(|n| n.parse().ok()),
+        training: words.training().into(),
+        people: words.number("people=").unwrap_or(100),
+        verbose: words.has("verbose"),
+        attack: words.has("attack"),
+        seed: words.value("seed="),
+        budget: words.number("budget="),
+        person: words.number("person="),
     };
-    let sets: Vec<&String> = words.iter().filter(|word| SETS.contains(&word.as_str())).collect();
-    for epsilon in epsilons {
+    let sets = words.among(|word| SETS.contains(&word));
+    for epsilon in words.epsilons() {
         let mut rows: BTreeMap<String, Row> = BTreeMap::new();
         for name in reference.names("mlp").expect("the published cases") {
             let wanted = options.seed.as_ref().is_none_or(|seed| name.ends_with(&format!("_s{seed}")));
@@ -140,13 +137,7 @@ fn run(reference: &Reference, case: &Case, epsilon: f64, options: &Options, row:
     if let Some(evaluations) = options.budget {
         complete = complete.with_budget(Budget { evaluations }).expect("a budget");
     }
-    // Breaks are listed for those who were found an action, in their order.
-    let mut breaks = published.smallest_break.iter().flatten();
-    let unbroken: Vec<bool> = published
-        .cost
-        .iter()
-        .map(|cost| cost.is_some() && breaks.next().is_none_or(|size| *size >= epsilon))
-        .collect();
+    let unbroken = published.unbroken();
     let mut certified = Vec::new();
     let people = options.person.map_or(0..options.people.min(case.people.len()), |i| i..i + 1);
     for i in people {

@@ -13,6 +13,8 @@
 
 #![expect(clippy::expect_used, reason = "a benchmark may stop where it stands")]
 
+mod words;
+
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -20,6 +22,7 @@ use surefoot::attack::CarliniWagner;
 use surefoot::{Action, Attack, Descent, Norm, smallest_break};
 use surefoot_paper::Reference;
 use surefoot_paper::reference::Case;
+use words::Words;
 
 /// Data set, people, seconds of Algorithm 1 and of the attack: the published implementation
 /// at e = 0.1 on a machine with two cores.
@@ -46,18 +49,10 @@ fn main() {
         eprintln!("skipped: the published files are not there");
         return;
     };
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
-    let mut epsilons: Vec<f64> = words.iter().filter_map(|word| word.parse().ok()).collect();
-    if epsilons.is_empty() {
-        epsilons.push(0.1);
-    }
-    let trainings = ["ERM", "AF", "ALLR", "ALLR0", "ALLR1", "ROSS"];
-    let training = words.iter().find(|word| trainings.contains(&word.as_str())).map_or("ERM", |word| word);
-    let sets: Vec<&String> =
-        words.iter().filter(|word| PUBLISHED.iter().any(|(name, ..)| name == word)).collect();
-
-    for epsilon in epsilons {
-        table(&reference, epsilon, training, &sets);
+    let words = Words::given();
+    let sets = words.among(|word| PUBLISHED.iter().any(|(name, ..)| *name == word));
+    for epsilon in words.epsilons() {
+        table(&reference, epsilon, words.training(), &sets);
     }
 }
 

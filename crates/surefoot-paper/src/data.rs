@@ -29,10 +29,10 @@ pub use error::DataError;
 pub use files::Files;
 pub use table::{Origin, Table};
 
-/// What can come of reading data.
+/// The result type of this module.
 pub type Result<T> = std::result::Result<T, DataError>;
 
-/// Who causes whom: features and their causes. Those not listed have none.
+/// A causal graph: features with their direct causes. Features that are not listed are roots.
 pub type Graph = &'static [(&'static str, &'static [&'static str])];
 
 /// The paper's data sets.
@@ -50,14 +50,14 @@ pub enum DataSet {
     Bail,
 }
 
-/// What is known of a data set: one such constant in the file of each.
+/// The catalogue entry of a data set, a constant in its file.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// The name that commands and files use.
     pub name: &'static str,
     /// A title.
     pub title: &'static str,
-    /// Who the people are, what is known of them and which outcome is favourable.
+    /// A description: people, features, and the favourable outcome.
     pub about: &'static str,
     /// Who publishes it, and which public file this is.
     pub origin: &'static str,
@@ -65,19 +65,19 @@ pub struct Entry {
     pub terms: &'static str,
     /// The files that are read.
     pub files: &'static [PublicFile],
-    /// Who causes whom; nothing if no causal model is known.
+    /// The causal graph; `None` if none is known.
     pub graph: Graph,
     read: fn(&Files) -> Result<Table>,
 }
 
-/// A file that others publish.
+/// A public file of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublicFile {
-    /// What it is called in a folder of data.
+    /// Its name in a data folder.
     pub name: &'static str,
-    /// What its publisher calls it, if otherwise; found by this name too.
+    /// The publisher's name for it if that differs; the file is also found by this name.
     pub published_as: Option<&'static str>,
-    /// Where to download it.
+    /// The address of the download.
     pub address: &'static str,
     /// The file within a zip archive, if the address is that of one.
     pub member: Option<&'static str>,
@@ -113,17 +113,17 @@ impl DataSet {
         Self::ALL.into_iter().find(|data| data.name() == name)
     }
 
-    /// Who causes whom, as the paper has it; nothing where it knows of no causal model, so that
-    /// features are changed independently of each other.
+    /// The paper's causal graph; `None` where it has no causal model, so that features change
+    /// independently.
     pub fn graph(self) -> Graph {
         self.entry().graph
     }
 
     /// Reads and processes its files as the paper does.
     ///
-    /// Real-valued features are standardised (standard deviations divide by N - 1); binary ones
-    /// and codes are left as they are. Loan, which needs no file, is the authors' sample if that
-    /// is there, and otherwise drawn: see [`Table::origin`].
+    /// Real-valued features are standardised (standard deviations divide by N - 1); binary ones and codes
+    /// are left as they are. Loan, which needs no file, is the authors' sample if that exists, and
+    /// otherwise a sample of the model: see [`Table::origin`].
     pub fn read(self, files: &Files) -> Result<Table> {
         (self.entry().read)(files)
     }

@@ -1,8 +1,8 @@
-//! The paper's experiments: classifiers trained anew, recourse for those they turn down, attacks
-//! on it, and what can be proven for the same people.
+//! The paper's experiments: training of classifiers, recourse for the people whom they turn down, attacks
+//! on it, and proofs for the same people.
 //!
-//! [`run`] does one [`Unit`] of work after the other, on all cores, and keeps what each gives in a
-//! file of its own. What is already there, for the same data and settings, is not done again.
+//! [`run`] works off all [`Unit`]s on all cores and keeps the result of each in a separate file. A result
+//! that exists for the same data and settings is used again.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -44,30 +44,30 @@ use crate::training::{Method, Model};
 use kept::Kept;
 use prepare::Prepared;
 
-/// The sizes of uncertainty that recourse is made robust against; 0 is standard recourse.
+/// The sizes of uncertainty for robust recourse; 0 is standard recourse.
 pub const EPSILONS: [f64; 5] = [0.0, 0.001, 0.01, 0.1, 0.5];
 
-/// The size at which ways of training are compared.
+/// The size of uncertainty at which training methods are compared.
 pub const COMPARED: f64 = 0.1;
 
-/// What is to be done. What the paper does is the default, but for proofs, of which it has none.
+/// The settings of a run. The default is the paper's, with proofs in addition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// On which data sets.
+    /// The data sets.
     pub data: Vec<DataSet>,
-    /// For which models.
+    /// The models.
     pub models: Vec<Model>,
-    /// For which ways of training.
+    /// The training methods.
     pub methods: Vec<Method>,
-    /// How many splits into training and test: those of seeds 0, 1, ...
+    /// The number of splits into training and test rows, those of seeds 0, 1, ...
     pub seeds: u32,
-    /// How many of those turned down in a test split are asked about, at most.
+    /// The maximum number of people per test split for whom recourse is computed.
     pub people: usize,
-    /// How many of them a proof is looked for where the classifier is a network, at most.
+    /// The maximum number of them for whom a proof is attempted if the classifier is a network.
     pub proofs: usize,
-    /// Work that each such proof may cost; see [`surefoot::Budget`].
+    /// The budget of each such proof; see [`surefoot::Budget`].
     pub evaluations: usize,
-    /// Passes over the training rows, at most; the paper's numbers where those are fewer.
+    /// The maximum number of training epochs; the paper's number applies where it is smaller.
     pub epochs: usize,
 }
 
@@ -89,13 +89,13 @@ impl Default for Settings {
 /// A unit of work: one classifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// On which data set.
+    /// The data set.
     pub data: DataSet,
-    /// Which model.
+    /// The model.
     pub model: Model,
-    /// Trained how.
+    /// The training method.
     pub method: Method,
-    /// With which split.
+    /// The seed of the split.
     pub seed: u32,
 }
 
@@ -105,15 +105,15 @@ impl Unit {
         format!("{}_{}_{}_s{}", self.data, self.model, self.method.name(), self.seed)
     }
 
-    /// Which sizes of uncertainty are looked at: all for the usual way of training, otherwise
-    /// none and that at which ways of training are compared.
+    /// The sizes of uncertainty of a unit: all for empirical risk minimisation, otherwise 0 and the size at
+    /// which training methods are compared.
     pub fn epsilons(&self) -> &'static [f64] {
         if self.method == Method::Erm { &EPSILONS } else { &[0.0, COMPARED] }
     }
 }
 
 impl Settings {
-    /// All units of work; the ablations are of networks only, for which both terms matter.
+    /// All units of work. Ablations are for networks only, because both terms matter only there.
     pub fn units(&self) -> Vec<Unit> {
         let mut units = Vec::new();
         for seed in 0..self.seeds {
@@ -130,24 +130,24 @@ impl Settings {
     }
 }
 
-/// What can go wrong.
+/// Errors of an experiment.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "fields are named by the message of their variant")]
 pub enum ExperimentError {
-    /// A data set that cannot be read.
+    /// A data set cannot be read.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// Something that the engine refuses.
+    /// The engine refuses its input.
     #[error("{place}: {source}")]
     Refused { place: String, source: Box<surefoot::Error> },
-    /// A file or folder that cannot be written.
+    /// A file or folder cannot be written.
     #[error("{}: cannot be written: {source}; name another folder with --out", path.display())]
     Write { path: PathBuf, source: std::io::Error },
-    /// Threads that cannot be had.
+    /// Threads cannot be started.
     #[error("no threads to work on: {0}")]
     Threads(rayon::ThreadPoolBuildError),
-    /// A page that cannot be made.
+    /// The report cannot be rendered.
     #[error("the report: {source}")]
     Page { source: Box<minijinja::Error> },
 }
@@ -164,40 +164,39 @@ impl ExperimentError {
     }
 }
 
-/// What can come of an experiment.
+/// The result type of this module.
 pub type Result<T> = std::result::Result<T, ExperimentError>;
 
-/// How far the work is. Effort is in seconds of one core of an ordinary machine, roughly.
+/// Progress of a run. Effort is an estimate, in seconds of one core of an ordinary machine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// Before the work begins.
     Planned {
-        /// Units that there are.
+        /// The number of units.
         units: usize,
-        /// Those of them that are done already.
+        /// The number of units whose results exist.
         done: usize,
-        /// What the others take.
+        /// The expected effort of the others.
         effort: f64,
     },
     /// A unit begins.
     Begun(Unit),
-    /// A part of it is done.
+    /// A part of a unit is done.
     Advanced {
-        /// Which effort that was expected to take.
+        /// The expected effort of that part.
         effort: f64,
     },
-    /// A unit is done and kept.
+    /// A unit is done and its result is saved.
     Finished(Unit),
 }
 
-/// Does all units of work that are not done yet, and gives the results of all.
+/// Works off all units without a result, and returns the results of all units.
 ///
-/// Results are kept in `results` of the folder, one file for each unit, written when it is done.
-/// A file that was made from other data or with other settings is made anew.
+/// Results are kept in `results` of the folder, one file for each unit, written when it is done. A result
+/// from other data or other settings is replaced.
 ///
-/// # Errors
-/// If a data set cannot be read or a file not be written; results of units that were done by
-/// then are kept.
+/// # Errors If a data set cannot be read or a file cannot be written. Results that are complete by then are
+/// kept.
 pub fn run(
     settings: &Settings,
     files: &Files,
@@ -221,7 +220,7 @@ pub fn run(
             None => missing.push((number, unit, key, table)),
         }
     }
-    // The longest first, so that cores finish together.
+    // The longest units come first, so that all cores finish at about the same time.
     let effort = |unit: &Unit| -> f64 { effort::of(unit, settings).iter().sum() };
     missing.sort_by(|a, b| effort(&b.1).total_cmp(&effort(&a.1)));
     let expected = missing.iter().map(|(_, unit, ..)| effort(unit)).sum();
@@ -258,9 +257,8 @@ pub fn run(
             watch(Event::Finished(*unit));
         }
     };
-    // Each core works on a unit of its own, with a pool of its own for what is parallel within:
-    // in a common one the short steps of training would wait for somebody else's long proofs.
-    // The last units have all cores to themselves.
+    // Each core works on its own unit with its own thread pool. In a shared pool the short steps of
+    // training would wait for the long proofs of other units. The last units use all cores.
     let cores = rayon::current_num_threads();
     let workers = cores.min(missing.len());
     let threads = (2 * cores).div_ceil(workers.max(1)).min(cores);

@@ -17,19 +17,19 @@ pub use canvas::Canvas;
 
 use surefoot::file::{Audience, write_atomically};
 
-/// Colours that stay apart in print and for the colour-blind (Okabe and Ito).
+/// The palette of Okabe and Ito, whose colours are distinguishable in print and for colour-blind readers.
 pub(crate) const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 
 /// Points per unit of length of a PNG.
 const SCALE: f32 = 2.0;
 
-/// How far a logarithmic axis goes beyond its points, as a factor.
+/// The factor by which a logarithmic axis extends beyond its points.
 const MARGIN_LOG: f64 = 1.3;
 
-/// How far another axis goes beyond its points, as a part of its length.
+/// The share of its length by which a linear axis extends beyond its points.
 const MARGIN: f64 = 0.02;
 
-/// The least and the greatest.
+/// The minimum and the maximum.
 fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |range, value| match range {
         None => Some((value, value)),
@@ -42,7 +42,7 @@ fn padded((low, high): (f64, f64)) -> (f64, f64) {
     (low - margin, high + margin)
 }
 
-/// A number beside an axis: `0.02`, `3`, and powers only where they are shorter.
+/// The label of a number on an axis, such as `0.02` or `3`; powers of ten only where they are shorter.
 fn tick(value: f64) -> String {
     if value.abs() < 1e-12 {
         return "0".into();
@@ -54,18 +54,18 @@ fn tick(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').into()
 }
 
-/// Lines through points.
+/// A line chart.
 #[derive(Clone, Debug, Default)]
 pub struct LineChart {
-    /// Above the chart.
+    /// The title.
     pub title: String,
-    /// Below the horizontal axis.
+    /// The label of the horizontal axis.
     pub x_label: String,
-    /// Beside the vertical axis.
+    /// The label of the vertical axis.
     pub y_label: String,
     /// Whether the horizontal axis is logarithmic.
     pub log_x: bool,
-    /// The range of the vertical axis; otherwise it fits the points.
+    /// The range of the vertical axis; `None` fits it to the points.
     pub y_range: Option<(f64, f64)>,
     /// The lines, with their names in the legend and their points in order.
     pub lines: Vec<(String, Vec<(f64, f64)>)>,
@@ -161,7 +161,7 @@ mod tests {
             assert!(bytes.windows(start.len()).any(|window| window == start), "{name}");
         }
         assert!(chart.write(&folder.path().join("missing/a.svg")).is_err());
-        // As readable as any other file.
+        // The file has the permissions of any other file.
         let mode = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions();
         std::fs::write(folder.path().join("other"), "").unwrap();
         assert_eq!(mode("a.svg"), mode("other"));

@@ -19,7 +19,7 @@ const SCALING: [(&str, f64, f64); 7] = [
     ("savings", -2.0761824, 5.564847),
 ];
 
-/// The causes of each feature that has any.
+/// The direct causes of each feature that has any.
 pub const CAUSES: [(&str, &[&str]); 5] = [
     ("education", &["gender", "age"]),
     ("loan_amount", &["gender", "age"]),
@@ -28,7 +28,7 @@ pub const CAUSES: [(&str, &[&str]); 5] = [
     ("savings", &["income"]),
 ];
 
-/// Mean and standard deviation of a feature; of one that is not there, 0 and 1.
+/// The mean and the standard deviation of a feature; 0 and 1 for an unknown name.
 pub(crate) fn scaling(feature: &str) -> (f64, f64) {
     SCALING.into_iter().find(|(name, ..)| *name == feature).map_or((0.0, 1.0), |(_, mean, std)| (mean, std))
 }
@@ -103,7 +103,7 @@ pub struct Sample {
 pub fn sample(people: usize, seed: u64) -> Result<Sample> {
     let features = features(f64::INFINITY)?;
     let rows = scm(&features)?.sample(&noise(), people, seed)?;
-    // Labels from a stream of their own, so that they do not depend on how people are drawn.
+    // Labels come from a separate random stream, so that they do not depend on how people are drawn.
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(1);
     let mut repaid = Vec::with_capacity(people);

@@ -1,5 +1,5 @@
-//! The published answers: classifiers, causal models, the individuals they were asked about,
-//! and what was found for each of them.
+//! The published answers: classifiers, causal models, individuals, and the recourse that was found for each
+//! of them.
 //!
 //! The files are not part of this project. They are looked for in the folder that the
 //! variable `SUREFOOT_REFERENCE` names, otherwise in `shared/reference` beside the checkout.
@@ -20,21 +20,21 @@ use crate::loan;
 /// were found: their costs are those of [`Problem::with_safety`] with this much.
 pub const SLACK: f64 = 1e-6;
 
-/// What can be wrong with the published files.
+/// Errors of reading the published files.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "fields are named by the message of their variant")]
 pub enum ReferenceError {
-    /// A file that is not there or cannot be read.
+    /// A file is missing or cannot be read.
     #[error("{path}: {source}")]
     Read { path: PathBuf, source: std::io::Error },
-    /// A file that is no safetensors file.
+    /// A file is not in the safetensors format.
     #[error("{path}: {source}")]
     Tensors { path: PathBuf, source: safetensors::SafeTensorError },
-    /// A file without something that belongs in it.
+    /// A file lacks a required entry.
     #[error("{path}: `{what}` is missing or malformed")]
     Content { path: PathBuf, what: String },
-    /// Content that the engine refuses.
+    /// The engine refuses the content.
     #[error("{path}: {source}")]
     Refused { path: PathBuf, source: Box<surefoot::Error> },
 }
@@ -42,8 +42,7 @@ pub enum ReferenceError {
 type Result<T> = std::result::Result<T, ReferenceError>;
 
 impl Case {
-    /// The question that was asked: classifier, features and the causal model that the
-    /// published answers use.
+    /// The problem that the published answers solve: classifier, features and causal model.
     pub fn problem(&self, reference: &Reference) -> Result<Problem> {
         let refused = |source: surefoot::Error| ReferenceError::Refused {
             path: self.name.clone().into(),
@@ -67,7 +66,7 @@ pub struct Reference {
     folder: PathBuf,
 }
 
-/// Which kind of causal model the published equations are.
+/// The kind of the published causal models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Equations {
     /// `scms/<data set>_linear`.
@@ -76,7 +75,7 @@ pub enum Equations {
     Network,
 }
 
-/// One published classifier with the people it turned down.
+/// A published classifier with the people whom it turned down.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The file's name without its ending, for example `adult_linear_ERM_s0`.
@@ -89,11 +88,11 @@ pub struct Case {
     pub features: Features,
     /// The classifier.
     pub classifier: Classifier,
-    /// The people it turned down.
+    /// The people whom it turned down.
     pub people: People,
-    /// Which rows of the data set they are.
+    /// Their rows in the data set.
     pub rows: Vec<usize>,
-    /// What was found, for each size of the uncertainty.
+    /// The answers for each size of the uncertainty.
     pub answers: Vec<Answers>,
     /// Its accuracy and Matthews correlation on the test split.
     pub quality: (f64, f64),
@@ -104,11 +103,22 @@ pub struct Case {
 pub struct Answers {
     /// The size.
     pub epsilon: f64,
-    /// Cost of the action of each person who was found one.
+    /// The cost of each person's action; `None` if none was found.
     pub cost: Vec<Option<f64>>,
-    /// The smallest perturbation that was found to break the action of each person who was
-    /// found one, in their order; nothing if no attack was run.
+    /// The size of the smallest known breaking perturbation, for each person with an action, in their
+    /// order; `None` if no attack was run.
     pub smallest_break: Option<Vec<f64>>,
+}
+
+impl Answers {
+    /// Whether each person was found an action that no perturbation within `epsilon` was found to break.
+    pub fn unbroken(&self) -> Vec<bool> {
+        // Breaks are listed only for people with an action, in their order.
+        let mut breaks = self.smallest_break.iter().flatten();
+        let is_unbroken =
+            |cost: &Option<f64>| cost.is_some() && breaks.next().is_none_or(|size| *size >= self.epsilon);
+        self.cost.iter().map(is_unbroken).collect()
+    }
 }
 
 impl Reference {
@@ -122,20 +132,17 @@ impl Reference {
         beside.into_iter().find(|folder| folder.is_dir()).map(|folder| Self { folder })
     }
 
-    /// The same for tests, which may do without them on somebody's own machine.
+    /// The published files, for tests that are ignored where they are missing.
     ///
     /// # Panics
-    /// If they are missing and the variable `CI` is set.
-    pub fn locate_or_skip() -> Option<Self> {
-        let found = Self::locate();
-        assert!(
-            found.is_some() || std::env::var_os("CI").is_none(),
-            "the published files are missing: put them in shared/reference beside the checkout, or name their folder in SUREFOOT_REFERENCE"
-        );
-        if found.is_none() {
-            eprintln!("skipped: the published files are not there");
-        }
-        found
+    /// If they are missing.
+    pub fn required() -> Self {
+        let found = Self::locate().filter(|reference| reference.folder.is_dir());
+        #[expect(clippy::expect_used, reason = "for tests, which fail by panicking")]
+        found.expect(
+            "the published files are in shared/reference beside the checkout or in the folder that \
+             SUREFOOT_REFERENCE names",
+        )
     }
 
     /// The names of all cases of a model, `linear` or `mlp`, in order.
@@ -217,11 +224,10 @@ impl Reference {
         file.accept(Features::new(names.into_iter().enumerate().map(feature).collect()))
     }
 
-    /// The processed rows of a data set, standardised, and who of them had the favourable
-    /// outcome.
+    /// The processed rows of a data set, standardised, and whether each had the favourable outcome.
     ///
-    /// Most of the published tables are stored by columns although their shape says otherwise;
-    /// the way to read one is that which gives the people of a published case.
+    /// Most of the published tables are stored by columns although their shape says otherwise; the order is
+    /// chosen that reproduces the people of a published case.
     pub fn rows(&self, dataset: &str) -> Result<(Array2<f64>, Vec<bool>)> {
         let file = File::open(self.folder.join(format!("processed/{dataset}.safetensors")))?;
         let labels: Vec<bool> = file.vector("y")?.iter().map(|&y| y > 0.5).collect();

@@ -1,5 +1,5 @@
-//! How the paper trains its classifiers: which data sets, models and methods, with which
-//! settings, on which split; and how good the published ones are.
+//! The paper's training: data sets, models, methods, settings and splits, and the quality of the published
+//! classifiers.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub enum Model {
     Network,
 }
 
-/// A way of training of the paper.
+/// A training method of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Empirical risk.
@@ -35,10 +35,10 @@ pub enum Method {
     AllrWithoutReliance,
 }
 
-/// What the paper's figures say of a classifier, averaged over five seeds.
+/// The published quality of a classifier, averaged over five seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Published {
-    /// On the test split.
+    /// Accuracy on the test split.
     pub accuracy: f64,
     /// Matthews correlation on the test split.
     pub mcc: f64,
@@ -48,15 +48,15 @@ pub struct Published {
 }
 
 impl Model {
-    /// Both.
+    /// Both models.
     pub const ALL: [Model; 2] = [Model::Linear, Model::Network];
 }
 
 impl Method {
-    /// The four that the paper compares.
+    /// The four methods that the paper compares.
     pub const COMPARED: [Method; 4] = [Method::Erm, Method::Allr, Method::Ross, Method::Af];
 
-    /// All of them.
+    /// All methods.
     pub const ALL: [Method; 6] = [
         Method::Erm,
         Method::Allr,
@@ -66,7 +66,7 @@ impl Method {
         Method::AllrWithoutReliance,
     ];
 
-    /// ALLR with one of its two terms only.
+    /// The ablations: ALLR with only one of its two terms.
     pub const ABLATIONS: [Method; 2] = [Method::AllrWithoutLinearity, Method::AllrWithoutReliance];
 
     /// The name that commands and files use.
@@ -127,7 +127,7 @@ pub fn recipe(data: DataSet, model: Model, method: Method, seed: u64) -> Trainin
         Method::AllrWithoutReliance => Objective::Allr(Allr { reliance: 0.0, ..allr }),
     };
     let hidden = if linear { Vec::new() } else { vec![100, 100] };
-    // Every setting by name, so that the paper's do not move with the defaults.
+    // Every setting is named, so that the paper's do not change with the defaults.
     Training {
         objective,
         hidden,
@@ -141,7 +141,7 @@ pub fn recipe(data: DataSet, model: Model, method: Method, seed: u64) -> Trainin
     }
 }
 
-/// The published quality of a classifier; nothing for the ablations.
+/// The published quality of a classifier; `None` for the ablations.
 #[expect(clippy::approx_constant, reason = "a correlation of 0.318 has nothing to do with circles")]
 pub fn published(data: DataSet, model: Model, method: Method) -> Option<Published> {
     let column = Method::COMPARED.iter().position(|&compared| compared == method)?;
@@ -186,7 +186,8 @@ pub fn split(rows: usize, seed: u32) -> (Vec<usize>, Vec<usize>) {
     let mut random = Mt::new(seed);
     let mut order: Vec<usize> = (0..rows).collect();
     for last in (1..rows).rev() {
-        // Uniform on 0..=last: as many bits as it takes, again while they are too many.
+        // Uniform on 0..=last by rejection: as many random bits as `last` has, drawn again while the number
+        // is larger.
         let mask = (last + 1).next_power_of_two() - 1;
         let other = loop {
             let candidate = random.next_u32() as usize & mask;

@@ -14,19 +14,6 @@ use surefoot::{Action, Budget, Complete, Norm, Outcome, Problem, Verdict, certif
 use surefoot_paper::Reference;
 use surefoot_paper::reference::Case;
 
-fn reference() -> Option<Reference> {
-    let reference = Reference::locate();
-    assert!(
-        reference.is_some() || std::env::var_os("CI").is_none(),
-        "the published files are missing: put them in shared/reference beside the checkout, \
-         or name their folder in SUREFOOT_REFERENCE"
-    );
-    if reference.is_none() {
-        eprintln!("skipped: the published files are not there");
-    }
-    reference
-}
-
 /// Data set, way of training, size of the uncertainty, people, and the share of them that is
 /// decided at least.
 const SAMPLE: [(&str, &str, f64, usize, f64); 9] = [
@@ -42,8 +29,9 @@ const SAMPLE: [(&str, &str, f64, usize, f64); 9] = [
 ];
 
 #[test]
+#[cfg_attr(without_reference, ignore = "the published answers are missing")]
 fn answers_are_decided_and_stand_up_to_attacks() {
-    let Some(reference) = reference() else { return };
+    let reference = Reference::required();
     let names = reference.names("mlp").unwrap();
     for (dataset, training, epsilon, people, share) in SAMPLE {
         let prefix = format!("{dataset}_mlp_{training}_");
@@ -58,12 +46,7 @@ fn answers_are_decided_and_stand_up_to_attacks() {
 
 fn verify(problem: &Problem, case: &Case, epsilon: f64, people: usize, share: f64) {
     let published = case.answers.iter().find(|answers| answers.epsilon == epsilon).unwrap();
-    let mut breaks = published.smallest_break.iter().flatten();
-    let unbroken: Vec<bool> = published
-        .cost
-        .iter()
-        .map(|cost| cost.is_some() && breaks.next().is_none_or(|size| *size >= epsilon))
-        .collect();
+    let unbroken = published.unbroken();
     let complete = Complete::new(problem).unwrap();
     let people = people.min(case.people.len());
     let (mut decided, mut close, mut costs) = (0, 0, [0.0, 0.0]);
@@ -143,8 +126,9 @@ fn refute(problem: &Problem, case: &Case, certified: &[(usize, Action, f64)], pl
 /// The cheapest action that seems to hold for these people cannot be proved; one with more room
 /// can, with the bound on the cost that was proven before.
 #[test]
+#[cfg_attr(without_reference, ignore = "the published answers are missing")]
 fn who_cannot_be_proved_the_cheapest_gets_one_with_more_room() {
-    let Some(reference) = Reference::locate_or_skip() else { return };
+    let reference = Reference::required();
     let case = reference.case("loan_mlp_ERM_s2").unwrap();
     let problem = case.problem(&reference).unwrap().with_uncertainty(Norm::L2, 0.1).unwrap();
     let complete = Complete::new(&problem).unwrap();

@@ -14,17 +14,9 @@ const CASES: [&str; 4] = ["compas_mlp_ERM_s0", "adult_mlp_ERM_s0", "german_mlp_E
 const PEOPLE: usize = 4;
 
 #[test]
+#[cfg_attr(without_reference, ignore = "the published answers are missing")]
 fn proofs_of_published_cases_are_verified() {
-    let reference = Reference::locate();
-    assert!(
-        reference.is_some() || std::env::var_os("CI").is_none(),
-        "the published files are missing: put them in shared/reference beside the checkout, \
-         or name their folder in SUREFOOT_REFERENCE"
-    );
-    let Some(reference) = reference else {
-        eprintln!("skipped: the published files are not there");
-        return;
-    };
+    let reference = Reference::required();
     for name in CASES {
         let case = reference.case(name).unwrap();
         let problem = case.problem(&reference).unwrap().with_uncertainty(Norm::L2, 0.1).unwrap();

@@ -14,10 +14,9 @@ fn difference<'a>(a: impl IntoIterator<Item = &'a f64>, b: impl IntoIterator<Ite
 }
 
 #[test]
+#[cfg_attr(any(without_reference, without_data), ignore = "published answers or data sets are missing")]
 fn tables_are_the_published_ones() {
-    let (Some(files), Some(reference)) = (Files::locate_or_skip(), Reference::locate_or_skip()) else {
-        return;
-    };
+    let (files, reference) = (Files::required(), Reference::required());
     for data in DataSet::ALL {
         let table = data.read(&files).unwrap();
         let (rows, labels) = reference.rows(data.name()).unwrap();
@@ -33,10 +32,9 @@ fn tables_are_the_published_ones() {
 }
 
 #[test]
+#[cfg_attr(any(without_reference, without_data), ignore = "published answers or data sets are missing")]
 fn features_are_the_published_ones() {
-    let (Some(files), Some(reference)) = (Files::locate_or_skip(), Reference::locate_or_skip()) else {
-        return;
-    };
+    let (files, reference) = (Files::required(), Reference::required());
     for data in DataSet::ALL {
         let ours = data.read(&files).unwrap().features;
         let published = reference.features(data.name()).unwrap();
@@ -56,8 +54,9 @@ fn features_are_the_published_ones() {
 }
 
 #[test]
+#[cfg_attr(without_reference, ignore = "the published answers are missing")]
 fn splits_are_the_published_ones() {
-    let Some(reference) = Reference::locate_or_skip() else { return };
+    let reference = Reference::required();
     for data in DataSet::ALL {
         let people = reference.rows(data.name()).unwrap().0.nrows();
         for seed in 0..3 {
@@ -67,8 +66,9 @@ fn splits_are_the_published_ones() {
 }
 
 #[test]
+#[cfg_attr(without_reference, ignore = "the published answers are missing")]
 fn graphs_are_those_of_the_published_causal_models() {
-    let Some(reference) = Reference::locate_or_skip() else { return };
+    let reference = Reference::required();
     for data in DataSet::ALL {
         let features = reference.features(data.name()).unwrap();
         let scm = reference.scm(data.name(), &features, Equations::Network).unwrap();
@@ -91,8 +91,9 @@ fn graphs_are_those_of_the_published_causal_models() {
 
 /// Means and standard deviations are in people's own units.
 #[test]
+#[cfg_attr(without_data, ignore = "files of the data sets are missing")]
 fn own_units_are_those_of_the_file() {
-    let Some(files) = Files::locate_or_skip() else { return };
+    let files = Files::required();
     for (data, row, own) in [
         // born 1947-04-18, jailed 2013-08-13: 24,224 days
         (DataSet::Compas, 0, &[24_224.0 / 365.0, 1.0, 0.0, 0.0][..]),
@@ -272,4 +273,16 @@ fn malformed_samples_of_loan_are_refused() {
     assert!(said().contains("[2, 6]"), "{}", said());
     write("loan_X.npy", "f4", "2, 7", &[0xff; 56]);
     assert!(said().contains("finite"), "{}", said());
+}
+
+/// The build script decides by these names whether tests are ignored.
+#[test]
+fn the_build_script_looks_for_the_files_of_all_data_sets() {
+    let entries = DataSet::ALL.into_iter().flat_map(|data| data.entry().files);
+    let mut names: Vec<&str> =
+        entries.flat_map(|file| [Some(file.name), file.published_as]).flatten().collect();
+    let mut known: Vec<&str> = env!("SUREFOOT_PUBLIC_FILES").split(' ').collect();
+    names.sort();
+    known.sort();
+    assert_eq!(known, names);
 }

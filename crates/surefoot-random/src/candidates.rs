@@ -6,7 +6,7 @@ use surefoot::{Action, Kind, Problem};
 
 use crate::Case;
 use crate::definition::{cost, obstacle};
-use crate::draw::one;
+use crate::small::one;
 
 /// How far actions without a limit are drawn, in standard deviations.
 const FARTHEST: f64 = 12.0;

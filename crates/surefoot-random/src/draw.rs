@@ -13,6 +13,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::{ActionKind, Cost, Feature, Kind, LimitsOn, Network, NormKind, People, Problem};
 
+use crate::small::one;
 use equations::Equation;
 use model::Model;
 pub(crate) use rules::{Forbid, Rule};
@@ -35,11 +36,6 @@ pub struct Case {
     model: Model,
     /// People in their own units.
     pub(crate) people: Vec<Vec<f64>>,
-}
-
-/// One of several values, each as likely as the others.
-pub(crate) fn one<T: Clone>(random: &mut ChaCha8Rng, values: &[T]) -> T {
-    values[random.random_range(0..values.len())].clone()
 }
 
 /// A number whose logarithm is uniform between those of `low` and `high`.

@@ -3,7 +3,8 @@
 //! A [`Case`] is a random problem file with people, every setting of which is drawn independently of
 //! all others. [`contradictions`] asks the engine everything it can be asked about a case and holds the
 //! answers against each other and against the definition of an action that holds, evaluated by brute
-//! force; [`command::contradictions`] does the same with the command `surefoot`.
+//! force; [`command::contradictions`] does the same with the command `surefoot`. A [`Family`] gives
+//! problems over given features, small enough for brute force.
 //!
 //! This crate is for tests and benchmarks alone: it panics where a test would.
 
@@ -14,26 +15,19 @@ pub mod command;
 mod definition;
 mod draw;
 mod judge;
+mod linear;
+mod small;
 mod words;
 
 use std::fmt;
 
-use ndarray::{Array1, Array2};
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
-use surefoot::{Activation, Layer, Network};
-
 pub use draw::Case;
 pub use judge::{Settings, Tally, contradictions};
-
-/// A network whose weights are uniform in `[-scale, scale]` and whose biases are uniform in `[-1, 1]`.
-pub fn network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation, scale: f64) -> Network {
-    let mut layer = |pair: &[usize]| Layer {
-        weight: Array2::from_shape_simple_fn((pair[1], pair[0]), || random.random_range(-1.0..1.0) * scale),
-        bias: Array1::from_shape_simple_fn(pair[1], || random.random_range(-1.0..1.0)),
-    };
-    Network::new(widths.windows(2).map(&mut layer).collect(), activation).unwrap()
-}
+pub use linear::{linear_causal_model, turned_down};
+pub use small::{
+    ACTIVATIONS, FORMULAS, Family, NORM_KINDS, causal_model, individual, network, norm, one, uniform,
+    with_settings,
+};
 
 /// Two statements about one person that cannot both be true, or one that the definition refutes.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,8 @@
 //! Structural equations written as text, for example `-4 + 1.5 * max(income, 0) + u`.
 //!
-//! A formula is parsed into a small tree. One walk over the tree, generic in the kind of
-//! number, gives its value and, with dual numbers, its derivatives; two further walks
-//! find out whether it is linear in an input and whether it is monotone in one, which is
-//! what makes the noise of an equation recoverable.
+//! A formula is parsed into a small tree. One walk over the tree, generic in the kind of number, gives its
+//! value and, with dual numbers, its derivatives; two further walks find out whether it is linear in an
+//! input and whether it is monotone in one, because the noise of an equation can then be recovered.
 
 mod monotone;
 mod parse;
@@ -17,19 +16,19 @@ pub(crate) use scalar::Scalar;
 
 use scalar::Dual;
 
-/// What is wrong with a formula. The column it points at is kept beside it.
+/// The problem of an invalid formula; its column is stored separately.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum FormulaProblem {
-    /// A character that no formula contains.
+    /// An invalid character.
     #[error("unexpected `{0}`{hint}", hint = character_hint(*.0))]
     Character(char),
-    /// Something stands where something else must.
+    /// An unexpected token.
     #[error("expected {expected}, found {found}")]
     Expected {
-        /// What would fit.
+        /// The expected token.
         expected: &'static str,
-        /// What is there.
+        /// The token that was found.
         found: String,
     },
     /// A number that is malformed or too large for a double.
@@ -41,7 +40,7 @@ pub enum FormulaProblem {
     /// A back-quoted name without its end.
     #[error("the name is not closed; add a back quote after it")]
     OpenQuote,
-    /// A function that does not exist.
+    /// An unknown function.
     #[error("unknown function `{0}`; there are exp, log, sqrt, tanh, sigmoid, abs, min and max")]
     Function(String),
     /// Too few or too many arguments.
@@ -49,12 +48,12 @@ pub enum FormulaProblem {
     Arguments {
         /// Its name.
         function: &'static str,
-        /// What it takes, in words.
+        /// The required number, in words.
         takes: &'static str,
-        /// How many were given.
+        /// The given number.
         given: usize,
     },
-    /// A name that is no feature.
+    /// An unknown feature.
     #[error("`{name}` is no feature; there are {}", crate::error::quoted(known))]
     Name {
         /// The name as written.
@@ -70,16 +69,16 @@ pub enum FormulaProblem {
     InverseName {
         /// The name as written.
         name: String,
-        /// The names that would fit.
+        /// The permitted names.
         known: Vec<String>,
     },
-    /// The noise in an inverse, which is there to compute it.
+    /// The noise occurs in an inverse, which must compute it.
     #[error("an inverse computes `u` and cannot use it; use the feature's own name and its parents")]
     NoiseInInverse,
-    /// The name of the noise, which is that of a feature as well.
+    /// The name of the noise is also that of a feature.
     #[error("`u` is the noise, and a feature has the same name; rename the feature")]
     NoiseOrFeature,
-    /// Parentheses or operators nested beyond reason.
+    /// Parentheses or operators are nested too deeply.
     #[error("nested too deeply; split the formula over several features")]
     TooDeep,
 }
@@ -102,10 +101,10 @@ pub(crate) struct Expression {
     inputs: Vec<Input>,
 }
 
-/// One of the functions around a formula that keep its value above or below a limit.
+/// A clip around a formula, which keeps its value above or below a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Clip {
-    /// `max`, which keeps it above, or `min`.
+    /// `max`, which keeps the value above the limit, or `min`.
     pub is_max: bool,
     /// The limit, over the same slots.
     pub limit: Expression,
@@ -122,7 +121,7 @@ impl Clip {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Input {
     pub name: String,
-    /// Between back quotes: always a feature, even if it is called `u`.
+    /// Whether it is between back quotes, and therefore a feature even if it is `u`.
     pub quoted: bool,
     /// Where it first occurs.
     pub column: usize,
@@ -134,8 +133,8 @@ impl Input {
     }
 }
 
-/// A kind of number that does not fit [`Scalar`]: what evaluates it has a memory, or it is too
-/// large to copy.
+/// An arithmetic whose numbers do not implement [`Scalar`]: its evaluation has a state, or its numbers are
+/// too large to copy.
 pub(crate) trait Arithmetic {
     type Number: Clone;
 
@@ -145,7 +144,7 @@ pub(crate) trait Arithmetic {
     fn combine(&mut self, operator: Operator, left: Self::Number, right: Self::Number) -> Self::Number;
 }
 
-/// Every part in parentheses, as text.
+/// Formats a formula as text, with every part in parentheses.
 struct Canonical;
 
 impl Arithmetic for Canonical {
@@ -216,7 +215,7 @@ enum Node {
 }
 
 impl Expression {
-    /// The names it uses; slots are positions in this list.
+    /// The names that occur in it; slots are positions in this list.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
@@ -226,12 +225,12 @@ impl Expression {
         self.root.evaluate(input)
     }
 
-    /// Its value in some other arithmetic.
+    /// Its value in another arithmetic.
     pub fn fold<A: Arithmetic>(&self, arithmetic: &mut A, input: &impl Fn(usize) -> A::Number) -> A::Number {
         self.root.fold(arithmetic, input)
     }
 
-    /// As text, however it was spaced and parenthesised.
+    /// A canonical text, independent of spaces and redundant parentheses.
     pub fn canonical(&self) -> String {
         let name = |slot: usize| match &self.inputs[slot] {
             noise if noise.is_noise() => "u".to_owned(),
@@ -252,8 +251,9 @@ impl Expression {
         self.root.evaluate(&|i| Dual { value: input(i), slope: slope(i) }).slope
     }
 
-    /// Takes off the clips around a formula: `max(0, min(10, x + u))` is clipped at 0 and at 10, and
-    /// inside is `x + u`. A clip has the slot on one side only. The outermost clip comes first.
+    /// Separates the clips around a formula from the formula inside: `max(0, min(10, x + u))` is clipped at
+    /// 0 and at 10, and inside is `x + u`. A clip has the slot on one side only. The outermost clip comes
+    /// first.
     pub fn unclipped(&self, slot: usize) -> (Vec<Clip>, Expression) {
         let part = |root: &Node| Expression { root: root.clone(), inputs: self.inputs.clone() };
         let (mut clips, mut inside) = (Vec::new(), &self.root);
@@ -272,9 +272,8 @@ impl Expression {
         (clips, part(inside))
     }
 
-    /// The constant `c` if the formula is `c * slot + (terms without slot)`; 0 if the slot
-    /// does not occur or its terms cancel but for rounding, nothing if it occurs in any other
-    /// way.
+    /// The constant `c` if the formula is `c * slot + (terms without slot)`; 0 if the slot does not occur
+    /// or its terms cancel but for rounding, `None` if it occurs in any other way.
     pub fn coefficient(&self, slot: usize) -> Option<f64> {
         let (coefficient, size) = self.root.coefficient(slot)?;
         Some(if coefficient.abs() <= 1e-14 * size { 0.0 } else { coefficient })
@@ -409,7 +408,7 @@ impl Node {
         }
     }
 
-    /// The first part, from the left, that is constant and no finite number: its column.
+    /// The column of the first part from the left that is constant and not finite.
     fn infinite_constant(&self) -> Option<usize> {
         let (parts, column): (Vec<&Node>, usize) = match self {
             Node::Number(_) | Node::Input(_) => return None,
@@ -429,7 +428,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Slots in the order x, y, u whatever the formula mentions first.
+    /// Slots in the order x, y, u, independent of the order in the formula.
     fn at(formula: &str, x: f64, y: f64, u: f64) -> f64 {
         let expression = Expression::parse(formula).unwrap();
         expression.evaluate(&|slot| value_of(&expression, slot, [x, y, u]))

@@ -1,7 +1,7 @@
-//! Dense networks: layers of weights with one activation between them, one number out.
+//! Dense networks: layers of weights with one activation between them and a single output.
 //!
-//! Value, gradient and directional derivative come for one input, plainly, and for a block of
-//! [`LANES`] inputs at a time, fast.
+//! Value, gradient and directional derivative are available for one input, by simple loops, and for a block
+//! of [`LANES`] inputs, by vectorised ones.
 
 mod file;
 mod kernel;
@@ -39,7 +39,7 @@ impl Activation {
     fn value(self, z: f64) -> f64 {
         match self {
             Activation::Tanh => z.tanh(),
-            // Unlike the standard library's maximum this passes NaN on.
+            // Unlike the standard library's maximum this propagates NaN.
             Activation::Relu => {
                 if z > 0.0 || z.is_nan() {
                     z
@@ -99,24 +99,24 @@ pub struct Network {
 /// The layers, packed for the passes over a block of inputs in one precision.
 #[derive(Clone, Debug, PartialEq)]
 struct Passes<T> {
-    /// Every layer, for the way forward.
+    /// The layers, for forward passes.
     forward: Vec<Packed<T>>,
-    /// Every layer transposed, for the way back.
+    /// The transposed layers, for reverse passes.
     backward: Vec<Packed<T>>,
     /// The weights of the last layer.
     last: Vec<T>,
 }
 
-/// What the evaluation of a network on a block of inputs leaves behind.
+/// The workspace of an evaluation of a network on a block of inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Workspace<T = f64> {
     /// Outputs of the hidden layers.
     hidden: Vec<Vec<Lanes<T>>>,
-    /// As large as the largest layer, twice.
+    /// Two buffers of the size of the largest layer.
     buffers: [Vec<Lanes<T>>; 2],
 }
 
-/// The same for an evaluation in floats.
+/// The workspace of an evaluation in floats.
 #[derive(Clone, Debug)]
 pub(crate) struct SingleWorkspace {
     workspace: Workspace<f32>,
@@ -149,7 +149,7 @@ impl Network {
         Ok(Self { layers, activation, double, single, wide })
     }
 
-    /// How many inputs it takes.
+    /// The number of inputs.
     pub fn inputs(&self) -> usize {
         self.layers[0].weight.ncols()
     }
@@ -164,7 +164,7 @@ impl Network {
         self.activation
     }
 
-    /// What it says, for a hash.
+    /// Adds the content of the network to a digest.
     pub(crate) fn digest(&self, digest: &mut Digest) {
         digest.text(match self.activation {
             Activation::Tanh => "tanh",
@@ -247,7 +247,7 @@ impl Network {
         values
     }
 
-    /// Something for every block of rows; a last block that is not full repeats its last row.
+    /// Applies a function to every block of rows; an incomplete last block repeats its last row.
     fn for_blocks_with<T: Send>(
         &self,
         rows: ArrayView2<'_, f64>,

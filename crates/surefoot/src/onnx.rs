@@ -1,10 +1,9 @@
 //! Classifiers from ONNX files, as scikit-learn (through skl2onnx) and PyTorch write them.
 //!
-//! The input is followed through the nodes of the model as a linear function of what the last
-//! activation gave ([`affine`]): whatever is linear, a scaler in front of the model too, is folded
-//! into the next layer. What remains is a chain of dense layers. A probability at its end becomes
-//! the logit before it, two classes become the difference of theirs. What does not fit that is
-//! refused by the name of its operator.
+//! Each value is represented as a linear function of the last activation's output ([`affine`]). Linear
+//! operators, including a scaler in front of the model, are folded into the next layer, so that a chain of
+//! dense layers remains. A probability at its end is replaced by its logit, and two classes by the
+//! difference of their logits. An error names the operator of a model that has another form.
 
 mod affine;
 mod graph;
@@ -30,15 +29,14 @@ impl Network {
     /// or without a scaler in front and a sigmoid, softmax or decision behind. The network gives
     /// the logit of the second class, in the units that the model takes.
     ///
-    /// # Errors
-    /// If the file is something else, or has an operator that is not understood, which is named.
+    /// # Errors If the file is not an ONNX model, or has an unsupported operator, which the error names.
     pub fn read_onnx(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let folder = ModelFolder::new(path.parent().unwrap_or(Path::new("")));
         Self::read_onnx_in(&folder, Path::new(path.file_name().unwrap_or_default()))
     }
 
-    /// The same by the path as seen from a folder, which also decides which files may be read.
+    /// Reads a classifier by its path relative to a folder, which also decides which files may be read.
     pub(crate) fn read_onnx_in(folder: &ModelFolder, named: &Path) -> Result<Self> {
         let fault = |problem| Error::File { path: folder.path().join(named), problem };
         let bytes = folder.open(named).and_then(read_whole);
@@ -47,24 +45,23 @@ impl Network {
         network(&bytes, Some(model)).map_err(|problem| fault(FileProblem::Onnx(problem)))
     }
 
-    /// The same from the bytes of a file.
+    /// Reads a classifier from the bytes of a file.
     ///
-    /// # Errors
-    /// As above; also if weights are in a file beside it.
+    /// # Errors As for [`Network::read_onnx`]; also if weights are in a file beside it.
     pub fn from_onnx(bytes: &[u8]) -> Result<Self> {
         network(bytes, None).map_err(Error::Onnx)
     }
 }
 
-/// Where a model is, for numbers that it keeps in a file beside it.
+/// The location of a model, for weights in a file beside it.
 #[derive(Clone, Copy)]
 struct ModelFile<'a> {
     folder: &'a ModelFolder,
     named: &'a Path,
 }
 
-/// The files beside an ONNX model that hold some of its numbers, by their paths as seen from the
-/// folder; none if the model cannot be read.
+/// The files beside an ONNX model with some of its weights, by their paths relative to the folder; empty if
+/// the model cannot be read.
 pub(crate) fn external_files(folder: &ModelFolder, named: &Path) -> Vec<PathBuf> {
     let bytes = folder.open(named).and_then(read_whole).unwrap_or_default();
     let graph = message::Model::decode(&bytes[..]).ok().and_then(|model| model.graph).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Structural causal models: how features cause each other.
 //!
-//! Every feature is `X_i := f_i(parents, U_i)`, the graph has no cycle, and each equation
-//! can be solved for its noise. Three steps then answer what would have been:
+//! Every feature is `X_i := f_i(parents, U_i)`, the graph has no cycle, and each equation can be solved for
+//! its noise. A counterfactual is computed in three steps:
 //!
 //! 1. *abduct*: recover the noise of an individual from the features;
 //! 2. *act*: replace the equations of the features that are intervened upon;
@@ -43,7 +43,7 @@ pub enum Intervention<'a> {
     Shift {
         /// The features intervened upon.
         features: &'a [usize],
-        /// How far each moves.
+        /// The change of each.
         change: &'a [f64],
     },
     /// `X_i := value` for these features; their own equations are cut. The hard,
@@ -51,7 +51,7 @@ pub enum Intervention<'a> {
     Set {
         /// The features intervened upon.
         features: &'a [usize],
-        /// What each becomes.
+        /// The new value of each.
         value: &'a [f64],
     },
 }
@@ -87,9 +87,8 @@ impl Scm {
     /// A model from the equations of some features; those without one are roots, `X := u`
     /// in their own units.
     ///
-    /// Refused with the names involved: an equation for an unknown feature or a second one
-    /// for the same, an unknown parent, a cycle, and an equation whose noise cannot be
-    /// recovered.
+    /// Errors name the features involved: an equation for an unknown feature, two equations for one
+    /// feature, an unknown parent, a cycle, or an equation whose noise cannot be recovered.
     pub fn new(features: &Features, equations: Vec<(&str, Equation)>) -> Result<Self> {
         let mut declared: Vec<Option<Equation>> = vec![None; features.len()];
         for (name, equation) in equations {
@@ -106,8 +105,8 @@ impl Scm {
         Ok(Self { features: features.clone(), nodes, order })
     }
 
-    /// Whether the equation of a feature is in order by itself; the error is the one that
-    /// [`Scm::new`] gives for a model with this equation alone.
+    /// Checks the equation of a feature alone; the error is that of [`Scm::new`] for a model with this
+    /// equation only.
     pub(crate) fn check_equation(features: &Features, name: &str, equation: &Equation) -> Result<()> {
         let i = features.index(name)?;
         let (parents, _) = equation.clone().compile(features, i)?;
@@ -117,7 +116,7 @@ impl Scm {
         }
     }
 
-    /// The features this model is about.
+    /// The features of the model.
     pub fn features(&self) -> &Features {
         &self.features
     }
@@ -130,7 +129,7 @@ impl Scm {
         &self.nodes[feature].parents
     }
 
-    /// What it says, for a hash.
+    /// Adds the content of the model to a digest.
     pub(crate) fn digest(&self, digest: &mut Digest) {
         for node in &self.nodes {
             digest.count(node.parents.len());
@@ -176,11 +175,11 @@ impl Scm {
         moved
     }
 
-    /// Whether no action on one feature changes a binary one, or a category, by fractions;
-    /// otherwise an error that names both.
+    /// Checks that no action on one feature changes a binary feature or a category by a fraction; the error
+    /// names both.
     pub fn require_whole_categories(&self) -> Result<()> {
         let is_binary = |i: usize| self.features.feature(i).kind == Kind::Binary;
-        // Whether a binary feature follows from each.
+        // Whether a binary feature is downstream of each feature.
         let mut has_binary_effect = vec![false; self.nodes.len()];
         for &i in self.order.iter().rev() {
             let passes_on = is_binary(i) || has_binary_effect[i];
@@ -262,7 +261,7 @@ impl Scm {
         Ok(individual)
     }
 
-    /// What the individual would have been under the intervention, all else being equal.
+    /// The counterfactual of an individual under an intervention.
     ///
     /// Features whose causes stay as they were are copied rather than computed again, so an
     /// intervention that changes nothing gives the individual back to the bit.
@@ -354,8 +353,8 @@ impl Scm {
         Ok(forced)
     }
 
-    /// The perturbation `D` with `CF(from, D) = to`: how two individuals differ once the
-    /// consequences of each difference are taken out.
+    /// The perturbation `D` with `CF(from, D) = to`: the differences of two individuals without the
+    /// downstream consequences of each difference.
     pub fn perturbation_between(&self, from: &[f64], to: &[f64]) -> Result<Vec<f64>> {
         self.check_length(to)?;
         let noise = self.abduct(from)?;
@@ -467,7 +466,7 @@ impl Scm {
 /// Parents before children, the lower position first among equals; or the cycle.
 fn causal_order(features: &Features, nodes: &[Node]) -> Result<Vec<usize>> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
-    // How many parents of each have not been placed.
+    // The number of parents of each feature that have not been placed.
     let mut missing: Vec<usize> = nodes.iter().map(|node| node.parents.len()).collect();
     for (i, node) in nodes.iter().enumerate() {
         node.parents.iter().for_each(|&parent| children[parent].push(i));
@@ -508,6 +507,6 @@ fn cycle(features: &Features, nodes: &[Node], placed: &[bool]) -> Vec<String> {
         walk.push(i);
         next = nodes[i].parents.iter().copied().find(|&p| !placed[p]);
     }
-    // The walk went from effect to cause; tell it from cause to effect.
+    // The walk went from effect to cause; the cycle is reported from cause to effect.
     walk.iter().rev().map(|&i| features.feature(i).name.clone()).collect()
 }

@@ -1,8 +1,8 @@
-//! Training: classifiers that leave people room to act, and causal models from data.
+//! Training: classifiers that leave people recourse, and causal models from data.
 //!
 //! [`Training`] fits a logistic regression or a network to labelled people for one of several
-//! [objectives](Objective); [`Threshold`] turns its probabilities into decisions.
-//! [`Fitting`] fits structural equations to a table, given who causes whom.
+//! [objectives](Objective); [`Threshold`] turns its probabilities into decisions. [`Fitting`] fits
+//! structural equations to a table, given a causal graph.
 
 mod classifier;
 mod descend;
@@ -35,7 +35,7 @@ fn design(rows: ArrayView2<'_, f64>, columns: &[usize]) -> DMatrix<f64> {
     })
 }
 
-/// Somebody in every row, a finite number for every feature.
+/// Checks that there are rows and that every value is finite.
 fn check_table(features: &Features, rows: ArrayView2<'_, f64>) -> Result<()> {
     if rows.nrows() == 0 {
         return Err(Error::NoPeople);
@@ -52,7 +52,7 @@ fn check_table(features: &Features, rows: ArrayView2<'_, f64>) -> Result<()> {
     }
 }
 
-/// The same, with a label for every row and both outcomes among them.
+/// Checks the rows, and that every row has a label and both outcomes occur.
 fn check_labels(features: &Features, rows: ArrayView2<'_, f64>, labels: &[bool]) -> Result<()> {
     check_table(features, rows)?;
     if labels.len() != rows.nrows() {

@@ -4,18 +4,16 @@
 
 mod every_kind;
 
-use ndarray::{Array1, Array2};
+use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::attack::{CarliniWagner, DeepFool, FastGradient, ProjectedGradient, worst_found};
 use surefoot::margin::margin;
 use surefoot::{
     Action, ActionKind, Activation, Attack, Break, Budget, Change, Classifier, Equation, Error, Exact,
-    Feature, Features, Layer, Network, Norm, NormKind, People, Problem, Result, Scm, Verdict, certify,
-    refute, smallest_break,
+    Feature, Features, Norm, People, Problem, Result, Scm, Verdict, certify, refute, smallest_break,
 };
-
-const KINDS: [NormKind; 3] = [NormKind::L1, NormKind::L2, NormKind::Linf];
+use surefoot_random::{FORMULAS, Family, NORM_KINDS, uniform};
 
 type Run = fn(&Problem, &People, &[Action]) -> Result<Vec<Option<Break>>>;
 
@@ -33,21 +31,11 @@ fn attacks() -> Vec<(&'static str, Run)> {
 
 /// A linear problem with a causal chain, people, and an action beyond the boundary for each.
 fn linear_problem(norm: Norm, form: ActionKind) -> (Problem, People, Vec<Action>) {
-    let features = Features::new(vec![
-        Feature::new("a").change(Change::Any),
-        Feature::new("b").change(Change::Any).scaling(2.0, 3.0),
-        Feature::new("c"),
-    ])
-    .unwrap();
-    let equations =
-        vec![("b", Equation::linear(&["a"], vec![0.7], 0.1)), ("c", Equation::formula("a - 0.5 * b + u"))];
-    let scm = Scm::new(&features, equations).unwrap();
-    let classifier = Classifier::linear(vec![1.0, -0.8, 0.6], -0.5, 0.5).unwrap();
-    let problem = Problem::new(features.clone(), classifier).unwrap().with_causal_model(scm).unwrap();
+    let problem = every_kind::linear_chain();
     let problem = problem.with_uncertainty(norm, 0.3).unwrap().with_action_kind(form);
     let random = &mut ChaCha8Rng::seed_from_u64(4);
     let rows = Array2::from_shape_fn((37, 3), |_| random.random_range(-1.0..1.0));
-    let people = People::from_standardised(&features, rows.view()).unwrap();
+    let people = People::from_standardised(problem.features(), rows.view()).unwrap();
     let actions = people.iter().map(|x| {
         let features = if random.random_bool(0.5) { vec![0] } else { vec![0, 1] };
         // Far enough to be favourable by something between 0.05 and 0.65.
@@ -66,7 +54,7 @@ fn linear_problem(norm: Norm, form: ActionKind) -> (Problem, People, Vec<Action>
 
 #[test]
 fn linear_problems_are_attacked_exactly() {
-    for kind in KINDS {
+    for kind in NORM_KINDS {
         for norm in [Norm::unweighted(kind), Norm::weighted(kind, vec![0.5, 1.0, 2.0]).unwrap()] {
             for form in [ActionKind::Relative, ActionKind::Absolute] {
                 let (problem, people, actions) = linear_problem(norm.clone(), form);
@@ -261,7 +249,7 @@ fn actions_that_end_on_the_boundary_break() {
     ])
     .unwrap();
     let classifier = Classifier::linear(vec![1.0, 1.0], -1.0, 0.5).unwrap();
-    for kind in KINDS {
+    for kind in NORM_KINDS {
         for equation in [None, Some(Equation::formula("0.3 * a + u"))] {
             let mut plain = Problem::new(features.clone(), classifier.clone()).unwrap();
             if let Some(equation) = equation {
@@ -307,37 +295,19 @@ fn an_action_on_a_group_that_ends_on_the_boundary_breaks() {
     assert!(refuted(&problem, people.individual(0), &action, Budget::default()));
 }
 
-fn network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation, scale: f64) -> Network {
-    let mut layer = |pair: &[usize]| Layer {
-        weight: Array2::from_shape_simple_fn((pair[1], pair[0]), || random.random_range(-1.0..1.0) * scale),
-        bias: Array1::from_shape_simple_fn(pair[1], || random.random_range(-1.0..1.0)),
-    };
-    Network::new(widths.windows(2).map(&mut layer).collect(), activation).unwrap()
-}
-
-/// A problem with a network, with or without causes, of any norm and form.
-fn random_problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
+/// A problem with a network, with or without causes, of any norm and form. Steep networks saturate:
+/// gradients vanish where the margin does not.
+fn random_problem(random: &mut ChaCha8Rng) -> Problem {
     let feature = |name: &str| Feature::new(name).change(Change::Any);
     let features = Features::new(vec![feature("a"), feature("b").scaling(1.0, 2.0), feature("c")]).unwrap();
-    let activation = [Activation::Tanh, Activation::Relu, Activation::Sigmoid][round % 3];
-    // Steep networks saturate: gradients vanish where the margin does not.
-    let scale = [0.7, 2.0, 6.0][round / 3 % 3];
-    let classifier = Classifier::network(network(random, &[3, 8, 6, 1], activation, scale), 0.5).unwrap();
-    let kind = KINDS[round / 9 % 3];
-    let norm = match round % 2 {
-        0 => Norm::unweighted(kind),
-        _ => Norm::weighted(kind, vec![0.6, 1.0, 1.7]).unwrap(),
+    let family = Family {
+        features: &features,
+        hidden: &[&[8, 6]],
+        scales: &[0.7, 2.0, 6.0],
+        epsilons: &[0.05, 0.2, 0.6],
+        formulas: &FORMULAS,
     };
-    let form = if random.random_bool(0.5) { ActionKind::Relative } else { ActionKind::Absolute };
-    let problem = Problem::new(features.clone(), classifier).unwrap().with_action_kind(form);
-    let problem = problem.with_uncertainty(norm, [0.05, 0.2, 0.6][round % 3]).unwrap();
-    let equations = match round % 4 {
-        0 => return problem,
-        1 => vec![("b", Equation::linear(&["a"], vec![0.7], 0.1))],
-        2 => vec![("b", Equation::formula("0.5 * a^2 + u")), ("c", Equation::formula("tanh(b) + u"))],
-        _ => vec![("c", Equation::network(&["a", "b"], network(random, &[2, 4, 1], activation, 1.0)))],
-    };
-    problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap()
+    family.draw(random)
 }
 
 /// The action of a random direction that ends on the boundary, by bisection, or a random one where it
@@ -369,8 +339,8 @@ fn what_certify_disproves_is_refuted_and_what_it_proves_is_not() {
     let budget = Budget { evaluations: 1_000 };
     for round in 0..108 {
         let random = &mut ChaCha8Rng::seed_from_u64(round as u64);
-        let problem = random_problem(random, round);
-        let individual: Vec<f64> = (0..3).map(|_| random.random_range(-2.0..2.0)).collect();
+        let problem = random_problem(random);
+        let individual = uniform(random, 3, -2.0..2.0);
         let action = action_near_the_boundary(random, &problem, &individual);
         let is_refuted = refuted(&problem, &individual, &action, budget);
         match certify(&problem, &individual, &action, budget).unwrap().verdict {
@@ -395,8 +365,8 @@ fn breaks_that_fill_much_of_the_ball_are_found() {
     let mut unbroken = 0;
     for round in 0..54 {
         let random = &mut ChaCha8Rng::seed_from_u64(1_000 + round as u64);
-        let problem = random_problem(random, round);
-        let individual: Vec<f64> = (0..3).map(|_| random.random_range(-2.0..2.0)).collect();
+        let problem = random_problem(random);
+        let individual = uniform(random, 3, -2.0..2.0);
         let action = action_near_the_boundary(random, &problem, &individual);
         if refuted(&problem, &individual, &action, Budget { evaluations: 1_000 }) {
             continue;

@@ -12,20 +12,10 @@ use rand_chacha::ChaCha8Rng;
 use surefoot::bound::{curvature, in_action, in_perturbation};
 use surefoot::margin::{gradients, margin};
 use surefoot::{
-    Action, ActionKind, Activation, Change, Classifier, Equation, Feature, Features, Intervention, Layer,
-    Network, Norm, NormKind, People, Problem, Scm,
+    Action, ActionKind, Change, Classifier, Equation, Feature, Features, Intervention, Norm, People, Problem,
+    Scm,
 };
-
-const KINDS: [NormKind; 3] = [NormKind::L1, NormKind::L2, NormKind::Linf];
-const ACTIVATIONS: [Activation; 3] = [Activation::Tanh, Activation::Relu, Activation::Sigmoid];
-
-fn network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation, scale: f64) -> Network {
-    let mut layer = |pair: &[usize]| Layer {
-        weight: Array2::from_shape_simple_fn((pair[1], pair[0]), || random.random_range(-1.0..1.0) * scale),
-        bias: Array1::from_shape_simple_fn(pair[1], || random.random_range(-1.0..1.0)),
-    };
-    Network::new(widths.windows(2).map(&mut layer).collect(), activation).unwrap()
-}
+use surefoot_random::{ACTIVATIONS, NORM_KINDS, network};
 
 /// A problem with four features and equations of several kinds.
 fn problem(random: &mut ChaCha8Rng, scale: f64, causal: bool) -> Problem {
@@ -38,7 +28,7 @@ fn problem(random: &mut ChaCha8Rng, scale: f64, causal: bool) -> Problem {
     let depth: &[usize] = [&[4, 7, 1][..], &[4, 20, 18, 1], &[4, 5, 6, 5, 1]][random.random_range(0..3)];
     let classifier = network(random, depth, ACTIVATIONS[pick], scale);
     let problem = Problem::new(features.clone(), Classifier::network(classifier, 0.4).unwrap()).unwrap();
-    let norm = KINDS[random.random_range(0..3)];
+    let norm = NORM_KINDS[random.random_range(0..3)];
     let norm = match random.random_bool(0.5) {
         true => Norm::unweighted(norm),
         false => Norm::weighted(norm, (0..4).map(|_| random.random_range(0.5..2.0)).collect()).unwrap(),

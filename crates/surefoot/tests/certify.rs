@@ -4,27 +4,19 @@
 
 mod every_kind;
 
-use ndarray::{Array1, Array2, array};
+use ndarray::{Array2, array};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::attack::{ProjectedGradient, worst_found};
 use surefoot::certify::LEAST_MARGIN;
 use surefoot::margin::margin;
 use surefoot::{
-    Action, ActionKind, Activation, Budget, Change, Classifier, Equation, Error, Exact, Feature, Features,
-    Layer, Network, Norm, NormKind, People, Problem, Scm, Verdict, certify,
+    Action, ActionKind, Activation, Budget, Change, Classifier, Error, Exact, Feature, Features, Layer,
+    Network, Norm, People, Problem, Verdict, certify,
 };
+use surefoot_random::{FORMULAS, Family, NORM_KINDS, network, one, uniform};
 
-const KINDS: [NormKind; 3] = [NormKind::L1, NormKind::L2, NormKind::Linf];
 const BUDGET: Budget = Budget { evaluations: 3000 };
-
-fn network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation, scale: f64) -> Network {
-    let mut layer = |pair: &[usize]| Layer {
-        weight: Array2::from_shape_simple_fn((pair[1], pair[0]), || random.random_range(-1.0..1.0) * scale),
-        bias: Array1::from_shape_simple_fn(pair[1], || random.random_range(-1.0..1.0)),
-    };
-    Network::new(widths.windows(2).map(&mut layer).collect(), activation).unwrap()
-}
 
 /// The size of perturbations `d` is scaled to that of the ball.
 fn on_the_border(problem: &Problem, d: &mut [f64]) {
@@ -36,28 +28,18 @@ fn on_the_border(problem: &Problem, d: &mut [f64]) {
 fn no_certificate_is_broken_and_no_break_is_invented() {
     let random = &mut ChaCha8Rng::seed_from_u64(1);
     let (mut holds, mut breaks, mut undecided) = (0, 0, 0);
+    let feature = |name| Feature::new(name).change(Change::Any);
+    let features = Features::new(["a", "b", "c"].map(feature).to_vec()).unwrap();
+    let family = Family {
+        features: &features,
+        hidden: &[&[12, 8]],
+        scales: &[1.0],
+        epsilons: &[0.0, 0.05, 0.2, 0.6],
+        formulas: &FORMULAS,
+    };
     for round in 0..240 {
-        let activation = [Activation::Tanh, Activation::Relu, Activation::Sigmoid][round % 3];
-        let kind = KINDS[round / 3 % 3];
-        let norm = match round % 2 {
-            0 => Norm::unweighted(kind),
-            _ => Norm::weighted(kind, vec![0.5, 1.0, 2.0]).unwrap(),
-        };
-        let feature = |name| Feature::new(name).change(Change::Any);
-        let features = Features::new(["a", "b", "c"].map(feature).to_vec()).unwrap();
-        let net = network(random, &[3, 12, 8, 1], activation, 1.0);
-        let mut problem = Problem::new(features.clone(), Classifier::network(net, 0.5).unwrap()).unwrap();
-        if !round.is_multiple_of(4) {
-            let equations = vec![
-                ("b", Equation::network(&["a"], network(random, &[1, 4, 1], activation, 1.0))),
-                ("c", Equation::formula("a * b / 4 + max(b, 0) + u")),
-            ];
-            problem = problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap();
-        }
-        let form = if round.is_multiple_of(5) { ActionKind::Absolute } else { ActionKind::Relative };
-        let problem =
-            problem.with_uncertainty(norm, [0.05, 0.2, 0.6][round % 3]).unwrap().with_action_kind(form);
-        let x: Vec<f64> = (0..3).map(|_| random.random_range(-1.0..1.0)).collect();
+        let problem = family.draw(random);
+        let x = uniform(random, 3, -1.0..1.0);
         let action = Action { features: vec![0, 1], change: vec![random.random_range(-1.0..1.0), 0.3] };
         let certificate = certify(&problem, &x, &action, BUDGET).unwrap();
         let rows = Array2::from_shape_vec((1, 3), x.clone()).unwrap();
@@ -102,8 +84,9 @@ fn pieces_cover_the_ball() {
         let features = Features::new((0..3).map(|i| Feature::new(format!("x{i}"))).collect()).unwrap();
         let net = network(random, &[3, 20, 12, 1], Activation::Tanh, 1.6);
         let problem = Problem::new(features, Classifier::network(net, 0.5).unwrap()).unwrap();
-        let problem = problem.with_uncertainty(Norm::unweighted(KINDS[round % 3]), 0.5).unwrap();
-        let x: Vec<f64> = (0..3).map(|_| random.random_range(-1.0..1.0)).collect();
+        let kind = one(random, &NORM_KINDS);
+        let problem = problem.with_uncertainty(Norm::unweighted(kind), 0.5).unwrap();
+        let x = uniform(random, 3, -1.0..1.0);
         let nothing = Action { features: vec![], change: vec![] };
         let certificate = certify(&problem, &x, &nothing, BUDGET).unwrap();
         if !matches!(certificate.verdict, Verdict::Holds { .. }) {
@@ -136,21 +119,10 @@ fn pieces_cover_the_ball() {
 
 #[test]
 fn linear_problems_are_certified_exactly() {
-    let features = Features::new(vec![
-        Feature::new("a").change(Change::Any),
-        Feature::new("b").change(Change::Any).scaling(2.0, 3.0),
-        Feature::new("c"),
-    ])
-    .unwrap();
-    let equations =
-        vec![("b", Equation::linear(&["a"], vec![0.7], 0.1)), ("c", Equation::formula("a - 0.5 * b + u"))];
-    let scm = Scm::new(&features, equations).unwrap();
-    let classifier = Classifier::linear(vec![1.0, -0.8, 0.6], -0.5, 0.5).unwrap();
     let random = &mut ChaCha8Rng::seed_from_u64(4);
-    for kind in KINDS {
+    for kind in NORM_KINDS {
         for form in [ActionKind::Relative, ActionKind::Absolute] {
-            let problem = Problem::new(features.clone(), classifier.clone()).unwrap();
-            let problem = problem.with_causal_model(scm.clone()).unwrap().with_action_kind(form);
+            let problem = every_kind::linear_chain().with_action_kind(form);
             let problem = problem.with_uncertainty(Norm::unweighted(kind), 0.3).unwrap();
             let exact = Exact::new(&problem).unwrap();
             for _ in 0..50 {

@@ -8,10 +8,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::margin::{counterfactual, gradients, margin};
 use surefoot::{
-    Action, ActionKind, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Error, Feature,
-    Features, Layer, Network, Norm, NormKind, Outcome, People, Problem, SavedProof, Scm, Verdict, certify,
-    infeasibility, smallest_break, verify,
+    Action, Budget, Change, Classifier, Complete, Equation, Error, Feature, Features, Norm, Outcome, People,
+    Problem, SavedProof, Scm, Verdict, certify, infeasibility, smallest_break, verify,
 };
+use surefoot_random::{ACTIVATIONS, network, one, uniform, with_settings};
 
 fn feature(name: &str, change: Change) -> Feature {
     Feature::new(name).change(change)
@@ -202,16 +202,16 @@ fn least_margin(problem: &Problem, x: &[f64], action: &Action, rounds: usize) ->
     let random = &mut ChaCha8Rng::seed_from_u64(rounds as u64);
     let n = x.len();
     let mut least = margin(problem, x, action, &vec![0.0; n]).unwrap();
-    for round in 0..rounds * 20 {
-        let mut d: Vec<f64> = match round % 3 {
-            0 => (0..n).map(|_| f64::from(random.random_range(-1..2))).collect(),
-            _ => (0..n).map(|_| random.random_range(-1.0..1.0)).collect(),
+    for _ in 0..rounds * 20 {
+        let mut d: Vec<f64> = match random.random_bool(0.3) {
+            true => (0..n).map(|_| f64::from(random.random_range(-1..2))).collect(),
+            false => uniform(random, n, -1.0..1.0),
         };
         let size = problem.norm().value(&d);
         if size == 0.0 {
             continue;
         }
-        let share = if round % 2 == 0 { 1.0 } else { random.random::<f64>() };
+        let share = if random.random_bool(0.5) { 1.0 } else { random.random::<f64>() };
         d.iter_mut().for_each(|d| *d *= share * problem.epsilon() * (1.0 - 1e-15) / size);
         match margin(problem, x, action, &d) {
             Ok(margin) => least = least.min(margin),
@@ -239,42 +239,29 @@ const FORMULAS: [&str; 12] = [
 
 /// Three features of which the second follows from the first by one formula and the third from both by
 /// another or by none, with a linear classifier or a small network.
-fn random_problem(random: &mut ChaCha8Rng, round: usize) -> (Problem, Vec<f64>) {
-    let far = if round.is_multiple_of(4) { f64::INFINITY } else { 2.5 };
-    let kinds = [Change::Any, Change::Increase, Change::Fixed];
+fn random_problem(random: &mut ChaCha8Rng) -> (Problem, Vec<f64>) {
+    let far = one(random, &[2.5, 2.5, 2.5, f64::INFINITY]);
     let limited = |name: &str, change| feature(name, change).limits(-far, far);
     let features = Features::new(vec![
-        limited("a", kinds[round % 3]),
+        limited("a", one(random, &[Change::Any, Change::Increase, Change::Fixed])),
         limited("b", Change::Any).weight(1.5),
-        limited("c", if round.is_multiple_of(2) { Change::Any } else { Change::Fixed }),
+        limited("c", one(random, &[Change::Any, Change::Fixed])),
     ])
     .unwrap();
-    let mut equations = vec![("b", Equation::formula(FORMULAS[round % FORMULAS.len()]))];
-    if round % 5 > 1 {
-        let second = ["0.4 * a - log(b + 3) + u", "max(-0.2, a - 0.5 * b + u)", "sqrt(b + 1) + u"][round % 3];
-        equations.push(("c", Equation::formula(second)));
+    let mut equations = vec![("b", Equation::formula(one(random, &FORMULAS)))];
+    if random.random_bool(0.6) {
+        let second = ["0.4 * a - log(b + 3) + u", "max(-0.2, a - 0.5 * b + u)", "sqrt(b + 1) + u"];
+        equations.push(("c", Equation::formula(one(random, &second))));
     }
     let scm = Scm::new(&features, equations).unwrap();
-    let classifier = if !round.is_multiple_of(3) {
-        let coefficients = (0..3).map(|_| random.random_range(-1.0..1.0)).collect();
-        Classifier::linear(coefficients, -random.random_range(0.2..1.2), 0.5).unwrap()
+    let classifier = if random.random_bool(0.6) {
+        Classifier::linear(uniform(random, 3, -1.0..1.0), -random.random_range(0.2..1.2), 0.5)
     } else {
-        let mut layer = |rows: usize, columns: usize, bias: f64| Layer {
-            weight: Array2::from_shape_simple_fn((rows, columns), || random.random_range(-1.0..1.0)),
-            bias: vec![bias; rows].into(),
-        };
-        let layers = vec![layer(5, 3, 0.1), layer(1, 5, -0.4)];
-        Classifier::network(Network::new(layers, Activation::Tanh).unwrap(), 0.5).unwrap()
+        let activation = one(random, &ACTIVATIONS);
+        Classifier::network(network(random, &[3, 5, 1], activation, 1.0), 0.5)
     };
-    let kind = [NormKind::L2, NormKind::Linf, NormKind::L1][round / 2 % 3];
-    let problem = Problem::new(features, classifier)
-        .unwrap()
-        .with_causal_model(scm)
-        .unwrap()
-        .with_uncertainty(Norm::unweighted(kind), [0.05, 0.15, 0.4][round % 3])
-        .unwrap()
-        .with_cost(if round % 4 < 2 { Cost::L1 } else { Cost::L2 })
-        .with_action_kind(if round % 7 < 5 { ActionKind::Relative } else { ActionKind::Absolute });
+    let problem = Problem::new(features, classifier.unwrap()).unwrap().with_causal_model(scm).unwrap();
+    let problem = with_settings(random, problem, &[0.05, 0.15, 0.4]);
     // Somebody whom the model can produce.
     let x = loop {
         let mut noise: Vec<f64> = (0..3).map(|_| random.random_range(-0.8..0.8)).collect();
@@ -286,7 +273,7 @@ fn random_problem(random: &mut ChaCha8Rng, round: usize) -> (Problem, Vec<f64>) 
             break x;
         }
         if random.random_bool(0.02) {
-            return random_problem(random, round);
+            return random_problem(random);
         }
     };
     (problem, x)
@@ -297,7 +284,7 @@ fn search_certificates_attacks_and_checker_agree_with_a_dense_sample() {
     let random = &mut ChaCha8Rng::seed_from_u64(21);
     let (mut found, mut impossible, mut undecided) = (0, 0, 0);
     for round in 0..84 {
-        let (problem, x) = random_problem(random, round);
+        let (problem, x) = random_problem(random);
         let proof = prove(&problem, &x, 4000);
         verified(&problem, &x, &proof, round);
         let bound = match &proof.outcome {

@@ -2,15 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::recourse::{Explainer, Explanation, Reach, Relaxation, Relaxed, Settings, Solver};
 use surefoot::{
-    ActionKind, Activation, Budget, Change, Classifier, Complete, Constraint, Equation, Feature, Features,
-    Kind, Layer, Network, Norm, NormKind, Outcome, Problem, Scm, Verdict, certify, describe_explanation,
-    infeasibility,
+    ActionKind, Budget, Change, Classifier, Complete, Constraint, Equation, Feature, Features, Kind, Norm,
+    NormKind, Outcome, Problem, Scm, Verdict, certify, describe_explanation, infeasibility,
 };
+use surefoot_random::{ACTIVATIONS, NORM_KINDS, network, one, uniform};
 
 fn settings() -> Settings {
     Settings { budget: Budget { evaluations: 20_000 }, ..Settings::default() }
@@ -39,42 +38,40 @@ struct Parts {
 }
 
 impl Parts {
-    fn random(random: &mut ChaCha8Rng, round: usize) -> Self {
+    fn random(random: &mut ChaCha8Rng) -> Self {
         let change = [Change::Fixed, Change::Any, Change::Increase, Change::Decrease];
         let mut feature = |name: &str, least: usize| {
             let reach = f64::from(random.random_range(1..4)) / 2.0;
             Feature::new(name).limits(-reach, reach).change(change[random.random_range(least..4)])
         };
         let mut features = vec![feature("a", 1), feature("b", 0), feature("c", 0), feature("d", 0)];
-        if round % 4 == 1 {
+        if random.random_bool(0.25) {
             features[1] = features[1].clone().kind(Kind::Integer).scaling(0.0, 0.5).limits(-1.0, 1.0);
         }
-        let mut number = |low: f64, high: f64| random.random_range(low..high);
-        let classifier = match round % 3 {
-            0 => {
-                let layer = |outputs: usize, inputs: usize, number: &mut dyn FnMut(f64, f64) -> f64| Layer {
-                    weight: Array2::from_shape_simple_fn((outputs, inputs), || number(-1.0, 1.0)),
-                    bias: Array1::from_shape_simple_fn(outputs, || number(-1.0, 0.0)),
-                };
-                let layers = vec![layer(6, 4, &mut number), layer(1, 6, &mut number)];
-                Classifier::network(Network::new(layers, Activation::Tanh).unwrap(), 0.5).unwrap()
+        let classifier = match random.random_bool(0.35) {
+            true => {
+                let activation = one(random, &ACTIVATIONS);
+                Classifier::network(network(random, &[4, 6, 1], activation, 1.0), 0.8)
             }
-            _ => {
-                let weights = (0..4).map(|_| number(-1.0, 1.0)).collect();
-                Classifier::linear(weights, number(-2.0, -0.5), 0.5).unwrap()
-            }
+            false => Classifier::linear(uniform(random, 4, -1.0..1.0), random.random_range(-2.0..-0.5), 0.5),
         };
-        let equations = match round % 4 {
-            2 => vec![
+        let equations = match random.random_bool(0.25) {
+            true => vec![
                 ("c", Equation::formula("0.6 * a + u")),
                 ("d", Equation::formula("0.5 * c - 0.2 * b + u")),
             ],
-            _ => Vec::new(),
+            false => Vec::new(),
         };
-        let rules = if round % 5 == 4 { vec!["a + b <= 0.75", "c - d <= 1"] } else { Vec::new() };
-        let kind = [NormKind::L2, NormKind::Linf, NormKind::L1][round / 2 % 3];
-        let form = if round.is_multiple_of(6) { ActionKind::Absolute } else { ActionKind::Relative };
-        Self { features, classifier, equations, rules, kind, epsilon: [0.3, 0.0, 0.8][round % 3], form }
+        let rules = if random.random_bool(0.2) { vec!["a + b <= 0.75", "c - d <= 1"] } else { Vec::new() };
+        Self {
+            features,
+            classifier: classifier.unwrap(),
+            equations,
+            rules,
+            kind: one(random, &NORM_KINDS),
+            epsilon: one(random, &[0.3, 0.0, 0.8]),
+            form: one(random, &[ActionKind::Relative, ActionKind::Relative, ActionKind::Absolute]),
+        }
     }
 
     fn problem(&self) -> Problem {
@@ -121,8 +118,8 @@ impl Parts {
 fn explanations_agree_with_problems_solved_anew() {
     let random = &mut ChaCha8Rng::seed_from_u64(12);
     let (mut less, mut never, mut enough, mut exhaustive) = (0, 0, 0, 0);
-    for round in 0..120 {
-        let parts = Parts::random(random, round);
+    for round in 0..160 {
+        let parts = Parts::random(random);
         let problem = parts.problem();
         let x: Vec<f64> = (0..4).map(|_| f64::from(random.random_range(-1..2)) / 2.0).collect();
         let Some(explanation) = explanation(&problem, &x) else { continue };

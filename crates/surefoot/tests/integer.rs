@@ -3,17 +3,16 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::action::intervention_sets;
 use surefoot::margin::counterfactual;
 use surefoot::verify::{Fault, Verification, verify};
 use surefoot::{
-    Action, ActionKind, Activation, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Exact,
-    Feature, Features, Forbidden, Kind, Layer, Network, Norm, Outcome, People, Problem, Scm, Verdict,
-    certify,
+    Action, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Exact, Feature, Features,
+    Forbidden, Kind, Norm, Outcome, People, Problem, Scm, Verdict, certify,
 };
+use surefoot_random::{ACTIVATIONS, network, one, uniform, with_settings};
 
 const AGE: usize = 0;
 const CHILDREN: usize = 1;
@@ -21,13 +20,34 @@ const JOBS: [usize; 3] = [2, 3, 4];
 const INCOME: usize = 5;
 const DEBT: usize = 6;
 
-fn features(round: usize) -> Features {
-    let age = [Change::Any, Change::Increase, Change::Fixed][round % 3];
-    let income = [Change::Fixed, Change::Increase][round / 2 % 2];
+/// Settings that are checked by hand in every test, drawn independently of each other.
+struct Setting {
+    age: Change,
+    income: Change,
+    king: Change,
+    /// The rules, which `meets` evaluates once more.
+    rules: &'static [Rule],
+    /// Which transitions are forbidden: see `is_forbidden`.
+    forbidden: usize,
+    causes: usize,
+}
+
+fn draw(random: &mut ChaCha8Rng) -> Setting {
+    use Change::{Any, Fixed, Increase};
+    Setting {
+        age: one(random, &[Any, Increase, Fixed]),
+        income: one(random, &[Fixed, Increase]),
+        king: one(random, &[Fixed, Increase, Increase, Increase]),
+        rules: one(random, &RULES),
+        forbidden: random.random_range(0..3),
+        causes: random.random_range(0..4),
+    }
+}
+
+fn features(setting: &Setting) -> Features {
     let job = |name: &str, mean: f64| Feature::new(name).scaling(mean, 0.47).group("job").change(Change::Any);
-    let king = if round.is_multiple_of(5) { Change::Fixed } else { Change::Increase };
     Features::new(vec![
-        Feature::new("age").kind(Kind::Integer).scaling(41.3, 7.9).limits(18.0, 60.0).change(age),
+        Feature::new("age").kind(Kind::Integer).scaling(41.3, 7.9).limits(18.0, 60.0).change(setting.age),
         Feature::new("children")
             .kind(Kind::Integer)
             .scaling(1.2, 1.4)
@@ -36,38 +56,25 @@ fn features(round: usize) -> Features {
             .change(Change::Any),
         job("clerk", 0.4).weight(0.3),
         job("cook", 0.3).weight(0.4),
-        job("king", 0.1).change(king),
-        Feature::new("income").scaling(3000.0, 1500.0).limits(0.0, 9000.0).change(income),
+        job("king", 0.1).change(setting.king),
+        Feature::new("income").scaling(3000.0, 1500.0).limits(0.0, 9000.0).change(setting.income),
         Feature::new("debt").scaling(1000.0, 800.0),
     ])
     .unwrap()
 }
 
-fn network(random: &mut ChaCha8Rng, widths: &[usize], scale: f64) -> Network {
-    let mut layer = |pair: &[usize]| Layer {
-        weight: Array2::from_shape_simple_fn((pair[1], pair[0]), || random.random_range(-1.0..1.0) * scale),
-        bias: Array1::from_shape_simple_fn(pair[1], || random.random_range(-1.0..1.0)),
-    };
-    Network::new(widths.windows(2).map(&mut layer).collect(), Activation::Tanh).unwrap()
-}
-
 /// Linear or with networks, with or without causes, constraints and forbidden transitions.
-fn problem(random: &mut ChaCha8Rng, round: usize, is_linear: bool) -> Problem {
-    let features = features(round);
+fn problem(random: &mut ChaCha8Rng, setting: &Setting, is_linear: bool) -> Problem {
+    let features = features(setting);
     let classifier = if is_linear {
-        let weights = (0..7).map(|_| random.random_range(-0.3..1.0)).collect();
-        Classifier::linear(weights, random.random_range(-1.5..0.0), 0.5).unwrap()
+        Classifier::linear(uniform(random, 7, -0.3..1.0), random.random_range(-1.5..0.0), 0.5).unwrap()
     } else {
-        Classifier::network(network(random, &[7, 8, 1], 0.6), 0.6).unwrap()
+        let activation = one(random, &ACTIVATIONS);
+        Classifier::network(network(random, &[7, 8, 1], activation, 0.6), 0.6).unwrap()
     };
     let problem = Problem::new(features.clone(), classifier).unwrap();
-    let kind = [Norm::L2, Norm::L1, Norm::LINF][round / 3 % 3].clone();
-    let problem = problem
-        .with_uncertainty(kind, [0.05, 0.2, 0.0][round % 3])
-        .unwrap()
-        .with_cost([Cost::L1, Cost::L2][round / 4 % 2])
-        .with_action_kind([ActionKind::Relative, ActionKind::Relative, ActionKind::Absolute][round / 2 % 3]);
-    let problem = match round % 4 {
+    let problem = with_settings(random, problem, &[0.05, 0.2, 0.0]);
+    let problem = match setting.causes {
         0 => problem,
         1 | 2 => {
             let equations = vec![
@@ -83,9 +90,8 @@ fn problem(random: &mut ChaCha8Rng, round: usize, is_linear: bool) -> Problem {
             problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap()
         }
     };
-    let rules =
-        RULES[round / 2 % RULES.len()].iter().map(|(rule, _)| Constraint::parse(&features, rule).unwrap());
-    let forbidden = match round / 3 % 3 {
+    let rules = setting.rules.iter().map(|(rule, _)| Constraint::parse(&features, rule).unwrap());
+    let forbidden = match setting.forbidden {
         0 => vec![],
         1 => vec![
             Forbidden::categories(&features, "job", &["clerk"], &["king"]).unwrap(),
@@ -113,10 +119,10 @@ const RULES: [&[Rule]; 4] = [
 ];
 
 /// As forbidden in `problem`, written out once more.
-fn is_forbidden(round: usize, from: &[f64], to: &[f64]) -> bool {
+fn is_forbidden(setting: &Setting, from: &[f64], to: &[f64]) -> bool {
     let left = JOBS.iter().find(|&&i| from[i] == 1.0 && to[i] == 0.0);
     let entered = JOBS.iter().find(|&&i| from[i] == 0.0 && to[i] == 1.0);
-    match round / 3 % 3 {
+    match setting.forbidden {
         0 => false,
         1 => {
             left == Some(&JOBS[0]) && entered == Some(&JOBS[2])
@@ -139,7 +145,7 @@ fn person(random: &mut ChaCha8Rng) -> Vec<f64> {
 }
 
 /// Every feasible whole-valued action of every set; real features on a grid.
-fn all_actions(problem: &Problem, round: usize, own: &[f64]) -> Vec<Action> {
+fn all_actions(problem: &Problem, setting: &Setting, own: &[f64]) -> Vec<Action> {
     let features = problem.features();
     let mut actions = Vec::new();
     for set in intervention_sets(features, problem.scm().is_some()).unwrap() {
@@ -177,7 +183,7 @@ fn all_actions(problem: &Problem, round: usize, own: &[f64]) -> Vec<Action> {
                 }
             }
         }
-        for target in targets.iter().filter(|target| !is_forbidden(round, own, target)) {
+        for target in targets.iter().filter(|target| !is_forbidden(setting, own, target)) {
             let change = |&i: &usize| features.standardise(i, target[i]) - features.standardise(i, own[i]);
             actions.push(Action { features: set.clone(), change: set.iter().map(change).collect() });
         }
@@ -186,9 +192,9 @@ fn all_actions(problem: &Problem, round: usize, own: &[f64]) -> Vec<Action> {
 }
 
 /// Whether every constraint is met, by hand.
-fn meets(problem: &Problem, round: usize, x: &[f64], action: &Action, room: f64) -> bool {
+fn meets(problem: &Problem, setting: &Setting, x: &[f64], action: &Action, room: f64) -> bool {
     let reached = problem.features().own_units(&counterfactual(problem, x, action, &[0.0; 7]).unwrap());
-    RULES[round / 2 % RULES.len()].iter().all(|(_, value)| value(&reached) >= -room)
+    setting.rules.iter().all(|(_, value)| value(&reached) >= -room)
 }
 
 /// Whether an action holds: for linear problems by the exact worst case of a problem in which
@@ -231,7 +237,8 @@ fn brute_force(is_linear: bool, rounds: usize, seed: u64) {
     let random = &mut ChaCha8Rng::seed_from_u64(seed);
     let (mut found, mut impossible, mut undecided, mut tried) = (0, 0, 0, 0);
     for round in 0..rounds {
-        let problem = problem(random, round, is_linear);
+        let setting = draw(random);
+        let problem = problem(random, &setting, is_linear);
         let twin = is_linear.then(|| twin(&problem));
         let twin = twin.as_ref().map(|twin| Exact::new(twin).unwrap());
         let own = person(random);
@@ -267,7 +274,7 @@ fn brute_force(is_linear: bool, rounds: usize, seed: u64) {
                 assert!(answer.cost_bound >= within * answer.cost, "{round}: {answer:?}");
                 let verdict = certify(&problem, x, action, Budget::default()).unwrap().verdict;
                 assert!(matches!(verdict, Verdict::Holds { .. }), "{round}: {verdict:?}");
-                assert!(meets(&problem, round, x, action, 1e-4), "{round}");
+                assert!(meets(&problem, &setting, x, action, 1e-4), "{round}");
                 let mut target = own.clone();
                 for (&i, change) in action.features.iter().zip(&action.change) {
                     let feature = problem.features().feature(i);
@@ -276,7 +283,7 @@ fn brute_force(is_linear: bool, rounds: usize, seed: u64) {
                     assert!(feature.allows(target[i]), "{round}: {}", target[i]);
                 }
                 assert_eq!(JOBS.iter().map(|&i| target[i]).sum::<f64>(), 1.0);
-                assert!(!is_forbidden(round, &own, &target), "{round}: {target:?}");
+                assert!(!is_forbidden(&setting, &own, &target), "{round}: {target:?}");
                 answer.cost_bound
             }
             Outcome::Impossible(_) => {
@@ -288,9 +295,9 @@ fn brute_force(is_linear: bool, rounds: usize, seed: u64) {
                 open.cost_bound
             }
         };
-        for action in all_actions(&problem, round, &own) {
+        for action in all_actions(&problem, &setting, &own) {
             let cost = problem.cost().of(problem.features(), &action);
-            if cost < bound * (1.0 - 1e-9) && meets(&problem, round, x, &action, 0.0) {
+            if cost < bound * (1.0 - 1e-9) && meets(&problem, &setting, x, &action, 0.0) {
                 tried += 1;
                 assert!(
                     !holds(&problem, twin.as_ref(), x, &action),
@@ -302,9 +309,9 @@ fn brute_force(is_linear: bool, rounds: usize, seed: u64) {
         let checked = verify(&problem, &proof.saved(&problem, x)).unwrap();
         assert!(checked.is_verified(), "{round}: {checked:?} {:?}", proof.outcome);
     }
-    assert!(
-        found > rounds / 4 && impossible > rounds / 20 && undecided <= rounds / 20 && tried > 20 * rounds
-    );
+    let counts = (found, impossible, undecided, tried);
+    assert!(found > rounds / 6 && impossible > rounds / 20, "{counts:?}");
+    assert!(undecided <= rounds / 20 && tried > 20 * rounds, "{counts:?}");
 }
 
 #[test]
@@ -314,7 +321,7 @@ fn no_cheaper_whole_action_of_a_linear_problem_holds() {
 
 #[test]
 fn no_cheaper_whole_action_of_a_network_holds() {
-    brute_force(false, 36, 2);
+    brute_force(false, 48, 2);
 }
 
 /// Of all whole-valued actions that hold, the exact method finds the cheapest.
@@ -322,15 +329,16 @@ fn no_cheaper_whole_action_of_a_network_holds() {
 fn the_exact_method_finds_the_cheapest_whole_action() {
     let random = &mut ChaCha8Rng::seed_from_u64(6);
     let (mut found, mut impossible) = (0, 0);
-    // Nothing real is actionable in these.
-    for round in (0..400).filter(|round| round / 2 % 2 == 0) {
-        let problem = problem(random, round, true).with_constraints(vec![]).unwrap();
+    for round in 0..200 {
+        // Nothing real is actionable in these.
+        let setting = Setting { income: Change::Fixed, ..draw(random) };
+        let problem = problem(random, &setting, true).with_constraints(vec![]).unwrap();
         let twin = twin(&problem);
         let twin = Exact::new(&twin).unwrap();
         let own = person(random);
         let people = People::from_own_units(problem.features(), &[&own]).unwrap();
         let x = people.individual(0);
-        let holding = all_actions(&problem, round, &own)
+        let holding = all_actions(&problem, &setting, &own)
             .into_iter()
             .filter(|action| holds(&problem, Some(&twin), x, action));
         let least = holding
@@ -369,7 +377,8 @@ fn proofs_that_were_tampered_with_are_refused() {
     let random = &mut ChaCha8Rng::seed_from_u64(5);
     let (mut halves, mut constrained, mut shares) = (0, 0, 0);
     for round in 0..60 {
-        let problem = problem(random, round, true);
+        let setting = draw(random);
+        let problem = problem(random, &setting, true);
         let people = People::from_own_units(problem.features(), &[person(random)]).unwrap();
         let x = people.individual(0);
         let proof = Complete::new(&problem).unwrap().prove(x).unwrap();
@@ -417,4 +426,47 @@ fn proofs_that_were_tampered_with_are_refused() {
         }
     }
     assert!(halves > 20 && constrained > 5 && shares > 3, "{halves} {constrained} {shares}");
+}
+
+/// The cheapest action meets two rows exactly, age and income both change, and the cost is l2: the
+/// approximate solution of the program of its box misses a row by a little.
+#[test]
+fn an_approximate_solution_that_misses_a_row_is_repaired() {
+    let setting = Setting {
+        age: Change::Any,
+        income: Change::Increase,
+        king: Change::Increase,
+        rules: RULES[2],
+        forbidden: 2,
+        causes: 0,
+    };
+    let weights = vec![
+        0.23664136423564736,
+        0.05540295097755993,
+        0.24162216865362912,
+        0.15627668952877077,
+        0.8407174200567868,
+        0.03349037697496038,
+        0.012083593630508982,
+    ];
+    let features = features(&setting);
+    let classifier = Classifier::linear(weights, -0.2593411927673017, 0.5).unwrap();
+    let rules = setting.rules.iter().map(|(rule, _)| Constraint::parse(&features, rule).unwrap());
+    let problem = Problem::new(features.clone(), classifier)
+        .unwrap()
+        .with_uncertainty(Norm::L2, 0.05)
+        .unwrap()
+        .with_cost(Cost::L2)
+        .with_constraints(rules.collect())
+        .unwrap()
+        .with_forbidden(vec![
+            Forbidden::categories(&features, "job", &["cook"], &[]).unwrap(),
+            Forbidden::values(&features, "children", &[2.0], &[]).unwrap(),
+        ])
+        .unwrap();
+    let own = [33.0, 3.0, 0.0, 1.0, 0.0, 1217.3591023658128, 1770.8436073900068];
+    let people = People::from_own_units(&features, &[own]).unwrap();
+    let outcome = Exact::new(&problem).unwrap().solve(people.individual(0)).unwrap();
+    let found = outcome.recourse().unwrap();
+    assert!(found.cost <= 2.8545 && found.cost_bound >= 0.999 * found.cost, "{found:?}");
 }

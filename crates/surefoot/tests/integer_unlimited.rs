@@ -8,13 +8,14 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::verify::{Fault, Verification, verify_within};
 use surefoot::{
-    ActionKind, Activation, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Feature,
-    Features, Forbidden, Kind, Layer, Network, Norm, Outcome, Problem, SavedProof, Scm,
+    Budget, Change, Classifier, Complete, Constraint, Equation, Feature, Features, Forbidden, Kind, Layer,
+    Network, Outcome, Problem, SavedProof, Scm,
 };
+use surefoot_random::{ACTIVATIONS, one, uniform, with_settings};
 
 /// With `least` zero a network that nothing but raising features helps.
 fn network(random: &mut ChaCha8Rng, widths: &[usize], least: f64) -> Network {
-    let activation = if random.random() { Activation::Tanh } else { Activation::Relu };
+    let activation = one(random, &ACTIVATIONS);
     let mut layer = |pair: &[usize]| Layer {
         weight: Array2::from_shape_simple_fn((pair[1], pair[0]), || random.random_range(least..0.7)),
         bias: Array1::from_shape_simple_fn(pair[1], || random.random_range(-1.0..1.0)),
@@ -27,7 +28,7 @@ fn network(random: &mut ChaCha8Rng, widths: &[usize], least: f64) -> Network {
 fn problem(random: &mut ChaCha8Rng, is_linear: bool, is_hopeless: bool) -> Problem {
     let mut any = || match is_hopeless {
         true => Change::Decrease,
-        false => [Change::Any, Change::Increase, Change::Decrease, Change::Fixed][random.random_range(0..4)],
+        false => one(random, &[Change::Any, Change::Increase, Change::Decrease, Change::Fixed]),
     };
     let (many, first, second) = (any(), any(), any());
     let least = if is_hopeless { 0.0 } else { -0.7 };
@@ -42,18 +43,13 @@ fn problem(random: &mut ChaCha8Rng, is_linear: bool, is_hopeless: bool) -> Probl
     ])
     .unwrap();
     let classifier = if is_linear {
-        let weights = (0..7).map(|_| random.random_range(least..1.0)).collect();
+        let weights = uniform(random, 7, least..1.0);
         Classifier::linear(weights, random.random_range(-6.0..0.0), 0.5).unwrap()
     } else {
         Classifier::network(network(random, &[7, 5, 1], least), 0.8).unwrap()
     };
-    let norm = [Norm::L2, Norm::L1, Norm::LINF][random.random_range(0..3)].clone();
-    let mut problem = Problem::new(features.clone(), classifier)
-        .unwrap()
-        .with_uncertainty(norm, [0.0, 0.05, 0.3][random.random_range(0..3)])
-        .unwrap()
-        .with_cost(if random.random() { Cost::L1 } else { Cost::L2 })
-        .with_action_kind(if random.random() { ActionKind::Relative } else { ActionKind::Absolute });
+    let problem = Problem::new(features.clone(), classifier).unwrap();
+    let mut problem = with_settings(random, problem, &[0.0, 0.05, 0.3]);
     if random.random_range(0..4) == 0 {
         let equations = vec![
             ("other", Equation::formula("0.3 * few - 0.02 * real + u")),
@@ -93,7 +89,8 @@ fn proofs_are_verified() {
     let random = &mut ChaCha8Rng::seed_from_u64(23);
     let (mut found, mut impossible, mut undecided, mut unverified, mut cones) = (0, 0, 0, 0, 0);
     for round in 0..300 {
-        let problem = problem(random, round % 3 != 0, round % 2 == 0);
+        let (is_linear, is_hopeless) = (random.random_bool(0.7), random.random_bool(0.5));
+        let problem = problem(random, is_linear, is_hopeless);
         let individual = person(random, &problem);
         let complete = Complete::new(&problem).unwrap().with_budget(Budget { evaluations: 1500 }).unwrap();
         let proof = complete.prove(&individual).unwrap();

@@ -11,8 +11,10 @@ use surefoot::{
     Action, ActionKind, Change, Classifier, Constraint, Cost, Equation, Error, Exact, Feature, Features,
     Intervention, Kind, LimitsOn, Norm, Outcome, Problem, Scm, recourse,
 };
+use surefoot_random::{linear_causal_model, one, turned_down};
 
-/// Three features in a chain with random numbers; `limited` puts limits on the actionable two.
+/// Three features, the first of them fixed, with random numbers, and somebody who is turned down;
+/// `limited` puts limits on the actionable two.
 fn random_problem(seed: u64, limited: bool, causal: bool) -> (Problem, Vec<f64>) {
     let random = &mut ChaCha8Rng::seed_from_u64(seed);
     let limit = if limited { 2.0 } else { f64::INFINITY };
@@ -22,29 +24,22 @@ fn random_problem(seed: u64, limited: bool, causal: bool) -> (Problem, Vec<f64>)
         Feature::new("c").change(Change::Increase).limits(-limit, limit),
     ])
     .unwrap();
-    let mut number = || random.random_range(-1.5..1.5);
-    let weights = vec![number(), number(), number()];
-    let individual = vec![number(), number(), number()];
-    let coefficients = [number(), number(), number()];
-    let score: f64 = weights.iter().zip(&individual).map(|(w, x)| w * x).sum();
-    let classifier = Classifier::linear(weights, -score - 0.1 - number().abs(), 0.5).unwrap();
+    let (classifier, individual) = turned_down(random, 3, 1.6);
     let mut problem = Problem::new(features.clone(), classifier)
         .unwrap()
         .with_uncertainty(Norm::L2, 0.2)
         .unwrap()
-        .with_cost(if seed.is_multiple_of(2) { Cost::L1 } else { Cost::L2 });
+        .with_cost(one(random, &[Cost::L1, Cost::L2]));
     if causal {
-        let equations = vec![
-            ("b", Equation::linear(&["a"], vec![coefficients[0]], 0.3)),
-            ("c", Equation::linear(&["a", "b"], coefficients[1..].to_vec(), -0.2)),
-        ];
-        problem = problem
-            .with_limits_on(LimitsOn::Action)
-            .unwrap()
-            .with_causal_model(Scm::new(&features, equations).unwrap())
-            .unwrap();
+        let scm = linear_causal_model(random, &features);
+        problem = problem.with_limits_on(LimitsOn::Action).unwrap().with_causal_model(scm).unwrap();
     }
     (problem, individual)
+}
+
+/// Every combination of whether features are limited and whether there is a causal model, in turn.
+fn limited_and_causal(seed: u64) -> (Problem, Vec<f64>) {
+    random_problem(seed, seed.is_multiple_of(2), (seed / 2).is_multiple_of(2))
 }
 
 fn solve(problem: &Problem, individual: &[f64]) -> Outcome {
@@ -59,7 +54,7 @@ fn standard(problem: &Problem) -> Problem {
 fn where_existence_is_guaranteed_everybody_has_robust_recourse() {
     let (mut guaranteed, mut open) = (0, 0);
     for seed in 0..200 {
-        let (problem, individual) = random_problem(seed, seed % 3 == 0, seed % 2 == 0);
+        let (problem, individual) = limited_and_causal(seed);
         let exact = Exact::new(&problem).unwrap();
         let existence = existence(&exact).unwrap();
         if existence.is_guaranteed() {
@@ -107,7 +102,7 @@ fn robustness_costs_at_most_what_proposition_6_says() {
     let mut checked = 0;
     for seed in 0..200 {
         let causal = seed % 2 == 0;
-        let form = if seed % 5 == 0 { ActionKind::Absolute } else { ActionKind::Relative };
+        let form = if seed / 2 % 3 == 0 { ActionKind::Absolute } else { ActionKind::Relative };
         let (problem, individual) = random_problem(seed, false, causal);
         let problem = problem.with_action_kind(form);
         let before = solve(&standard(&problem), &individual);
@@ -138,8 +133,8 @@ fn an_action_that_does_not_work_has_no_extra_cost() {
 #[test]
 fn the_stability_of_cost_is_that_of_sampled_neighbours() {
     let (mut finite, mut infinite) = (0, 0);
-    for seed in 0..120 {
-        let (problem, individual) = random_problem(seed, seed % 2 == 0, seed % 4 < 2);
+    for seed in 0..200 {
+        let (problem, individual) = limited_and_causal(seed);
         let exact = Exact::new(&problem).unwrap();
         let Some(stability) = cost_stability(&exact, &individual).unwrap() else { continue };
         let robust = exact.solve(&individual).unwrap();
@@ -199,7 +194,7 @@ fn the_stability_of_cost_is_that_of_sampled_neighbours() {
 fn minimum_cost_actions_are_fragile_however_small_the_perturbation() {
     let mut checked = 0;
     for seed in 0..100 {
-        let (problem, individual) = random_problem(seed, seed % 2 == 0, seed % 3 > 0);
+        let (problem, individual) = limited_and_causal(seed);
         let before = solve(&standard(&problem), &individual);
         let Some(before) = before.recourse() else { continue };
         for radius in [1e-1, 1e-3, 1e-5, 1e-7] {
@@ -260,16 +255,17 @@ fn fragility_needs_relative_actions_and_additive_noise() {
 fn statements_never_contradict_the_solver() {
     let (mut exist, mut missing, mut bounds, mut breaks) = (0, 0, 0, 0);
     for seed in 0..240 {
-        let (problem, individual) = random_problem(seed, seed % 2 == 0, seed % 4 < 2);
+        let (problem, individual) = limited_and_causal(seed);
         let features = problem.features().clone();
-        let problem = match seed % 5 {
+        let problem = match seed / 4 % 6 {
             0 => problem.with_action_kind(ActionKind::Absolute),
             1 => {
                 let rule = Constraint::parse(&features, "b + c <= 2").unwrap();
                 problem.with_constraints(vec![rule]).unwrap()
             }
             2 => problem.with_limits_on(LimitsOn::Outcome).unwrap(),
-            3 => problem.with_uncertainty(Norm::L2, if seed % 2 == 0 { 0.0 } else { 3.0 }).unwrap(),
+            3 => problem.with_uncertainty(Norm::L2, 0.0).unwrap(),
+            4 => problem.with_uncertainty(Norm::L2, 3.0).unwrap(),
             _ => problem,
         };
         let without = standard(&problem);

@@ -7,9 +7,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::recourse::{Reach, Settings, Solver, TradeOff, trade_off};
 use surefoot::{
-    ActionKind, Activation, Budget, Change, Classifier, Cost, Equation, Error, Feature, Features, Kind,
-    Layer, Network, Norm, NormKind, Outcome, Problem, Scm, Verdict, certify,
+    Activation, Budget, Change, Classifier, Error, Feature, Features, Kind, Layer, Network, Norm, Outcome,
+    Problem, Verdict, certify,
 };
+use surefoot_random::{FORMULAS, Family, linear_causal_model, one, uniform, with_settings};
 
 fn curve(problem: &Problem, individual: &[f64], epsilons: &[f64]) -> TradeOff {
     trade_off(problem, individual, Some(epsilons), Settings::default(), |_| {}).unwrap()
@@ -114,42 +115,31 @@ fn arguments_are_checked_first() {
     assert!(matches!(refused(&[0.0], settings), Error::Setting { setting: "evaluations", .. }));
 }
 
-fn random_network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation) -> Network {
-    let mut layer = |pair: &[usize]| Layer {
-        weight: Array2::from_shape_simple_fn((pair[1], pair[0]), || random.random_range(-1.2..1.2)),
-        bias: Array1::from_shape_simple_fn(pair[1], || random.random_range(-1.0..0.6)),
-    };
-    Network::new(widths.windows(2).map(&mut layer).collect(), activation).unwrap()
-}
-
 /// Four features of several kinds; linear problems and networks, with and without a causal model.
-fn random_problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
+fn random_problem(random: &mut ChaCha8Rng) -> Problem {
+    let upper = one(random, &[3.0, 3.0, f64::INFINITY]);
     let features = Features::new(vec![
-        Feature::new("a").change([Change::Any, Change::Increase][round % 2]).limits(-2.0, 2.0).weight(1.5),
+        Feature::new("a").change(one(random, &[Change::Any, Change::Increase])).limits(-2.0, 2.0).weight(1.5),
         Feature::new("b")
             .change(Change::Any)
-            .limits(-3.0, if round.is_multiple_of(3) { f64::INFINITY } else { 3.0 })
-            .kind(if round % 4 == 1 { Kind::Integer } else { Kind::Real })
+            .limits(-3.0, upper)
+            .kind(one(random, &[Kind::Integer, Kind::Real, Kind::Real]))
             .scaling(0.0, 0.5),
         Feature::new("c"),
         Feature::new("d").change(Change::Decrease).limits(-1.5, 1.5),
     ])
     .unwrap();
-    let activation = [Activation::Tanh, Activation::Sigmoid, Activation::Relu][round % 3];
-    let classifier = match round % 5 {
-        0 => Classifier::linear((0..4).map(|_| random.random_range(-1.0..1.0)).collect(), -1.0, 0.5),
-        _ => Classifier::network(random_network(random, &[4, 8, 6, 1], activation), 0.5),
-    };
-    let mut problem = Problem::new(features.clone(), classifier.unwrap()).unwrap();
-    if round % 4 > 1 {
-        let bent = if round.is_multiple_of(5) { "0.4 * a + u" } else { "0.3 * a ^ 2 + u" };
-        let equations = vec![("c", Equation::formula(bent)), ("d", Equation::formula("0.5 * c + u"))];
-        problem = problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap();
+    let epsilons = [0.1];
+    if random.random_bool(0.25) {
+        let classifier = Classifier::linear(uniform(random, 4, -1.0..1.0), -1.0, 0.5).unwrap();
+        let mut problem = Problem::new(features.clone(), classifier).unwrap();
+        if random.random_bool(0.5) {
+            problem = problem.with_causal_model(linear_causal_model(random, &features)).unwrap();
+        }
+        return with_settings(random, problem, &epsilons);
     }
-    let kind = [NormKind::L2, NormKind::Linf, NormKind::L1][round / 2 % 3];
-    let form = if round.is_multiple_of(6) { ActionKind::Absolute } else { ActionKind::Relative };
-    let cost = if round % 3 == 1 { Cost::L2 } else { Cost::L1 };
-    problem.with_uncertainty(Norm::unweighted(kind), 0.1).unwrap().with_action_kind(form).with_cost(cost)
+    let (hidden, scales) = (&[&[8, 6][..]], &[1.2]);
+    Family { features: &features, hidden, scales, epsilons: &epsilons, formulas: &FORMULAS }.draw(random)
 }
 
 /// What a curve says at one size contradicts neither what it says at another, nor what `recourse` and
@@ -159,7 +149,7 @@ fn answers_agree_with_each_other_and_with_recourse_and_certify() {
     let random = &mut ChaCha8Rng::seed_from_u64(31);
     let (mut found, mut impossible, mut undecided) = (0, 0, 0);
     for round in 0..60 {
-        let problem = random_problem(random, round);
+        let problem = random_problem(random);
         let x: Vec<f64> =
             [0.0, 0.5, 0.0, 0.0].map(|v: f64| v + f64::from(random.random_range(-2..3)) / 2.0).into();
         if problem.classifier().score(&x) >= 0.0 {

@@ -3,7 +3,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::error::SavedProblem;
@@ -12,20 +11,13 @@ use surefoot::proof::Proof;
 use surefoot::verify::{Fault, Verification, verify, verify_within};
 use surefoot::{
     Action, ActionKind, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Error, Feature,
-    Features, Layer, Network, Norm, Outcome, Problem, SavedProof, Scm,
+    Features, Norm, Outcome, Problem, SavedProof, Scm,
 };
+use surefoot_random::{FORMULAS, Family, network, one, uniform};
 
-fn network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation, scale: f64) -> Network {
-    let mut layer = |pair: &[usize]| Layer {
-        weight: Array2::from_shape_simple_fn((pair[1], pair[0]), || random.random_range(-1.0..1.0) * scale),
-        bias: Array1::from_shape_simple_fn(pair[1], || random.random_range(-1.0..1.0)),
-    };
-    Network::new(widths.windows(2).map(&mut layer).collect(), activation).unwrap()
-}
-
-/// Four features, three of them actionable; every combination of kinds comes up.
-fn problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
-    let far = if round.is_multiple_of(5) { f64::INFINITY } else { 2.0 };
+/// Four features, three of them actionable, with or without limits.
+fn problem(random: &mut ChaCha8Rng) -> Problem {
+    let far = one(random, &[2.0, 2.0, 2.0, f64::INFINITY]);
     let feature = |name: &str, change| Feature::new(name).change(change).limits(-far, far);
     let features = Features::new(vec![
         feature("a", Change::Fixed),
@@ -34,42 +26,14 @@ fn problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
         feature("d", Change::Decrease).weight(2.0),
     ])
     .unwrap();
-    let activation = if round.is_multiple_of(2) { Activation::Tanh } else { Activation::Relu };
-    let scale = [0.4, 0.8, 1.2][round % 3];
-    let classifier = network(random, &[4, 8, 6, 1], activation, scale);
-    let norm = [Norm::L2, Norm::L1, Norm::LINF][round / 4 % 3].clone();
-    let epsilon = [0.05, 0.2, 0.6, 0.0][round / 3 % 4];
-    let problem = Problem::new(features.clone(), Classifier::network(classifier, 0.5).unwrap())
-        .unwrap()
-        .with_uncertainty(norm, epsilon)
-        .unwrap()
-        .with_cost(if (round / 2).is_multiple_of(2) { Cost::L1 } else { Cost::L2 })
-        .with_action_kind(if (round / 6).is_multiple_of(2) {
-            ActionKind::Relative
-        } else {
-            ActionKind::Absolute
-        });
-    let equations = match round % 4 {
-        0 => return problem,
-        1 => vec![
-            ("b", Equation::linear(&["a"], vec![0.5], 0.1)),
-            ("c", Equation::linear(&["b"], vec![-0.4], 0.0)),
-            ("d", Equation::linear(&["a", "c"], vec![0.3, 0.6], 0.0)),
-        ],
-        2 => vec![
-            ("c", Equation::network(&["a", "b"], network(random, &[2, 5, 1], Activation::Tanh, 0.7))),
-            ("d", Equation::network(&["c"], network(random, &[1, 4, 1], activation, 0.7))),
-        ],
-        _ => vec![
-            ("b", Equation::formula("0.5 * a^2 + u")),
-            ("d", Equation::formula("tanh(b) * c - 0.3 * max(a, b) + u")),
-        ],
+    let family = Family {
+        features: &features,
+        hidden: &[&[8, 6]],
+        scales: &[0.4, 0.8, 1.2],
+        epsilons: &[0.0, 0.05, 0.2, 0.6],
+        formulas: &FORMULAS,
     };
-    problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap()
-}
-
-fn individual(random: &mut ChaCha8Rng) -> Vec<f64> {
-    (0..4).map(|_| random.random_range(-1.5..1.5)).collect()
+    family.draw(random)
 }
 
 fn prove(problem: &Problem, individual: &[f64]) -> (Proof, SavedProof) {
@@ -85,8 +49,8 @@ fn proofs_of_every_kind_are_verified() {
     let random = &mut ChaCha8Rng::seed_from_u64(11);
     let (mut found, mut impossible, mut undecided, mut favourable, mut unverified) = (0, 0, 0, 0, 0);
     for round in 0..240 {
-        let problem = problem(random, round);
-        let x = individual(random);
+        let problem = problem(random);
+        let x = uniform(random, 4, -1.5..1.5);
         let (_, saved) = prove(&problem, &x);
         match &saved.outcome {
             Outcome::Found(_) => found += 1,

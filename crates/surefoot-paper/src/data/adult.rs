@@ -32,7 +32,7 @@ pub(super) const ENTRY: Entry = Entry {
     read,
 };
 
-/// The file does not name its columns.
+/// The names of the columns, which the file lacks.
 const COLUMNS: [&str; 15] = [
     "age",
     "workclass",
@@ -88,7 +88,7 @@ fn read(files: &Files) -> Result<Table> {
             Feature::new("age"),
             Feature::new("native-country-United-States").kind(Kind::Binary),
             Feature::new("marital-status-Married").kind(Kind::Binary),
-            // All the levels that there are.
+            // The range of the levels.
             Feature::new("education-num").limits(1.0, 16.0).change(Change::Increase),
             Feature::new("hours-per-week").limits(0.0, 100.0).change(Change::Any),
         ],

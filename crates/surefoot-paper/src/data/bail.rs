@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
     read,
 };
 
-/// So many columns, the first, are 0 or 1.
+/// The number of leading columns that are 0 or 1.
 const BINARY: usize = 10;
 
 const COLUMNS: [&str; 16] = [
@@ -53,7 +53,7 @@ fn read(files: &Files) -> Result<Table> {
             };
         }
         let favourable = line.either(returned, ["0", "1"], "0 or 1")?;
-        // Those of the third file lack ALCHY and JUNKY; -9 and 0 stand for what is not known.
+        // Rows of the third file lack ALCHY and JUNKY; -9 and 0 stand for unknown values.
         let complete =
             line.number(file)? != 3.0 && line.number(priors)? != -9.0 && line.number(school)? != 0.0;
         if complete {
@@ -63,7 +63,7 @@ fn read(files: &Files) -> Result<Table> {
     })?;
     let feature = |(i, name): (usize, &str)| match name {
         _ if i < BINARY => Feature::new(name).kind(Kind::Binary),
-        // The least and the most schooling of anybody.
+        // The minimum and the maximum of schooling.
         "SCHOOL" => Feature::new(name).limits(1.0, 19.0).change(Change::Increase),
         "RULE" => Feature::new(name).limits(0.0, f64::INFINITY).change(Change::Decrease),
         _ => Feature::new(name),

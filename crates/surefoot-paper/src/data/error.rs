@@ -1,4 +1,4 @@
-//! What can be wrong with the files of a data set, with file, line, column and remedy.
+//! Errors in the files of a data set, with file, line, column and remedy.
 
 use std::path::{Path, PathBuf};
 
@@ -6,12 +6,12 @@ use thiserror::Error;
 
 use super::{Entry, PublicFile};
 
-/// Everything that can be wrong with the files of a data set.
+/// Errors in the files of a data set.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "fields are named by the message of their variant")]
 pub enum DataError {
-    /// A file that is not there.
+    /// A file is missing.
     #[error(
         "{file}: is not in {}; get it with `surefoot data fetch {data}`, or download {address}{} \
          yourself (SHA-256 {sha256}) and name its folder with --data or in SUREFOOT_DATA",
@@ -25,36 +25,36 @@ pub enum DataError {
         member: Option<&'static str>,
         sha256: &'static str,
     },
-    /// A file that cannot be read.
+    /// A file cannot be read.
     #[error("{}: cannot be read: {source}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
-    /// A column that is not there.
+    /// A column is missing.
     #[error("{}, line 1: has no column `{column}`; {REMEDY}", path.display())]
     Column { path: PathBuf, column: String },
-    /// A line that is too short or too long.
+    /// A line has too few or too many cells.
     #[error("{}, line {line}: has {found} cells rather than {expected}; {REMEDY}", path.display())]
     LineLength { path: PathBuf, line: u64, expected: u64, found: u64 },
-    /// Bytes that are no text.
+    /// A line is not UTF-8.
     #[error("{}, line {line}: is not UTF-8; {REMEDY}", path.display())]
     Encoding { path: PathBuf, line: u64 },
-    /// A cell that holds something else than it should.
+    /// A cell has an unexpected content.
     #[error(
         "{}, line {line}, column `{column}`: `{found}` is not {expected}; {REMEDY}",
         path.display()
     )]
     Cell { path: PathBuf, line: u64, column: String, found: String, expected: &'static str },
-    /// A file with too few people to have a standard deviation.
+    /// A file has too few people for a standard deviation.
     #[error("{}: has {found} usable people; there must be two at least; {REMEDY}", path.display())]
     TooFewPeople { path: PathBuf, found: usize },
-    /// A numpy file that is none, or holds something else.
+    /// A file is not a numpy file, or has another type or shape.
     #[error("{}: is no numpy file of {expected}: {reason}; {REMEDY}", path.display())]
     Numpy { path: PathBuf, expected: &'static str, reason: String },
-    /// Content that the engine refuses.
+    /// The engine refuses the content.
     #[error("{}: {source}; {REMEDY}", path.display())]
     Refused { path: PathBuf, source: Box<surefoot::Error> },
 }
 
-/// What to do about a file that is not as published.
+/// The remedy for a file that differs from the published one.
 const REMEDY: &str = "`surefoot data list` says whether this is the published file";
 
 impl DataError {

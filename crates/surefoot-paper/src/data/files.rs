@@ -1,4 +1,4 @@
-//! Where the public files are.
+//! The search path for the public files.
 
 use std::path::{Path, PathBuf};
 
@@ -14,13 +14,13 @@ pub struct Files {
 }
 
 impl Files {
-    /// Those in one folder.
+    /// The files of one folder.
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self { folders: vec![folder.into()] }
     }
 
-    /// Those in the folder that the variable `SUREFOOT_DATA` names; without it, in `shared/data`
-    /// beside the checkout if there is one, and where `surefoot data fetch` puts them.
+    /// The files in the folder that the variable `SUREFOOT_DATA` names; without it, those in `shared/data`
+    /// beside the checkout if it exists, and in the download folder of `surefoot data fetch`.
     pub fn locate() -> Self {
         if let Some(folder) = given(VARIABLE) {
             return Self::in_folder(folder);
@@ -32,25 +32,24 @@ impl Files {
         Self { folders }
     }
 
-    /// The same for tests, which may do without them on somebody's own machine.
+    /// The files, for tests that are ignored where one is missing.
     ///
     /// # Panics
-    /// If a file is missing and the variable `CI` is set.
-    pub fn locate_or_skip() -> Option<Self> {
+    /// If a file is missing.
+    pub fn required() -> Self {
         let files = Self::locate();
-        let missing = DataSet::ALL
-            .into_iter()
-            .flat_map(|data| data.entry().files.iter().map(move |file| (data.entry(), file)))
-            .find_map(|(entry, file)| files.path(entry, file).err());
-        let Some(missing) = missing else { return Some(files) };
-        assert!(std::env::var_os("CI").is_none(), "{missing}");
-        eprintln!("skipped: {missing}");
-        None
+        for data in DataSet::ALL {
+            for file in data.entry().files {
+                let path = files.path(data.entry(), file);
+                assert!(path.is_ok(), "{}", DataError::missing(data.entry(), file, &files.folders));
+            }
+        }
+        files
     }
 
-    /// Where `surefoot data fetch` puts files unless told otherwise: the folder that the variable
-    /// `SUREFOOT_DATA` names, or else `surefoot` among the data of the person's programs
-    /// (`$XDG_DATA_HOME`, `~/.local/share`; `%LOCALAPPDATA%` on Windows).
+    /// The default download folder of `surefoot data fetch`: the folder that the variable `SUREFOOT_DATA`
+    /// names, or else `surefoot` in the user's folder for application data (`$XDG_DATA_HOME`,
+    /// `~/.local/share`; `%LOCALAPPDATA%` on Windows).
     pub fn download_folder() -> PathBuf {
         if let Some(folder) = given(VARIABLE) {
             return folder;
@@ -60,12 +59,12 @@ impl Files {
         programs.unwrap_or_else(home).join("surefoot")
     }
 
-    /// The folders, in the order in which they are looked into.
+    /// The folders, in the order of the search.
     pub fn folders(&self) -> &[PathBuf] {
         &self.folders
     }
 
-    /// Where a file of a data set is.
+    /// The path of a file of a data set.
     pub fn path(&self, entry: &Entry, file: &PublicFile) -> Result<PathBuf> {
         let names = || [Some(file.name), file.published_as].into_iter().flatten();
         let all = self.folders.iter().flat_map(|folder| names().map(move |name| folder.join(name)));
@@ -74,7 +73,7 @@ impl Files {
     }
 }
 
-/// The folder that a variable names, if it does.
+/// The folder that an environment variable names, if it is set.
 fn given(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }

@@ -38,7 +38,7 @@ pub(super) const ENTRY: Entry = Entry {
     read,
 };
 
-/// How many people are drawn where the authors' sample is not at hand, as many as that has.
+/// The number of people who are drawn without the authors' sample, which has as many.
 const PEOPLE: usize = 1000;
 
 fn read(files: &Files) -> Result<Table> {
@@ -65,7 +65,7 @@ fn read(files: &Files) -> Result<Table> {
         let reason = format!("its shape is {shape:?}, or it holds something else than 0 and 1");
         return Err(wrong(&label_path, "as many labels", reason));
     }
-    // Own units of the highest education, from the standardised ones of the file.
+    // The highest education in own units; the file has standardised ones.
     let (mean, std) = loan::scaling("education");
     let most = rows.column(2).iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let features = loan::features(mean + std * most).map_err(|source| DataError::refused(&path, source))?;

@@ -7,21 +7,20 @@ use surefoot::{Feature, Features, Kind};
 
 use super::{DataError, Result};
 
-/// A processed data set: people, their features and what became of them.
+/// A processed data set: people, their features and their outcomes.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// The features with means and standard deviations in own units, limits, and who may change
-    /// what.
+    /// The features with means and standard deviations in own units, limits, and permitted changes.
     pub features: Features,
     /// One row for each person, in standardised units.
     pub rows: Array2<f64>,
-    /// Who had the favourable outcome.
+    /// Whether each person had the favourable outcome.
     pub favourable: Vec<bool>,
-    /// Where it comes from.
+    /// The origin of the table.
     pub origin: Origin,
 }
 
-/// Where a table comes from.
+/// The origin of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A public file.
@@ -33,7 +32,7 @@ pub enum Origin {
     },
 }
 
-/// People as they are read, in own units.
+/// Rows of a file in own units.
 #[derive(Default)]
 pub(super) struct People {
     pub values: Vec<f64>,
@@ -41,7 +40,7 @@ pub(super) struct People {
 }
 
 impl People {
-    /// Adds somebody.
+    /// Adds a person.
     pub fn push(&mut self, values: impl IntoIterator<Item = f64>, favourable: bool) {
         self.values.extend(values);
         self.favourable.push(favourable);
@@ -64,14 +63,14 @@ impl People {
                 column.mapv_inplace(|value| feature.standardise(value));
             }
         }
-        // A column of one value has no standard deviation, which this refuses by its name.
+        // A constant column has no standard deviation; the error names it.
         let features = Features::new(features).map_err(refused)?;
         Ok(Table { features, rows, favourable: self.favourable, origin: Origin::File(path.into()) })
     }
 }
 
-/// A sum that carries along what rounding takes away (Neumaier); plain sums of the squares of
-/// thousands of people are off by up to 1e-12.
+/// A sum with compensation of rounding errors (Neumaier); plain sums of the squares of thousands of people
+/// have errors of up to 1e-12.
 fn sum(values: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0f64, 0.0);
     for value in values {

@@ -1,4 +1,4 @@
-//! Files of lines of cells.
+//! Text files with one person per line.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ impl Text {
         Ok(text)
     }
 
-    /// Opens one that does not say what its columns are.
+    /// Opens a file without column names.
     pub fn open_without_names(path: &Path, separator: u8, columns: &[&str]) -> Result<Self> {
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
         Ok(Self { columns, ..Self::start(path, separator, false)? })
@@ -40,7 +40,7 @@ impl Text {
         let reader = ReaderBuilder::new()
             .delimiter(separator)
             .has_headers(names)
-            // Lines are then counted right where they end with a carriage return too, which is trimmed.
+            // Lines may end with a carriage return, which is trimmed, so that they are counted correctly.
             .terminator(Terminator::Any(b'\n'))
             .trim(Trim::All)
             .from_path(path)
@@ -48,7 +48,7 @@ impl Text {
         Ok(Self { path: path.into(), columns: Vec::new(), reader })
     }
 
-    /// The positions of columns. Where several have a name, the first is meant.
+    /// The positions of columns by name; the first of several columns with the same name.
     pub fn positions<const N: usize>(&self, names: [&str; N]) -> Result<[usize; N]> {
         let mut positions = [0; N];
         for (position, name) in positions.iter_mut().zip(names) {
@@ -59,7 +59,7 @@ impl Text {
         Ok(positions)
     }
 
-    /// Goes through the lines.
+    /// Calls a function for each line.
     pub fn each(mut self, mut line: impl FnMut(&Line) -> Result<()>) -> Result<()> {
         let mut cells = StringRecord::new();
         while self.reader.read_record(&mut cells).map_err(|error| refuse(&self.path, error))? {
@@ -80,12 +80,12 @@ impl Text {
 }
 
 impl Line<'_> {
-    /// Which line of the file this is, the first being 1.
+    /// The number of the line in the file, counted from 1.
     fn number_in_file(&self) -> u64 {
         self.cells.position().map_or(0, csv::Position::line)
     }
 
-    /// What a cell says.
+    /// The text of a cell.
     pub fn text(&self, column: usize) -> &str {
         &self.cells[column]
     }
@@ -96,7 +96,7 @@ impl Line<'_> {
         number.ok_or_else(|| self.unlike(column, "a number"))
     }
 
-    /// A cell that must say one of two things: whether it is the first.
+    /// Whether a cell has the first of two texts; an error if it has neither.
     pub fn either(&self, column: usize, [yes, no]: [&str; 2], expected: &'static str) -> Result<bool> {
         match self.text(column) {
             text if text == yes => Ok(true),
@@ -105,7 +105,7 @@ impl Line<'_> {
         }
     }
 
-    /// The error of a cell that is not as it should be.
+    /// The error of an unexpected cell.
     pub fn unlike(&self, column: usize, expected: &'static str) -> DataError {
         DataError::Cell {
             path: self.path.into(),

@@ -1,4 +1,4 @@
-//! The paper's five conclusions, held against our numbers.
+//! The paper's five conclusions, tested with our numbers.
 
 use super::figures::label;
 use super::statistic::{Cell, median};
@@ -6,31 +6,31 @@ use super::{COMPARED, EPSILONS, Results};
 use crate::data::DataSet;
 use crate::training::{Method, Model};
 
-/// From here on a perturbation is not small: the uncertainty that the paper calls significant.
+/// The smallest uncertainty that the paper calls significant; smaller perturbations are small.
 const SIGNIFICANT: f64 = 0.1;
 
-/// Below this, a perturbation of linear recourse is within the slack of the published optima.
+/// Smaller perturbations of linear recourse are within the slack of the published optima.
 const TINY: f64 = 1e-4;
 
-/// A difference of shares that counts.
+/// The smallest difference of shares that is considered relevant.
 const NOTABLE: f64 = 0.05;
 
-/// A conclusion of the paper and what our numbers say of it.
+/// A conclusion of the paper and its test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conclusion {
     /// The conclusion.
     pub claim: &'static str,
-    /// When the program says that it holds.
+    /// The criterion of the test.
     pub criterion: &'static str,
     /// The figure that shows it.
     pub figure: &'static str,
-    /// Whether it holds; nothing if what it takes was not part of the run.
+    /// Whether it holds; `None` if the run does not contain the necessary results.
     pub holds: Option<bool>,
     /// Our numbers.
     pub evidence: String,
 }
 
-/// All five.
+/// All five conclusions.
 pub fn all(results: &Results) -> Vec<Conclusion> {
     vec![
         fragile(results),
@@ -145,7 +145,7 @@ fn regularised(results: &Results) -> Conclusion {
             raised += usize::from(*after > before + NOTABLE);
             words.push(format!("{} {model} {} to {}", label(*data), percent(*before), percent(*after)));
         }
-        // There is nothing to raise where everybody has robust recourse.
+        // The share cannot rise where everybody has robust recourse.
         let room = shares.iter().filter(|(_, before, _)| *before < 1.0 - NOTABLE).count();
         holds &= 2 * raised > room || room == 0;
     }

@@ -1,4 +1,4 @@
-//! How long a unit of work takes, roughly: for progress bars, and to begin with the longest.
+//! Estimates of the duration of a unit of work, for progress bars and to start with the longest.
 
 use super::measure::proven_epsilons;
 use super::{Settings, Unit};
@@ -7,20 +7,20 @@ use crate::training::{DataSet, Method, Model, recipe};
 /// Seconds that training, recourse and proofs are expected to take on one core.
 pub(super) fn of(unit: &Unit, settings: &Settings) -> [f64; 3] {
     let index = unit.data as usize;
-    // Training rows, in thousands, and people turned down in the test split.
+    // Thousands of training rows, and people in the test split who are turned down.
     let rows = [4.1, 36.2, 0.8, 0.8, 7.1][index];
     let people = [550, 1000, 100, 60, 700][index].min(settings.people);
     let epochs = recipe(unit.data, unit.model, unit.method, 0).epochs.min(settings.epochs) as f64;
     if unit.model == Model::Linear {
         return [0.0002 * rows * epochs, 0.0002 * people as f64, 0.0005 * people as f64];
     }
-    // For a thousand rows, once.
+    // Seconds for a thousand rows and one epoch.
     let epoch = match unit.method {
         Method::Erm | Method::Af | Method::AllrWithoutLinearity => 0.003,
         Method::Ross => 0.005,
         Method::Allr | Method::AllrWithoutReliance => 0.012,
     };
-    // For a person and a size of uncertainty; Loan has more sets of features to act upon.
+    // Seconds for one person and one size of uncertainty; Loan has more intervention sets.
     let action = if unit.data == DataSet::Loan { 0.018 } else { 0.006 };
     let proof = [0.005, 0.12, 0.12, 0.05, 0.35][index] * settings.evaluations as f64 / 20_000.0;
     [

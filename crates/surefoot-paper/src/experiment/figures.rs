@@ -10,20 +10,20 @@ use crate::figure::violin::{Group, Violins};
 use crate::figure::{COLOURS, illustration};
 use crate::training::{Method, Model};
 
-/// A figure with what is said of it.
+/// A figure with its title and description.
 #[derive(Debug)]
 pub struct Figure {
-    /// Of its files.
+    /// The name of its files.
     pub name: &'static str,
     /// Its title.
     pub title: &'static str,
-    /// What it shows.
+    /// Its description.
     pub caption: &'static str,
     /// The drawing.
     pub drawing: Canvas,
 }
 
-/// What a data set is called in figures.
+/// The label of a data set.
 pub(super) fn label(data: DataSet) -> &'static str {
     match data {
         DataSet::Compas => "COMPAS",
@@ -34,7 +34,7 @@ pub(super) fn label(data: DataSet) -> &'static str {
     }
 }
 
-/// What a way of training is called in figures.
+/// The label of a training method.
 pub(super) fn method_label(method: Method) -> String {
     match method {
         Method::Ross => "Ross et al.".into(),
@@ -44,7 +44,7 @@ pub(super) fn method_label(method: Method) -> String {
     }
 }
 
-/// All figures that the results are enough for.
+/// All figures for which there are results.
 pub(super) fn all(results: &Results) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     figures.extend(fragility(results));
@@ -81,7 +81,7 @@ const COMPARISON: &str = "Bars: ours, with one standard deviation from seed to s
     means over those people who have recourse with ERM too, as a part of the highest on the data set. Shares at \
     0.1 count actions that the attacks do not break.";
 
-/// How far above the highest bar an axis goes.
+/// The factor by which an axis extends above the highest bar.
 const HEADROOM: f64 = 1.05;
 
 fn fragility(results: &Results) -> Option<Figure> {
@@ -130,7 +130,7 @@ fn robustness(results: &Results) -> Option<Figure> {
         all.any(|(_, values)| !values.is_empty())
     };
     let shown: Vec<&Violins> = violins.iter().filter(has).collect();
-    // One axis for both, so that they can be compared.
+    // Both have the same axis, so that they can be compared.
     let (low, high) = shown
         .iter()
         .filter_map(|violins| violins.range())
@@ -163,7 +163,7 @@ struct Quantity<'a> {
     title: String,
     ours: &'a dyn Fn(Cell) -> Option<Statistic>,
     published: &'a dyn Fn(Cell) -> Option<f64>,
-    /// Whether numbers are told as parts of the largest on their data set.
+    /// Whether numbers are divided by the largest on their data set.
     relative: bool,
 }
 
@@ -251,7 +251,7 @@ fn comparison(results: &Results, model: Model, methods: &[Method]) -> Option<Can
     Some(drawing)
 }
 
-/// Colours of what is found and proven: good, bad, open.
+/// The colours of outcomes: good, bad, undecided.
 const HOLDS: &str = COLOURS[2];
 const BROKEN: &str = COLOURS[1];
 const NOTHING: &str = "#c8c8c8";

@@ -1,4 +1,4 @@
-//! Results on disk: each in a file of its own, with what it was made from.
+//! Saved results: one file each, with a key of its inputs.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use super::{ExperimentError, Measured, Result, Settings, Unit};
 use crate::training::recipe;
 use surefoot::file::{Audience, write_atomically};
 
-/// Raised whenever the same data and settings give other results than before.
+/// The version of the computation. It is raised whenever the same data and settings give other results.
 const VERSION: u32 = 2;
 
-/// A result with what it was made from and the seconds that its three parts took.
+/// A result with the key of its inputs and the seconds of its three parts.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Kept {
     pub key: String,
@@ -19,8 +19,7 @@ pub(super) struct Kept {
     pub measured: Measured,
 }
 
-/// Everything that a result depends on, in words: two units of work with the same key give the
-/// same.
+/// The key of a result, which contains all of its inputs: units with the same key have the same result.
 pub(super) fn key(unit: &Unit, settings: &Settings, digest: &str) -> String {
     let Settings { people, proofs, evaluations, epochs, data: _, models: _, methods: _, seeds: _ } = settings;
     let training = recipe(unit.data, unit.model, unit.method, u64::from(unit.seed));
@@ -34,8 +33,7 @@ pub(super) fn key(unit: &Unit, settings: &Settings, digest: &str) -> String {
 }
 
 impl Kept {
-    /// What is kept in a file, if it was made from the same. Anything else, a damaged file too, is
-    /// as good as nothing.
+    /// The saved result of a file, if it has the same key. `None` otherwise, also for a damaged file.
     pub fn read(path: &Path, key: &str) -> Option<Self> {
         let kept: Kept = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
         (kept.key == key).then_some(kept)

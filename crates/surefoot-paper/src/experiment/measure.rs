@@ -1,5 +1,5 @@
-//! One unit of work: a classifier is trained, those it turns down get recourse, standard and
-//! robust, which is attacked; and for the same people it is proven what can be.
+//! One unit of work: training of a classifier, standard and robust recourse for the people whom it turns
+//! down, attacks on that recourse, and proofs for the same people.
 
 use std::time::Instant;
 
@@ -15,73 +15,72 @@ use super::{COMPARED, Event, ExperimentError, Result, Settings, Unit, effort};
 use crate::reference::SLACK;
 use crate::training::{Method, Model};
 
-/// What is tried to break certified actions.
+/// The attack on certified actions.
 const REFUTATION: ProjectedGradient = ProjectedGradient { steps: 40, samples: 400, restarts: 8, seed: 3 };
 
-/// What a unit of work gives.
+/// The result of a unit of work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// Of the classifier, on the test split.
+    /// The accuracy of the classifier on the test split.
     pub accuracy: f64,
     /// Matthews correlation on the test split.
     pub mcc: f64,
-    /// How many of the test split it turns down.
+    /// The number of people in the test split whom it turns down.
     pub turned_down: usize,
-    /// Which rows of the data set are asked about.
+    /// The rows of the data set for which recourse is computed.
     pub rows: Vec<usize>,
-    /// For each size of uncertainty, what the paper's method finds for them.
+    /// The answers of the paper's method for them, for each size of uncertainty.
     pub answers: Vec<Answers>,
-    /// For some sizes of uncertainty, what can be proven for them, or for the first of them.
+    /// The proofs for them, or for the first of them, for some sizes of uncertainty.
     pub proofs: Vec<Proofs>,
 }
 
-/// What the paper's method finds: the exact optimum for linear classifiers, Algorithm 1 for
-/// networks.
+/// The answers of the paper's method: the exact optimum for linear classifiers, Algorithm 1 for networks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answers {
-    /// The uncertainty that the actions are made robust against.
+    /// The size of the uncertainty.
     pub epsilon: f64,
-    /// For each person the cost of the action found.
+    /// The cost of each person's action; `None` if none was found.
     pub cost: Vec<Option<f64>>,
-    /// For each person the size of the smallest perturbation found to break that action; nothing
-    /// where there is no action, and where none breaks it.
+    /// The size of the smallest perturbation that was found to break each person's action; `None` where
+    /// there is no action, and where none breaks it.
     pub smallest_break: Vec<Option<f64>>,
 }
 
-/// What is proven.
+/// The proofs for one size of uncertainty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proofs {
-    /// The uncertainty.
+    /// The size of the uncertainty.
     pub epsilon: f64,
-    /// For each person, or the first of them.
+    /// The outcome of each person, or of the first of them.
     pub people: Vec<Proven>,
 }
 
-/// What is proven for a person.
+/// The proven outcome of a person.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Proven {
     /// An action holds for every perturbation.
     Certified {
-        /// What it costs.
+        /// Its cost.
         cost: f64,
-        /// No action that holds costs less.
+        /// A proven lower bound of the cost.
         bound: f64,
-        /// Whether an attack breaks it all the same; that would be a mistake of ours.
+        /// Whether an attack breaks it nevertheless, which would be an error of the engine.
         broken: bool,
     },
     /// No action holds.
     Impossible,
-    /// Neither, within the budget.
+    /// Neither is proven within the budget.
     Undecided,
 }
 
 impl Answers {
-    /// Whether somebody got an action that no attack breaks within the uncertainty.
+    /// Whether a person has an action that no attack breaks within the uncertainty.
     pub fn holds(&self, person: usize) -> bool {
         self.cost[person].is_some() && !self.is_broken(person)
     }
 
-    /// Whether somebody got an action that breaks within the uncertainty.
+    /// Whether a person has an action that breaks within the uncertainty.
     pub fn is_broken(&self, person: usize) -> bool {
         self.smallest_break[person].is_some_and(|size| size < self.epsilon)
     }
@@ -99,7 +98,7 @@ impl Measured {
     }
 }
 
-/// Sizes of uncertainty for which proofs are looked for.
+/// The sizes of uncertainty for which proofs are attempted.
 pub(super) fn proven_epsilons(unit: &Unit) -> &'static [f64] {
     match (unit.model, unit.method) {
         (Model::Linear, Method::Erm) => &[0.001, 0.01, COMPARED, 0.5],
@@ -108,14 +107,14 @@ pub(super) fn proven_epsilons(unit: &Unit) -> &'static [f64] {
     }
 }
 
-/// Does a unit of work; with the seconds that training, recourse and proofs took.
+/// The result of a unit of work, and the seconds of training, recourse and proofs.
 pub(super) fn measure(
     unit: &Unit,
     settings: &Settings,
     table: &Prepared,
     watch: &(dyn Fn(Event) + Sync),
 ) -> Result<(Measured, [f64; 3])> {
-    // A share of one of the three parts is done.
+    // Reports progress of one of the three parts.
     let expected = effort::of(unit, settings);
     let advance = |part: usize, share: f64| watch(Event::Advanced { effort: expected[part] * share });
     let mut seconds = [0.0; 3];
@@ -149,7 +148,7 @@ fn answer(model: Model, problem: &Problem, people: &People, epsilon: f64) -> sur
     let problem = problem.clone().with_uncertainty(Norm::L2, epsilon)?;
     let found: Vec<Option<(Action, f64)>> = match model {
         Model::Linear => {
-            // As far from the boundary as the published answers stay.
+            // The safety margin of the published answers.
             let exact_problem = problem.clone().with_safety(SLACK)?;
             let exact = Exact::new(&exact_problem)?;
             let solve = |individual: &[f64]| {
@@ -168,7 +167,7 @@ fn answer(model: Model, problem: &Problem, people: &People, epsilon: f64) -> sur
     let mut sizes = vec![None; found.len()];
     if let Ok(people) = people.select(&acting) {
         let breaks: Vec<Option<Break>> = match model {
-            // Exact where everything is linear.
+            // DeepFool is exact for linear problems.
             Model::Linear => DeepFool::default().attack(&problem, &people, &actions)?,
             Model::Network => smallest_break(&problem, &people, &actions)?,
         };
@@ -180,7 +179,7 @@ fn answer(model: Model, problem: &Problem, people: &People, epsilon: f64) -> sur
     Ok(Answers { epsilon, cost, smallest_break: sizes })
 }
 
-/// Proves what can be proven, and attacks what is certified.
+/// Attempts proofs, and attacks certified actions.
 fn prove(
     model: Model,
     problem: &Problem,
@@ -224,7 +223,7 @@ fn prove(
     let proven = |(outcome, broken): (&Outcome, bool)| match outcome {
         Outcome::Found(found) => Proven::Certified { cost: found.cost, bound: found.cost_bound, broken },
         Outcome::Impossible(_) => Proven::Impossible,
-        // Everybody asked about is turned down.
+        // The last cannot occur: recourse is computed for people who are turned down.
         Outcome::Undecided(_) | Outcome::Unproved(_) | Outcome::AlreadyFavourable => Proven::Undecided,
     };
     Ok(Proofs { epsilon, people: outcomes.iter().zip(broken).map(proven).collect() })

@@ -1,4 +1,4 @@
-//! A data set with all that is needed of it for its units of work: rows, splits, causal models.
+//! A data set prepared for its units of work: rows, splits, causal models.
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
@@ -17,24 +17,24 @@ use crate::training::{Model, recipe, split};
 pub(super) struct Prepared {
     pub data: DataSet,
     pub origin: Origin,
-    /// Of rows and outcomes.
+    /// The digest of rows and outcomes.
     pub digest: String,
     features: Features,
     rows: Array2<f64>,
     favourable: Vec<bool>,
-    /// For linear classifiers and for networks, once fitted.
+    /// The causal models for linear classifiers and for networks, once they are fitted.
     scms: [OnceLock<Option<Scm>>; 2],
 }
 
-/// A trained classifier with its quality, and those whom it turns down.
+/// A trained classifier with its quality and the people whom it turns down.
 pub(super) struct Trained {
     pub accuracy: f64,
     pub mcc: f64,
-    /// Of the test split.
+    /// The number of people in the test split whom it turns down.
     pub turned_down: usize,
-    /// Who of the table is asked about.
+    /// The rows of the table for which recourse is computed.
     pub rows: Vec<usize>,
-    /// The question without uncertainty; nothing if nobody is turned down.
+    /// The problem without uncertainty; `None` if nobody is turned down.
     pub asked: Option<(Problem, People)>,
 }
 
@@ -57,8 +57,8 @@ impl Prepared {
     }
 
     /// Fits the causal model that goes with a model, if there is one: linear equations for linear
-    /// classifiers, networks for networks, on the training rows of the first split; for Loan the
-    /// true one, with networks only.
+    /// classifiers, networks for networks, on the training rows of the first split; for Loan the true
+    /// model, with networks only.
     pub fn fit(&self, model: Model) -> Result<()> {
         let place = &self.scms[model as usize];
         if place.get().is_some() {
@@ -79,14 +79,14 @@ impl Prepared {
                 Some(fitted.scm(&self.features).map_err(refused)?)
             }
         };
-        // Whoever was faster has set the same.
+        // Another thread may have set it first, to the same value.
         place.get_or_init(|| scm);
         Ok(())
     }
 
     /// Trains the classifier of a unit, on its split, as the paper does.
     ///
-    /// `advance` is told after each epoch which share of the work that was.
+    /// `advance` is called after each epoch with its share of the work.
     pub fn train(&self, unit: &Unit, settings: &Settings, advance: &dyn Fn(f64)) -> Result<Trained> {
         let refused = |source| ExperimentError::refused(unit.name())(source);
         self.fit(unit.model)?;

@@ -1,14 +1,13 @@
-//! The published numbers that ours stand beside.
+//! The published numbers with which ours are compared.
 //!
-//! Means over the paper's five seeds where those are known, otherwise over the three of them whose
-//! answers are at hand person by person (two for Bail, trained again on the public file). The
-//! public file of Bail is another version than the paper's, so its numbers are not expected to
-//! agree.
+//! Each is a mean over the paper's five seeds where that is known, otherwise over the three seeds whose
+//! answers are available person by person (two for Bail, trained again on the public file). The public file
+//! of Bail is another version than the paper's, so its numbers are not expected to agree.
 
 use crate::data::DataSet;
 use crate::training::{Method, Model, published};
 
-/// What is published of recourse that is robust against some uncertainty.
+/// Published statistics of recourse for one size of uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Robustness {
     /// The share of people with an action.
@@ -19,23 +18,23 @@ pub(super) struct Robustness {
     pub cost: f64,
 }
 
-/// What is published of a way of training.
+/// Published statistics of a training method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Quality {
     pub accuracy: f64,
     pub mcc: f64,
     /// The share of people with robust recourse at 0.1 that the attack does not break.
     pub robust: f64,
-    /// What is known of three seeds.
+    /// The statistics over three seeds.
     pub recourse: Option<Recourse>,
 }
 
-/// What is known of the recourse that a way of training leaves, over three seeds.
+/// Statistics of recourse for the classifiers of a training method, over three seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Recourse {
     /// The share of people with standard recourse.
     pub standard: f64,
-    /// Its mean cost for those who have it with the usual way of training too.
+    /// Its mean cost for people who have it under empirical risk minimisation as well.
     pub standard_cost: f64,
     /// The same for robust recourse at 0.1.
     pub cost: f64,
@@ -50,7 +49,7 @@ pub(super) fn fragility(data: DataSet, model: Model) -> f64 {
     medians[data as usize]
 }
 
-/// What the usual way of training gives at a size of uncertainty.
+/// Recourse under empirical risk minimisation for a size of uncertainty.
 pub(super) fn robustness(data: DataSet, model: Model, epsilon: f64) -> Option<Robustness> {
     let column = [0.001, 0.01, 0.1, 0.5].iter().position(|&size| size == epsilon)?;
     let (found, broken, cost) = match (model, data) {
@@ -78,7 +77,8 @@ pub(super) fn robustness(data: DataSet, model: Model, epsilon: f64) -> Option<Ro
         (Model::Network, DataSet::German) => {
             [(0.52, 0.0, 1.34), (0.52, 0.0, 1.37), (0.50, 0.0, 1.73), (0.23, 0.39, 2.74)]
         }
-        // Known for the larger two sizes only; for linear models at 0.5 hardly anybody has any.
+        // Costs are known for the larger two sizes only; for linear models at 0.5 hardly anybody has
+        // recourse.
         (_, DataSet::Bail) => {
             let both = match model {
                 Model::Linear => [Some((0.47, 0.0, 2.54)), None],
@@ -91,7 +91,7 @@ pub(super) fn robustness(data: DataSet, model: Model, epsilon: f64) -> Option<Ro
     Some(Robustness { found, broken, cost })
 }
 
-/// What a way of training gives.
+/// The statistics of a training method.
 pub(super) fn quality(data: DataSet, model: Model, method: Method) -> Option<Quality> {
     let recourse = recourse(data, model, method);
     if let Some(known) = published(data, model, method) {
@@ -111,8 +111,8 @@ pub(super) fn quality(data: DataSet, model: Model, method: Method) -> Option<Qua
     (model == Model::Network).then_some(Quality { accuracy, mcc, robust, recourse })
 }
 
-/// Share with standard recourse and mean costs of those who have it with the usual way of training
-/// too, without uncertainty and at 0.1; for ERM, ALLR, Ross et al., AF and both ablations.
+/// The share with standard recourse, and mean costs of people who have it under empirical risk minimisation
+/// as well, without uncertainty and at 0.1; for ERM, ALLR, Ross et al., AF and both ablations.
 fn recourse(data: DataSet, model: Model, method: Method) -> Option<Recourse> {
     let methods = Method::COMPARED.into_iter().chain(Method::ABLATIONS);
     let column = methods.into_iter().position(|known| known == method)?;
@@ -166,9 +166,8 @@ fn recourse(data: DataSet, model: Model, method: Method) -> Option<Recourse> {
     rows.get(column).map(|&(standard, standard_cost, cost)| Recourse { standard, standard_cost, cost })
 }
 
-/// How much accuracy, Matthews correlation and the share with robust recourse of the published
-/// classifiers vary from seed to seed: standard deviations over three seeds, pooled over ways of
-/// training. Nothing for Bail, of which too few are at hand.
+/// Standard deviations over three seeds of accuracy, Matthews correlation and the share with robust
+/// recourse of the published classifiers, pooled over training methods. `None` for Bail, which has too few.
 pub(super) fn spread(data: DataSet, model: Model) -> Option<[f64; 3]> {
     match (model, data) {
         (Model::Linear, DataSet::Compas) => Some([0.014, 0.024, 0.045]),
@@ -183,8 +182,8 @@ pub(super) fn spread(data: DataSet, model: Model) -> Option<[f64; 3]> {
     }
 }
 
-/// The same for recourse with the usual way of training: share found, share broken and, as a part
-/// of it, mean cost; pooled over sizes of uncertainty.
+/// Standard deviations over three seeds for recourse under empirical risk minimisation: share found, share
+/// broken and relative mean cost; pooled over sizes of uncertainty.
 pub(super) fn recourse_spread(data: DataSet, model: Model) -> Option<[f64; 3]> {
     match (model, data) {
         (Model::Linear, DataSet::Compas) => Some([0.042, 0.0, 0.058]),
@@ -199,12 +198,12 @@ pub(super) fn recourse_spread(data: DataSet, model: Model) -> Option<[f64; 3]> {
     }
 }
 
-/// The same for the logarithm, to base ten, of the median of the smallest perturbation, pooled over
-/// data sets.
+/// The standard deviation over three seeds of the decimal logarithm of the median smallest perturbation,
+/// pooled over data sets.
 pub(super) const FRAGILITY_SPREAD: f64 = 0.16;
 
-/// How far a mean over some seeds may be from the published mean over five by chance: twice the
-/// standard deviation of the difference, and never less than the digits that are published.
+/// The tolerance between a mean over some seeds and the published mean over five: twice the standard
+/// deviation of the difference, and at least the precision of the published digits.
 pub(super) fn tolerance(spread: f64, seeds: usize, digits: f64) -> f64 {
     (2.0 * spread * (1.0 / seeds as f64 + 0.2).sqrt()).max(digits)
 }
@@ -249,8 +248,9 @@ mod tests {
 
     /// The numbers stated for three seeds are those of the published answers.
     #[test]
+    #[cfg_attr(without_reference, ignore = "the published answers are missing")]
     fn the_tables_are_those_of_the_published_answers() {
-        let Some(reference) = Reference::locate_or_skip() else { return };
+        let reference = Reference::required();
         // To the two digits that are stated.
         let same = |stated: f64, computed: f64, place: &str| {
             assert!((stated - computed).abs() < 0.0051, "{place}: {stated} rather than {computed}");

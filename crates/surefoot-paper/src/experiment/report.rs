@@ -1,4 +1,4 @@
-//! The report: one page with everything in it, published numbers beside ours.
+//! The report: one self-contained page that compares the published numbers with ours.
 
 mod tables;
 
@@ -14,7 +14,7 @@ use tables::{Agreement, Table};
 /// The page.
 const PAGE: &str = include_str!("report/page.html");
 
-/// What was written.
+/// The files of a report.
 #[derive(Clone, Debug)]
 pub struct Written {
     /// The page.

@@ -1,4 +1,4 @@
-//! What all results say together: means over seeds.
+//! Statistics of all results: means over seeds.
 
 use std::collections::HashMap;
 
@@ -9,11 +9,11 @@ use crate::training::{Method, Model};
 /// The results of all units of work.
 #[derive(Clone, Debug)]
 pub struct Results {
-    /// What each gave, in their order.
+    /// The units with their results, in order.
     pub measured: Vec<(Unit, Measured)>,
-    /// Where the data sets come from.
+    /// The origins of the data sets.
     pub origins: Vec<(DataSet, Origin)>,
-    /// How long it took in all to make them, whenever that was, as if one after the other.
+    /// The total time of all units, as if computed one after the other, in this and earlier runs.
     pub seconds: f64,
 }
 
@@ -24,15 +24,15 @@ pub struct Statistic {
     pub mean: f64,
     /// Its standard deviation from seed to seed; 0 if there is one seed only.
     pub deviation: f64,
-    /// How many seeds there are.
+    /// The number of seeds.
     pub seeds: usize,
 }
 
-/// Which classifiers a quantity is about.
+/// The classifiers that a quantity describes.
 pub(crate) type Cell = (DataSet, Model, Method);
 
 impl Statistic {
-    /// Of some numbers; nothing if there is none.
+    /// The summary of some numbers; `None` if there are none.
     pub fn of(values: &[f64]) -> Option<Self> {
         let seeds = values.len();
         if seeds == 0 {
@@ -45,10 +45,10 @@ impl Statistic {
     }
 }
 
-/// How answers and proofs for the same people compare, as counts.
+/// Counts that compare answers and proofs for the same people.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Comparison {
-    /// How many were asked about.
+    /// The number of people.
     pub people: usize,
     /// The paper's method found an action that no attack breaks.
     pub holds: usize,
@@ -60,32 +60,33 @@ pub(crate) struct Comparison {
     pub impossible: usize,
     /// Neither.
     pub undecided: usize,
-    /// Certified actions that an attack breaks all the same: mistakes.
+    /// Certified actions that an attack breaks nevertheless: errors of the engine.
     pub mistakes: usize,
-    /// Where the paper's method found none that holds, but one is certified.
+    /// People with a certified action for whom the paper's method found none that holds.
     pub gained: usize,
-    /// Where it found one that no attack breaks, but it is proven that there is none: mistakes.
+    /// People for whom it found an action that no attack breaks although it is proven that none exists:
+    /// errors of the engine.
     pub contradicted: usize,
-    /// Who has both, an action that no attack breaks and a certified one.
+    /// People with both an action that no attack breaks and a certified one.
     pub both: usize,
     /// Their mean cost by the paper's method.
     pub cost: f64,
     /// Their mean certified cost.
     pub certified_cost: f64,
-    /// Of all who have a certified action, the mean cost.
+    /// The mean cost of all certified actions.
     pub mean_certified: f64,
     /// The mean gap between that and the proven bound, as a share.
     pub gap: f64,
 }
 
 impl Results {
-    /// What the classifiers of a cell gave, for each seed.
+    /// The results of the classifiers of a cell, one for each seed.
     pub(crate) fn of(&self, cell: Cell) -> impl Iterator<Item = (u32, &Measured)> {
         let wanted = move |unit: &Unit| (unit.data, unit.model, unit.method) == cell;
         self.measured.iter().filter(move |(unit, _)| wanted(unit)).map(|(unit, m)| (unit.seed, m))
     }
 
-    /// The data sets that there are results of, in the paper's order.
+    /// The data sets with results, in the paper's order.
     pub fn data(&self) -> Vec<DataSet> {
         let has = |data: &DataSet| self.measured.iter().any(|(unit, _)| unit.data == *data);
         DataSet::ALL.into_iter().filter(has).collect()
@@ -160,8 +161,8 @@ impl Results {
         Statistic::of(&values)
     }
 
-    /// The sizes of the smallest perturbations found to break the actions of everybody, for the
-    /// usual way of training; those that nothing breaks are left out.
+    /// The sizes of the smallest perturbations that were found to break actions, under empirical risk
+    /// minimisation; actions that nothing breaks are left out.
     pub fn breaks(&self, data: DataSet, model: Model, epsilon: f64) -> Vec<f64> {
         let all = self.of((data, model, Method::Erm)).filter_map(|(_, measured)| measured.answers(epsilon));
         all.flat_map(|answers| answers.smallest_break.iter().flatten().copied()).collect()
@@ -214,7 +215,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// The middle one of some numbers, or the mean of the two in the middle.
+/// The median of some numbers.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -8,27 +8,27 @@ use super::panel::Panel;
 pub(crate) struct Bar {
     /// Its colour.
     pub colour: &'static str,
-    /// How high it is; nothing if that is not known.
+    /// Its height; `None` if it is unknown.
     pub value: Option<f64>,
-    /// Half the length of the line through its end.
+    /// Half the length of the error bar at its end.
     pub deviation: f64,
-    /// Where the mark of the published number is.
+    /// The published number, drawn as a mark.
     pub published: Option<f64>,
 }
 
 /// Bars in groups along the horizontal axis.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bars {
-    /// Above the panel.
+    /// The title of the panel.
     pub title: String,
-    /// Beside the vertical axis.
+    /// The label of the vertical axis.
     pub beside: String,
-    /// What each group is called, and its bars.
+    /// The groups: the name of each, and its bars.
     pub groups: Vec<(String, Vec<Bar>)>,
 }
 
 impl Bars {
-    /// Draws them on a panel, whose horizontal range is set to the groups.
+    /// Draws the bars on a panel and sets its horizontal range to the groups.
     pub fn draw(&self, canvas: &mut Canvas, mut panel: Panel) {
         panel.x = (0.0, self.groups.len() as f64);
         panel.numbers(canvas, false);
@@ -57,22 +57,22 @@ impl Bars {
     }
 }
 
-/// Bars of several parts that add up to one.
+/// Stacked bars, the parts of which add up to one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stacks {
-    /// Above the panel.
+    /// The title of the panel.
     pub title: String,
-    /// Beside the vertical axis.
+    /// The label of the vertical axis.
     pub beside: String,
-    /// What each group is called, and its bars.
+    /// The groups: the name of each, and its bars.
     pub groups: Vec<(String, Vec<Stack>)>,
 }
 
-/// The parts of a bar from below: their colours and shares.
+/// The parts of a bar from the bottom to the top: colour and share.
 pub(crate) type Stack = Vec<(&'static str, f64)>;
 
 impl Stacks {
-    /// Draws them on a panel, whose ranges are set to the groups and to shares.
+    /// Draws the bars on a panel and sets its ranges to the groups and to shares.
     pub fn draw(&self, canvas: &mut Canvas, mut panel: Panel) {
         panel.x = (0.0, self.groups.len() as f64);
         panel.y = (0.0, 1.0);

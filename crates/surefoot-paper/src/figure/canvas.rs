@@ -11,22 +11,22 @@ use kuva::render::render::{PathData, Primitive, Scene, TextAnchor};
 use super::SCALE;
 use surefoot::file::{Audience, write_atomically};
 
-/// What text and axes are drawn with.
+/// The colour of text and axes.
 pub(crate) const INK: &str = "#222222";
 
-/// For what should not stand out.
+/// The colour of secondary elements.
 pub(crate) const PALE: &str = "#dddddd";
 
-/// The font, and what to take where it is not at hand.
+/// The font family, with fallbacks.
 const FONT: &str = "DejaVu Sans, Verdana, Arial, sans-serif";
 
-/// Where a text is in relation to its point.
+/// The alignment of a text relative to its point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Place {
     Right,
     Centre,
     Left,
-    /// Upwards, centred.
+    /// Centred, rotated to read upwards.
     Upright,
 }
 
@@ -93,7 +93,7 @@ impl Canvas {
             let stroke_width = 1.0;
             PathData { d: path.clone(), fill, stroke, stroke_width, opacity, stroke_dasharray: None }
         };
-        // Opacity would cover the outline too.
+        // The fill and the outline are two paths, because opacity applies to a whole path.
         self.scene.elements.push(Primitive::Path(Box::new(data(
             Some(fill.into()),
             Color::None,
@@ -148,9 +148,9 @@ impl Canvas {
         });
     }
 
-    /// Squares or other marks with their names, in a row around the middle of the sheet.
+    /// Draws a legend: marks with their names, in a row that is centred on the sheet.
     pub(crate) fn legend(&mut self, entries: &[(Mark, String)], baseline: f64) {
-        // Of a mark with its space, and of the letters.
+        // Widths of a mark with its space, and of the letters.
         let width = |text: &str| 36.0 + text.chars().map(letter).sum::<f64>();
         let total: f64 = entries.iter().map(|(_, text)| width(text)).sum();
         let mut x = 0.5 * (self.scene.width - total);
@@ -166,7 +166,7 @@ impl Canvas {
         }
     }
 
-    /// The mark of a published number.
+    /// Draws the mark of a published number.
     pub(crate) fn diamond(&mut self, (x, y): Point) {
         let r = 4.0;
         self.polygon(&[(x - r, y), (x, y - r), (x + r, y), (x, y + r)], "#ffffff", 1.0, Some(INK));
@@ -174,7 +174,7 @@ impl Canvas {
 
     /// The drawing as SVG.
     pub fn svg(&self) -> String {
-        // So that a page may make it smaller.
+        // A page can scale the drawing down.
         let (width, height) = (self.scene.width, self.scene.height);
         let svg = SvgBackend.render_scene(&self.scene);
         if svg.contains("viewBox") {
@@ -192,7 +192,7 @@ impl Canvas {
     }
 }
 
-/// The width of a letter of a legend, roughly.
+/// The approximate width of a letter of a legend.
 fn letter(letter: char) -> f64 {
     match letter {
         'i' | 'j' | 'l' | ' ' | '.' | ',' | ':' | '(' | ')' => 3.5,
@@ -203,7 +203,7 @@ fn letter(letter: char) -> f64 {
     }
 }
 
-/// What stands before a name in a legend.
+/// The mark before a name in a legend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mark {
     Square(&'static str),

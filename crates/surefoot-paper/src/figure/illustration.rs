@@ -24,7 +24,7 @@ fn features(names: [&str; 2]) -> Result<Features> {
     Features::new(names.map(|name| Feature::new(name).change(Change::Any)).to_vec())
 }
 
-/// Perturbations of a size, all around.
+/// Perturbations of one size in all directions.
 fn perturbations(epsilon: f64) -> impl Iterator<Item = [f64; 2]> {
     (0..OUTLINE).map(move |k| {
         let angle = TAU * k as f64 / OUTLINE as f64;
@@ -36,7 +36,8 @@ fn point(values: &[f64]) -> Point {
     (values[0], values[1])
 }
 
-/// Who else the individual may be if features are independent, and through a causal model.
+/// The neighbourhoods of an individual: observational (independent features) and counterfactual (through a
+/// causal model).
 fn neighbourhoods(scm: &Scm, x: [f64; 2], epsilon: f64) -> Result<[Vec<Point>; 2]> {
     let around = perturbations(epsilon).map(|d| (x[0] + d[0], x[1] + d[1])).collect();
     let caused = perturbations(epsilon)
@@ -57,7 +58,7 @@ fn framed(canvas: &mut Canvas, panel: &Panel, words: [&str; 3]) {
     panel.words(canvas, words[0], words[1], words[2]);
 }
 
-/// A panel of its own, as wide as high in the units of the axes.
+/// A canvas with one panel whose axes have the same scale.
 fn single(x: (f64, f64), y: (f64, f64)) -> (Canvas, Panel) {
     let (width, height) = (400.0, 400.0 * (y.1 - y.0) / (x.1 - x.0));
     (Canvas::new(width + 90.0, height + 110.0), Panel { left: 66.0, top: 56.0, width, height, x, y })
@@ -141,7 +142,7 @@ fn half_plane(canvas: &mut Canvas, panel: &Panel, weights: [f64; 2], intercept: 
     }
 }
 
-/// The cheapest action for a size of uncertainty, and what it costs.
+/// The cheapest action for a size of uncertainty, with its cost.
 fn cheapest(problem: &Problem, x: [f64; 2], epsilon: f64) -> Result<Action> {
     let problem = problem.clone().with_uncertainty(Norm::L2, epsilon)?;
     let outcome = Exact::new(&problem)?.solve(&x)?;
@@ -149,7 +150,7 @@ fn cheapest(problem: &Problem, x: [f64; 2], epsilon: f64) -> Result<Action> {
     Ok(outcome.recourse().map_or(none, |recourse| recourse.action.clone()))
 }
 
-/// What becomes of everybody in a neighbourhood who takes an action, and of the individual.
+/// The counterfactuals of everybody in a neighbourhood under an action, and that of the individual.
 fn after(scm: &Scm, x: [f64; 2], epsilon: f64, action: &Action) -> Result<(Vec<Point>, Point)> {
     let act = |x: &[f64]| {
         let shift = Intervention::Shift { features: &action.features, change: &action.change };
@@ -232,7 +233,7 @@ pub fn sine() -> Canvas {
     let (gamma, epsilon) = (0.25, 0.4);
     let (mut canvas, panel) = single((-2.0, 2.0), (-1.5, 1.5));
     let favourable = |y: f64| (PI * y / (2.0 * gamma)).sin() >= 0.0;
-    // Each stripe from one zero of the sine to the next.
+    // Each stripe extends from one zero of the sine to the next.
     let first = (panel.y.0 / (2.0 * gamma)).floor() as i32;
     let last = (panel.y.1 / (2.0 * gamma)).ceil() as i32;
     for stripe in first..last {

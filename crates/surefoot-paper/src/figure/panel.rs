@@ -17,21 +17,21 @@ pub(crate) struct Panel {
 }
 
 impl Panel {
-    /// Where a point in the units of the axes is on the sheet.
+    /// The position on the sheet of a point in the units of the axes.
     pub fn at(&self, (x, y): Point) -> Point {
         let along = (x - self.x.0) / (self.x.1 - self.x.0);
         let up = (y - self.y.0) / (self.y.1 - self.y.0);
         (self.left + along * self.width, self.top + (1.0 - up) * self.height)
     }
 
-    /// The two axes as lines.
+    /// Draws the two axes.
     pub fn axes(&self, canvas: &mut Canvas) {
         let (bottom, right) = (self.top + self.height, self.left + self.width);
         canvas.line((self.left, self.top), (self.left, bottom), INK, 1.0, Stroke::Solid);
         canvas.line((self.left, bottom), (right, bottom), INK, 1.0, Stroke::Solid);
     }
 
-    /// Numbers beside the vertical axis, with lines across.
+    /// Draws the ticks of the vertical axis, with grid lines.
     pub fn numbers(&self, canvas: &mut Canvas, logarithmic: bool) {
         let ticks = if logarithmic { powers(self.y) } else { ticks(self.y, 5) };
         for (value, text) in ticks {
@@ -41,7 +41,7 @@ impl Panel {
         }
     }
 
-    /// Numbers below the horizontal axis.
+    /// Draws the ticks of the horizontal axis.
     pub fn numbers_below(&self, canvas: &mut Canvas) {
         for (value, text) in ticks(self.x, 6) {
             let (x, y) = self.at((value, self.y.0));
@@ -50,7 +50,7 @@ impl Panel {
         }
     }
 
-    /// A title above, and words beside the axes; those that are empty are left out.
+    /// Draws the title and the labels of the axes; empty ones are left out.
     pub fn words(&self, canvas: &mut Canvas, title: &str, below: &str, beside: &str) {
         let middle = self.left + 0.5 * self.width;
         canvas.text((middle, self.top - 10.0), title, 12, Place::Centre, true);
@@ -65,7 +65,7 @@ impl Panel {
     }
 }
 
-/// Some round numbers of a range.
+/// Round numbers within a range, for ticks.
 fn ticks((low, high): (f64, f64), about: usize) -> Vec<(f64, String)> {
     let rough = (high - low) / about as f64;
     let power = 10f64.powf(rough.log10().floor());
@@ -75,7 +75,7 @@ fn ticks((low, high): (f64, f64), about: usize) -> Vec<(f64, String)> {
     (first..=last).map(|k| (k as f64 * step, tick(k as f64 * step))).collect()
 }
 
-/// Powers of ten of a range, every other one if there are many.
+/// Powers of ten within a range, for ticks; every other one if there are many.
 fn powers((low, high): (f64, f64)) -> Vec<(f64, String)> {
     let (first, last) = (low.ceil() as i32, high.floor() as i32);
     let every = 1 + (last - first).max(0) as usize / 8;

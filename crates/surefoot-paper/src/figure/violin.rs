@@ -1,4 +1,4 @@
-//! Violins: how numbers of several sizes are distributed, on a logarithmic axis.
+//! Violin plots: the distribution of positive numbers on a logarithmic axis.
 
 use super::canvas::{Canvas, INK, Place, Stroke};
 use super::panel::Panel;
@@ -6,17 +6,17 @@ use super::panel::Panel;
 /// Points of an outline.
 const OUTLINE: usize = 60;
 
-/// The least bandwidth, as a part of the axis: numbers that are all the same become a thin lens.
+/// The minimum bandwidth, as a share of the axis: a sample of equal numbers becomes a thin lens.
 const NARROWEST: f64 = 0.006;
 
 /// Violins in groups along the horizontal axis.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Violins {
-    /// Above the panel.
+    /// The title of the panel.
     pub title: String,
-    /// Below the horizontal axis.
+    /// The label of the horizontal axis.
     pub below: String,
-    /// Beside the vertical axis.
+    /// The label of the vertical axis.
     pub beside: String,
     /// The groups, from the left.
     pub groups: Vec<Group>,
@@ -25,11 +25,11 @@ pub(crate) struct Violins {
 /// A group of violins.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The numbers of each violin, with its colour.
     pub violins: Vec<(&'static str, Vec<f64>)>,
-    /// Where a dashed line crosses it.
+    /// The position of a dashed line across it.
     pub line: Option<f64>,
 }
 
@@ -43,7 +43,7 @@ impl Violins {
             .map(|(low, high)| (low - 0.25, high + 0.25))
     }
 
-    /// Draws them on a panel, whose horizontal range is set to the groups.
+    /// Draws the violins on a panel and sets its horizontal range to the groups.
     pub fn draw(&self, canvas: &mut Canvas, mut panel: Panel) {
         panel.x = (0.0, self.groups.len() as f64);
         panel.numbers(canvas, true);
@@ -66,8 +66,8 @@ impl Violins {
     }
 }
 
-/// One violin around a place of the horizontal axis: the density of the logarithms, by Gaussian
-/// kernels with Silverman's bandwidth, cut off where the numbers end; the median as a line.
+/// One violin around a place of the horizontal axis: the density of the logarithms, by Gaussian kernels
+/// with Silverman's bandwidth, truncated to the range of the numbers; a line marks the median.
 fn violin(canvas: &mut Canvas, panel: &Panel, middle: f64, half: f64, colour: &str, values: &[f64]) {
     let mut logs: Vec<f64> = values.iter().filter(|v| **v > 0.0).map(|v| v.log10()).collect();
     logs.sort_by(f64::total_cmp);
@@ -77,7 +77,7 @@ fn violin(canvas: &mut Canvas, panel: &Panel, middle: f64, half: f64, colour: &s
     let deviation = (logs.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / count).sqrt();
     let narrowest = NARROWEST * (panel.y.1 - panel.y.0);
     let bandwidth = (1.06 * deviation * count.powf(-0.2)).max(narrowest);
-    // Nothing beyond the numbers, unless they are all but the same.
+    // The density is truncated to the range of the numbers, unless they are nearly equal.
     let extra = (narrowest - 0.5 * (high - low)).max(0.0);
     let (low, high) = (low - extra, high + extra);
     let density = |y: f64| logs.iter().map(|v| (-0.5 * ((y - v) / bandwidth).powi(2)).exp()).sum::<f64>();

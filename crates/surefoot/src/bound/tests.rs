@@ -1,46 +1,24 @@
 //! Bounds that only proofs use, against dense sampling.
 
-use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::graph::{Order, Quadratic};
-use crate::{
-    ActionKind, Activation, Change, Classifier, Equation, Feature, Features, Layer, Network, Norm, NormKind,
-    Scm,
-};
+use crate::small::{FORMULAS, Family, individual, one, uniform};
+use crate::{Change, Feature, Features};
 
-fn network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation, scale: f64) -> Network {
-    let mut layer = |pair: &[usize]| Layer {
-        weight: Array2::from_shape_simple_fn((pair[1], pair[0]), || random.random_range(-1.0..1.0) * scale),
-        bias: Array1::from_shape_simple_fn(pair[1], || random.random_range(-1.0..1.0)),
-    };
-    Network::new(widths.windows(2).map(&mut layer).collect(), activation).unwrap()
-}
-
-fn problem(random: &mut ChaCha8Rng, kind: NormKind) -> Problem {
-    let activation = [Activation::Tanh, Activation::Sigmoid, Activation::Relu][random.random_range(0..3)];
-    let scale = [0.3, 1.0, 3.0][random.random_range(0..3)];
-    let depth: &[usize] = [&[4, 9, 1][..], &[4, 20, 18, 1], &[4, 5, 6, 5, 1]][random.random_range(0..3)];
+fn problem(random: &mut ChaCha8Rng) -> Problem {
     let feature = |name| Feature::new(name).change(Change::Any);
     let features = Features::new(["a", "b", "c", "d"].map(feature).to_vec()).unwrap();
-    let classifier = Classifier::network(network(random, depth, activation, scale), 0.5).unwrap();
-    let formula = ["0.5 * a * b + u", "(a - 1)^2 / 3 + u", "sigmoid(b) * a + exp(0.3 * b) + u"];
-    let equations = vec![
-        ("b", Equation::network(&["a"], network(random, &[1, 6, 1], Activation::Tanh, 1.0))),
-        ("c", Equation::formula(formula[random.random_range(0..3)])),
-        ("d", Equation::network(&["b", "c"], network(random, &[2, 5, 4, 1], activation, 1.0))),
-    ];
-    let problem = Problem::new(features.clone(), classifier).unwrap();
-    let problem = if random.random_bool(0.7) {
-        problem.with_causal_model(Scm::new(&features, equations).unwrap()).unwrap()
-    } else {
-        problem
+    let family = Family {
+        features: &features,
+        hidden: &[&[9], &[20, 18], &[5, 6, 5]],
+        scales: &[0.3, 1.0, 3.0],
+        epsilons: &[0.02, 0.1, 0.5],
+        formulas: &FORMULAS,
     };
-    let epsilon = [0.02, 0.1, 0.5][random.random_range(0..3)];
-    let form = if random.random_bool(0.3) { ActionKind::Absolute } else { ActionKind::Relative };
-    problem.with_uncertainty(Norm::unweighted(kind), epsilon).unwrap().with_action_kind(form)
+    family.draw(random)
 }
 
 /// Points of a region, many of them at its border.
@@ -73,19 +51,20 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
     let random = &mut ChaCha8Rng::seed_from_u64(7);
     let (mut curved, mut refined, mut gain, mut second_derivatives, mut better) = (0, 0, 0, 0, 0);
     for round in 0..600 {
-        let kind = [NormKind::L2, NormKind::L2, NormKind::L1, NormKind::Linf][round % 4];
-        let problem = problem(random, kind);
-        let noise: Vec<f64> = (0..4).map(|_| random.random_range(-1.0..1.0)).collect();
-        let x = problem.scm().map_or(noise.clone(), |scm| scm.predict(&noise).unwrap());
+        let problem = problem(random);
+        let x = individual(random, &problem);
         let set = [&[0][..], &[1, 2], &[3], &[0, 1, 3], &[]][random.random_range(0..5)];
         let change: Vec<f64> = set.iter().map(|_| random.random_range(-0.5..0.5)).collect();
         let composer = Composer::new(&problem, &x, set).unwrap();
-        let graph = composer.in_perturbation(&change, &Coordinates::of(&problem));
-        let region = part(random, &Region::ball(kind, 4, problem.epsilon()));
+        let coordinates = Coordinates::of(&problem);
+        let graph = composer.in_perturbation(&change, &coordinates);
+        let region = part(random, &Region::ball(problem.norm().kind(), 4, problem.epsilon()));
         let (mut affine, mut jets) = (Affine::default(), Jets::default());
         let points: Vec<Vec<f64>> = (0..60)
             .map(|_| sample(random, &region))
-            .filter(|y| region.contains(y) && problem.norm().value(y) <= problem.epsilon())
+            .filter(|y| {
+                region.contains(y) && problem.norm().value(&coordinates.perturbation(y)) <= problem.epsilon()
+            })
             .collect();
         let Some(centre) = points.first().cloned() else { continue };
         let mut bounded = affine.bound(&graph, &region);
@@ -160,14 +139,14 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
 #[test]
 fn far_regions_hold_what_is_far_away() {
     let random = &mut ChaCha8Rng::seed_from_u64(3);
-    for round in 0..200 {
-        let problem = problem(random, NormKind::L2);
-        let x: Vec<f64> = (0..4).map(|_| random.random_range(-1.0..1.0)).collect();
-        let Ok(composer) = Composer::new(&problem, &x, &[0, 2, 3]) else { continue };
+    for _ in 0..200 {
+        let problem = problem(random);
+        let x = individual(random, &problem);
+        let composer = Composer::new(&problem, &x, &[0, 2, 3]).unwrap();
         let rays = vec![vec![1.0, 0.0, 0.0], vec![0.4, -0.6, 0.0]];
-        let d: Vec<f64> = (0..4).map(|_| random.random_range(-0.01..0.01)).collect();
+        let d = uniform(random, 4, -0.01..0.01);
         let graph = composer.in_rays(&d, &rays, &[2]);
-        let to = [40.0, 1e4, f64::INFINITY][round % 3];
+        let to = one(random, &[40.0, 1e4, f64::INFINITY]);
         let region = Region::far(2, 32.0, to, &[-0.5], &[0.5]);
         let mut affine = Affine::default();
         let bounded = affine.bound(&graph, &region);

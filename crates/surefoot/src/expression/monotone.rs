@@ -1,8 +1,8 @@
-//! Is a formula strictly monotone in one of its inputs, whatever the others are?
+//! Decides whether a formula is strictly monotone in one of its inputs for all values of the others.
 //!
-//! Decided from the shape of the formula alone: sums of functions that rise together
-//! rise, a product with something positive keeps its direction, and so on. What cannot be
-//! decided counts as not monotone, with the place that stands in the way.
+//! The decision uses the structure of the formula only: a sum of increasing functions increases, a product
+//! with a positive factor keeps its direction, and so on. An undecided formula counts as not monotone, with
+//! the position of the obstacle.
 
 use thiserror::Error;
 
@@ -15,19 +15,19 @@ pub enum Obstacle {
     /// The noise does not occur, or its terms cancel.
     #[error("the noise `u` has no influence; add a term such as `+ u`")]
     Absent,
-    /// Terms that pull in opposite directions.
+    /// Terms have opposite directions.
     #[error("at column {column} the noise `u` raises one side and lowers the other")]
     Opposed {
         /// Column of the operator.
         column: usize,
     },
-    /// A factor that may be zero or change sign.
+    /// A factor may be zero or change sign.
     #[error("at column {column} the noise `u` meets something whose sign is not known to stay the same")]
     Sign {
         /// Column of the operator or function.
         column: usize,
     },
-    /// A stretch on which the noise has no influence.
+    /// The noise has no influence on an interval.
     #[error(
         "at column {column} the noise `u` has no influence beyond the other bound; a clip such as `max(0, x + u)` must be the outermost part of the formula"
     )]
@@ -37,7 +37,7 @@ pub enum Obstacle {
     },
 }
 
-/// How a formula responds to an input.
+/// The direction of a formula in an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trend {
     Constant,
@@ -55,7 +55,7 @@ impl Trend {
     }
 }
 
-/// A sign that holds for every value of every input.
+/// The sign of a formula for all inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sign {
     negative: bool,
@@ -76,7 +76,7 @@ impl Sign {
 }
 
 impl Expression {
-    /// How the formula responds to a slot, strictly and whatever the other inputs are.
+    /// The strict direction of the formula in a slot for all values of the other inputs.
     pub fn trend(&self, slot: usize) -> Result<Trend, Obstacle> {
         self.root.trend(slot)
     }
@@ -127,7 +127,7 @@ impl Node {
                     Operator::Add => agree(a?, b?),
                     Operator::Subtract => agree(a?, Sign { negative: !b?.negative, ..b? }),
                     Operator::Multiply => Some(a?.times(b?)),
-                    // Where a quotient is a number its denominator is not zero.
+                    // The denominator of a finite quotient is not zero.
                     Operator::Divide => Some(a?.times(Sign { strict: true, ..b? })),
                     Operator::Power => match (a, right.constant()) {
                         (Some(POSITIVE), _) => Some(POSITIVE),
@@ -181,7 +181,7 @@ fn combine(
         Operator::Add => together(a, b, column),
         Operator::Subtract => together(a, b.reversed(), column),
         Operator::Multiply if varies(a) && varies(b) => {
-            // The product rises with its factors' sizes.
+            // The product increases with the absolute values of its factors.
             let (s, t) = (strict(left)?, strict(right)?);
             together(t.apply(a), s.apply(b), column)
         }

@@ -1,4 +1,4 @@
-//! From text to tree, by recursive descent:
+//! Parses a text into a tree, by recursive descent:
 //!
 //! ```text
 //! sum     = product { ("+" | "-") product }
@@ -12,12 +12,12 @@
 
 use super::{Expression, FormulaProblem, Function, Input, Node, Operator};
 
-/// How deep parentheses may nest, and how tall the tree may grow: both are walked by
-/// recursion, which must not exhaust the stack whatever the text.
+/// The maximum depth of nested parentheses and height of the tree. Both are traversed by recursion, which
+/// must not exhaust the stack.
 const NESTING: usize = 100;
 const HEIGHT: usize = 1000;
 
-/// A problem and the column, counted from 1, where it is.
+/// A problem with its column, counted from 1.
 pub(crate) type Fault = (usize, FormulaProblem);
 
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +73,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Fault> {
             i = run(i, &digits);
             if matches!(characters.get(i), Some('e' | 'E')) {
                 let sign = usize::from(matches!(characters.get(i + 1), Some('+' | '-')));
-                // Otherwise it is a name, as in `2exp(x)`.
+                // Otherwise the letter starts a name, as in `2exp(x)`.
                 if characters.get(i + 1 + sign).is_some_and(char::is_ascii_digit) {
                     i = run(i + 1 + sign, &digits);
                 }
@@ -135,7 +135,7 @@ impl Parser {
 
     fn advance(&mut self) -> (usize, Token) {
         let token = self.tokens[self.position].clone();
-        // The end stays where it is.
+        // The position does not move beyond the end.
         self.position = (self.position + 1).min(self.tokens.len() - 1);
         token
     }
@@ -152,7 +152,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The operator here, if it is one of these.
+    /// The operator at the current position, if it is one of these.
     fn operator(&mut self, symbols: &[(char, Operator)]) -> Option<(usize, Operator)> {
         let &(_, operator) = symbols.iter().find(|(symbol, _)| *self.peek() == Token::Symbol(*symbol))?;
         Some((self.advance().0, operator))
@@ -188,7 +188,7 @@ impl Parser {
         Ok(left)
     }
 
-    /// Every way to nest passes through here.
+    /// All nesting passes through this function, which limits the depth.
     fn unary(&mut self) -> Result<Tree, Fault> {
         self.nesting += 1;
         if self.nesting > NESTING {
@@ -362,8 +362,8 @@ mod tests {
 
     #[test]
     fn long_constants_are_parsed_quickly() {
-        // Every part is looked at for constants; this took seven seconds where each looked at its own
-        // parts again and again.
+        // The search for constants visits every part once; visiting parts repeatedly took seven seconds
+        // here.
         let start = std::time::Instant::now();
         for sign in ["+", "*", "/"] {
             assert!(Expression::parse(&vec!["1"; 990].join(sign)).is_ok());

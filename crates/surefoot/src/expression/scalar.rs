@@ -1,11 +1,10 @@
-//! The kinds of number that a formula can be evaluated with.
+//! The number types with which a formula can be evaluated.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use crate::network::{Activation, Lanes, sigmoid};
 
-/// A kind of number: a double, one for each of several individuals, or either with its
-/// derivative.
+/// A number type: a double, one double for each of several individuals, or either with its derivative.
 pub(crate) trait Scalar:
     Copy + Neg<Output = Self> + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
@@ -27,11 +26,11 @@ pub(crate) trait Scalar:
     /// This times the factor, and 0 where this is 0 however large the factor.
     fn guarded(self, factor: Self) -> Self;
 
-    /// The smaller; unlike the standard library's it passes NaN on.
+    /// The minimum; unlike the standard library's it propagates NaN.
     fn min(self, other: Self) -> Self {
         self.at_most(other).blend(self, other)
     }
-    /// The larger; unlike the standard library's it passes NaN on.
+    /// The maximum; unlike the standard library's it propagates NaN.
     fn max(self, other: Self) -> Self {
         (-self).at_most(-other).blend(self, other)
     }
@@ -84,8 +83,7 @@ pub(super) struct Dual<T> {
 }
 
 impl<T: Scalar> Dual<T> {
-    /// `f(self)` by the chain rule. Where nothing varies an infinite derivative does not
-    /// matter.
+    /// `f(self)` by the chain rule. An infinite derivative does not matter for a constant argument.
     fn chain(self, value: T, derivative: T) -> Self {
         Dual { value, slope: self.slope.guarded(derivative) }
     }

@@ -16,23 +16,23 @@ use tempfile::{Builder, TempPath};
 
 use super::is_at;
 
-/// Links followed before they are taken for a circle; the limit of Linux.
+/// The number of links after which a chain is considered a cycle; the limit of Linux.
 const MOST_LINKS: usize = 40;
 
-/// Random characters in the name of a temporary file.
+/// The number of random characters in the name of a temporary file.
 const RANDOM_CHARACTERS: usize = 12;
 
-/// How the name of a temporary file ends.
+/// The suffix of the name of a temporary file.
 const SUFFIX: &str = ".partial";
 
 /// The temporary files of this process.
 static TEMPORARY: Mutex<Files> = Mutex::new(Files { own: Vec::new(), removed: Vec::new() });
 
 struct Files {
-    /// Those that exist now. They are created and renamed while this list is locked, so that
-    /// whoever holds the lock sees all of them.
+    /// The existing ones. They are created and renamed while this list is locked, so that a holder of the
+    /// lock sees all of them.
     own: Vec<PathBuf>,
-    /// Those of runs that were killed, which this process has removed.
+    /// Files of killed runs that this process has removed.
     removed: Vec<PathBuf>,
 }
 
@@ -45,7 +45,7 @@ fn with_files<T>(act: impl FnOnce(&mut Files) -> T) -> T {
 pub fn with_temporary_files_removed<T>(last: impl FnOnce() -> T) -> T {
     with_files(|files| {
         for path in files.own.drain(..) {
-            // If it cannot be removed nothing more can be done.
+            // A file that cannot be removed stays; there is no remedy here.
             let _ = std::fs::remove_file(path);
         }
         last()
@@ -57,13 +57,12 @@ pub fn removed_leftovers() -> Vec<PathBuf> {
     with_files(|files| std::mem::take(&mut files.removed))
 }
 
-/// Who may read a file that is written where there was none. One that replaces another file keeps
-/// the permissions of that file.
+/// The permissions of a new file. A file that replaces another keeps the permissions of that file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// Its owner alone (mode 0600), because it holds personal data.
+    /// Readable by its owner only (mode 0600), because it holds personal data.
     Owner,
-    /// Everybody whom the process's umask allows.
+    /// Readable as the umask of the process allows.
     Umask,
 }
 
@@ -78,12 +77,12 @@ pub struct AtomicFile {
     file: File,
     /// None for devices and pipes, and once the file has its name.
     temporary: Option<TempPath>,
-    /// The file that stood at the destination at the beginning.
+    /// The file at the destination at the start.
     replaced: Option<Metadata>,
 }
 
 impl AtomicFile {
-    /// Starts a file. Where the path is a link, what it points to is replaced and the link stays.
+    /// Starts a file. If the path is a link, its target is replaced and the link stays.
     ///
     /// # Errors
     /// If the path is a folder, if its folder does not exist or if it cannot be written to.
@@ -97,7 +96,7 @@ impl AtomicFile {
         if replaced.as_ref().is_some_and(Metadata::is_dir) {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        // What replaces a file is private until it gets the permissions of that file.
+        // A replacement is private until it gets the permissions of the old file.
         let audience = if replaced.is_some() { Audience::Owner } else { audience };
         let removed = remove_leftovers(&destination);
         let (file, temporary) = with_files(|files| {
@@ -109,13 +108,13 @@ impl AtomicFile {
         Ok(Self { destination, file, temporary: Some(temporary), replaced })
     }
 
-    /// Another handle of the file, to write to.
+    /// Another handle of the file, for writing.
     pub fn writer(&self) -> io::Result<File> {
         self.file.try_clone()
     }
 
-    /// Flushes the file to disk and gives it its name and, where it replaces another, the owner and
-    /// permissions of that.
+    /// Flushes the file to disk and gives it its name and, if it replaces another file, the owner and
+    /// permissions of that file.
     pub fn commit(mut self) -> io::Result<()> {
         let Some(temporary) = self.temporary.take() else { return Ok(()) };
         let path = temporary.to_path_buf();
@@ -157,10 +156,9 @@ pub fn write_atomically(path: &Path, bytes: &[u8], audience: Audience) -> io::Re
 
 /// The path at the end of a chain of links, whether or not a file is there.
 ///
-/// # Errors
-/// If the links lead round in a circle, or if the system does not allow to follow them.
+/// # Errors If the links form a cycle, or if the system does not allow following them.
 pub fn destination(path: &Path) -> io::Result<PathBuf> {
-    // Links of others in folders such as /tmp are not followed: the system then refuses this.
+    // The system refuses to follow links of other users in folders such as /tmp.
     if let Err(error) = std::fs::metadata(path)
         && error.kind() != io::ErrorKind::NotFound
     {
@@ -174,7 +172,7 @@ pub fn destination(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("its links lead round in a circle"))
 }
 
-/// Whether a path leads to a device, a pipe or a socket: something that a file cannot replace.
+/// Whether a path leads to a device, a pipe or a socket, which a file cannot replace.
 pub fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
@@ -202,11 +200,11 @@ fn create_temporary(destination: &Path, audience: Audience) -> io::Result<(File,
     builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(RANDOM_CHARACTERS);
     let made = builder.make_in(folder_of(destination), |path| {
         let file = options.open(path)?;
-        // An error of another kind comes from a file system without locks, on which nobody takes
-        // it for a leftover either.
+        // Other errors come from file systems without locks, on which no writer considers the file a
+        // leftover either.
         let is_taken = matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock));
         if is_taken || !is_at(&file, path) {
-            // Another writer took it for a leftover before it was locked; the next name is tried.
+            // Another writer removed the file as a leftover before it was locked; the next name is tried.
             let _ = std::fs::remove_file(path);
             return Err(io::ErrorKind::AlreadyExists.into());
         }
@@ -215,7 +213,7 @@ fn create_temporary(destination: &Path, audience: Audience) -> io::Result<(File,
     Ok(made.into_parts())
 }
 
-/// Removes the temporary files of killed runs that were to become this file.
+/// Removes the temporary files of killed runs for this destination.
 fn remove_leftovers(destination: &Path) -> Vec<PathBuf> {
     let (Some(name), Ok(entries)) = (destination.file_name(), std::fs::read_dir(folder_of(destination)))
     else {
@@ -226,7 +224,7 @@ fn remove_leftovers(destination: &Path) -> Vec<PathBuf> {
     candidates.filter(|path| remove_if_abandoned(path)).collect()
 }
 
-/// Whether a file is called as the temporary files of a destination are.
+/// Whether a name has the form of temporary files of a destination.
 fn is_temporary(name: &OsStr, destination: &OsStr) -> bool {
     let random = name
         .as_encoded_bytes()
@@ -238,7 +236,7 @@ fn is_temporary(name: &OsStr, destination: &OsStr) -> bool {
     })
 }
 
-/// Removes a regular file whose lock nobody holds; whether it did.
+/// Removes a regular file without a lock holder; returns whether it did.
 fn remove_if_abandoned(path: &Path) -> bool {
     if !std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
         return false;
@@ -248,7 +246,7 @@ fn remove_if_abandoned(path: &Path) -> bool {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let Ok(file) = options.open(path) else { return false };
-    // While it is locked here, its writer cannot lock it and go on with it.
+    // While it is locked here, its writer cannot lock it and continue.
     file.try_lock().is_ok() && is_at(&file, path) && std::fs::remove_file(path).is_ok()
 }
 
@@ -259,12 +257,13 @@ fn adopt(file: &File, replaced: &Metadata) -> io::Result<()> {
     let own = file.metadata()?;
     let mut mode = replaced.mode() & 0o777;
     let (user, group) = (replaced.uid(), replaced.gid());
-    // Only the administrator may give a file away, and only to a group of one's own may anybody.
+    // Only the administrator may change the owner; the group may be changed to one of the user's own
+    // groups.
     if (own.uid(), own.gid()) != (user, group)
         && fchown(file, Some(user), Some(group)).is_err()
         && fchown(file, None, Some(group)).is_err()
     {
-        // What the old group was allowed is not meant for another one.
+        // The permissions of the old group do not apply to another group.
         mode &= !0o070;
     }
     file.set_permissions(std::fs::Permissions::from_mode(mode))
@@ -280,7 +279,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     // A folder that may be written to but not listed cannot be opened.
     let Ok(folder) = File::open(folder_of(path)) else { return Ok(()) };
     match folder.sync_all() {
-        // Some file systems cannot do that for folders.
+        // Some file systems cannot flush folders.
         Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
             Ok(())
         }

@@ -1,4 +1,4 @@
-//! What is left after writing, whoever interferes.
+//! The files that remain after writing, with concurrent interference.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -66,7 +66,7 @@ fn permissions_are_those_of_the_file_that_is_replaced() {
         for audience in [Audience::Owner, Audience::Umask] {
             let file = AtomicFile::create(&path, audience).unwrap();
             file.writer().unwrap().write_all(b"after").unwrap();
-            // Nobody else can read it before it has the permissions of the other.
+            // Other users cannot read it before it has the permissions of the old file.
             let temporary = names(folder.path()).into_iter().find(|name| name != "file").unwrap();
             assert_eq!(mode(&folder.path().join(temporary)), 0o600);
             file.commit().unwrap();
@@ -82,7 +82,7 @@ fn permissions_are_those_of_the_file_that_is_replaced() {
         let found = fs::metadata(&path).unwrap();
         assert_eq!((found.uid(), found.gid(), mode(&path)), (12345, 23456, 0o600));
     }
-    // As any other program does it.
+    // The mode of a file that any other program creates.
     fs::write(folder.path().join("other"), "").unwrap();
     write(&folder.path().join("shared"), b"").unwrap();
     assert_eq!(mode(&folder.path().join("shared")), mode(&folder.path().join("other")));
@@ -98,7 +98,7 @@ fn nothing_is_left_of_a_file_that_is_given_up() {
     assert_eq!(names(folder.path()).len(), 2);
     drop(file);
     assert_eq!(names(folder.path()), ["file"]);
-    // Something that cannot be replaced takes its place meanwhile.
+    // A folder, which cannot be replaced, is created at the destination meanwhile.
     let file = AtomicFile::create(&folder.path().join("other"), Audience::Owner).unwrap();
     fs::create_dir_all(folder.path().join("other/deep")).unwrap();
     assert!(file.commit().is_err());
@@ -123,7 +123,7 @@ fn leftovers_are_removed_and_nothing_else() {
     let living = AtomicFile::create(&at("file"), Audience::Umask).unwrap();
     let during = names(folder.path());
     assert_eq!(during.len(), kept.len() + 1, "{during:?}");
-    // Another writer leaves alone what the first one holds.
+    // Another writer does not touch a file that the first one holds.
     write(&at("file"), b"second").unwrap();
     assert_eq!(names(folder.path()), during);
     living.writer().unwrap().write_all(b"first").unwrap();
@@ -137,7 +137,7 @@ fn leftovers_are_removed_and_nothing_else() {
     }
 }
 
-/// Many writers of one file at a time: each succeeds, and what is there at any moment is whole.
+/// Many concurrent writers of one file: each succeeds, and the file is complete at any moment.
 #[test]
 fn writers_do_not_disturb_each_other() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Reading files that are given by name: regular files only, none without end.
+//! Reads files by name: regular files of limited size only.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -8,14 +8,14 @@ use thiserror::Error;
 
 use super::is_at;
 
-/// The largest file that is read as a whole (problem files and models): 1 GiB.
+/// The maximum size of a file that is read as a whole (problem files and models): 1 GiB.
 pub const MOST_BYTES: u64 = 1 << 30;
 
-/// Why a file that is there cannot be read.
+/// The reason why an existing file cannot be read.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ReadProblem {
-    /// The system refuses.
+    /// An error of the system.
     #[error("{0}")]
     System(io::ErrorKind),
     /// It is a folder, a pipe, a device or a socket.
@@ -48,14 +48,14 @@ impl From<io::Error> for ReadProblem {
 /// Opens a regular file to read it. A pipe, on which opening would wait, or a device, which may have
 /// no end, is refused.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Opening some devices has effects of its own; they are refused before.
+    // Opening some devices has side effects; they are refused before.
     require_regular(&std::fs::metadata(path)?)?;
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
     let file = options.open(path)?;
-    // Something else may have taken its place.
+    // The file may have been replaced meanwhile.
     require_regular(&file.metadata()?)?;
     Ok(file)
 }
@@ -78,7 +78,7 @@ pub(crate) fn read_whole(file: File) -> io::Result<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(size as usize)?;
-    // It may grow in the meantime, and the size of files of the system is not known.
+    // The file may grow meanwhile, and the size of virtual files is unknown.
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(ReadProblem::TooLarge.into());
@@ -114,8 +114,8 @@ fn special(_found: &Metadata) -> &'static str {
 
 /// The folder of a problem file, from which the paths of models in it are resolved.
 ///
-/// A confined one opens only files in that folder: absolute paths and `..` are refused without
-/// looking at the disk, and so are links that lead out of the folder. Others open any regular file.
+/// A confined one opens only files in that folder: absolute paths and `..` are refused without access to
+/// the disk, and so are links that lead out of the folder. An unconfined one opens any regular file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelFolder {
     path: PathBuf,
@@ -128,7 +128,7 @@ impl ModelFolder {
         Self { path: path.into(), is_confined: false }
     }
 
-    /// A folder that no path leads out of.
+    /// A confined folder, which no path may leave.
     pub fn confined(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), is_confined: true }
     }
@@ -138,7 +138,7 @@ impl ModelFolder {
         &self.path
     }
 
-    /// Opens a file by its path as seen from the folder.
+    /// Opens a file by its path relative to the folder.
     pub fn open(&self, named: &Path) -> io::Result<File> {
         let stays = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
         if self.is_confined && !named.components().all(stays) {
@@ -152,8 +152,8 @@ impl ModelFolder {
         Ok(file)
     }
 
-    /// Opens a file beside another: a link may lead to the folder where that one is, or where it is
-    /// a link to, and no further.
+    /// Opens a file beside another. A link may lead only to the folder of that file, or to the folder of
+    /// its target if it is a link.
     pub(crate) fn open_beside(&self, named: &Path, name: &str) -> io::Result<File> {
         let beside = named.with_file_name(name);
         let file = self.open(&beside)?;
@@ -167,13 +167,13 @@ impl ModelFolder {
     }
 }
 
-/// A folder without links.
+/// The path of a folder with all links resolved.
 fn resolved(folder: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
 }
 
-/// Whether an open file is in a folder, once links are followed. It is compared with the one that is
-/// there, since a link may have been changed after the file was opened.
+/// Whether an open file is in a folder once links are resolved. It is compared with the file at the
+/// resolved path, because a link may have changed after the file was opened.
 fn is_inside(file: &File, path: &Path, folder: &Path) -> bool {
     let Ok(path) = std::fs::canonicalize(path) else { return false };
     path.starts_with(folder) && is_at(file, &path)

@@ -15,15 +15,14 @@ use crate::file::{self, Audience, write_atomically};
 use crate::{Error, Result};
 
 impl Network {
-    /// Reads a network; weights may be doubles or floats. The prefix, for example `node3.`, is
-    /// for files that hold several networks. Where the file says for which activation the
-    /// network was made, it must be this one.
+    /// Reads a network; weights may be doubles or floats. The prefix, for example `node3.`, is for files
+    /// that hold several networks. If the file names the activation of the network, it must be this one.
     pub fn read(path: impl AsRef<Path>, prefix: &str, activation: Activation) -> Result<Self> {
         let path = path.as_ref();
         Self::read_opened(path, file::open(path), prefix, activation)
     }
 
-    /// The same from a file that the caller has opened, if it could.
+    /// Reads a network from a file that the caller has opened, or reports why it could not.
     pub(crate) fn read_opened(
         path: &Path,
         opened: io::Result<File>,
@@ -36,10 +35,9 @@ impl Network {
         from_safetensors(&bytes, prefix, activation).map_err(fault)
     }
 
-    /// The same from the bytes of a file.
+    /// Reads a network from the bytes of a file.
     ///
-    /// # Errors
-    /// If they are something else, or lack what a network needs.
+    /// # Errors If they are not a safetensors file or lack a tensor of the network.
     pub fn from_safetensors(bytes: &[u8], prefix: &str, activation: Activation) -> Result<Self, FileProblem> {
         from_safetensors(bytes, prefix, activation)
     }
@@ -92,7 +90,7 @@ fn from_safetensors(bytes: &[u8], prefix: &str, activation: Activation) -> Resul
     if let Some(other) = written.filter(|other| *other != name(activation)) {
         return Err(FileProblem::Activation(other.clone()));
     }
-    // Every tensor of a layer counts, so that a gap is not taken for the end.
+    // All tensors of layers are counted, so that a gap is not mistaken for the end.
     let start = format!("{prefix}layer");
     let number = |name: &&str| name.strip_prefix(&start)?.split('.').next()?.parse::<usize>().ok();
     let names = tensors.names();

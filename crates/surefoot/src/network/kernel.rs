@@ -1,13 +1,13 @@
 //! The inner loops: matrix times a block of vectors, and activations.
 //!
-//! A block is sixteen vectors side by side, one on each SIMD lane, so that every operation
-//! is the same for all of them. Weights are packed in panels of four outputs: for each
-//! input one small row of weights, which four times sixteen sums in registers take up.
+//! A block is sixteen vectors side by side, one on each SIMD lane, so that every operation is the same for
+//! all of them. Weights are packed in panels of four outputs: for each input one small row of weights,
+//! which is added to four times sixteen sums in registers.
 //!
-//! The loops are written once in plain Rust and compiled three times, for AVX-512, for AVX2
-//! with fused multiply-add, and for whatever the compiler takes for granted. Which one runs
-//! is decided when the program starts: the best that the processor has, or that the variable
-//! `SUREFOOT_SIMD` (`portable`, `avx2` or `avx512`) allows, so that each can be measured.
+//! The loops are written once in plain Rust and compiled three times, for AVX-512, for AVX2 with fused
+//! multiply-add, and for the baseline of the target. The program selects one when it starts: the best that
+//! the processor supports and the variable `SUREFOOT_SIMD` (`portable`, `avx2` or `avx512`) allows, so that
+//! each can be measured.
 
 #![expect(unsafe_code, reason = "a function compiled for a CPU feature may only be called where it exists")]
 
@@ -18,10 +18,10 @@ use super::Activation;
 use super::lanes::{LANES, Lanes};
 use super::real::Real;
 
-/// Outputs in a panel.
+/// The number of outputs in a panel.
 const PANEL: usize = 4;
 
-/// What the CPU can do.
+/// An instruction set of the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Portable,
@@ -32,7 +32,7 @@ pub(super) enum Level {
 }
 
 impl Level {
-    /// Everything that this CPU can run, the best last.
+    /// The instruction sets that this CPU supports, the best last.
     pub fn available() -> Vec<Level> {
         #[allow(unused_mut, reason = "on other processors there is nothing to add")]
         let mut levels = vec![Level::Portable];
@@ -48,7 +48,7 @@ impl Level {
         levels
     }
 
-    /// The best that is available, no better than what was asked for.
+    /// The best available instruction set, at most the requested one.
     fn chosen(asked: Option<&str>) -> Level {
         let levels = Self::available();
         let best = levels.last().copied().unwrap_or(Level::Portable);
@@ -73,17 +73,16 @@ impl Level {
 
 /// Loops that are compiled for every [`Level`] and run at the best one.
 ///
-/// Implementations of [`Vectorised::run`] must be `#[inline(always)]`, and so must everything
-/// that they call in their loops, or they are compiled for the least of processors.
+/// Implementations of [`Vectorised::run`] must be `#[inline(always)]`, and so must everything that they
+/// call in their loops; otherwise they are compiled for the baseline of the target.
 pub(crate) trait Vectorised {
-    /// What they compute.
+    /// The type of the result.
     type Output;
 
     /// The loops; `FUSED` where multiplication and addition are one instruction.
     fn run<const FUSED: bool>(self) -> Self::Output;
 
-    /// The same, fused, where there are 32 registers of eight doubles, for loops that can use them.
-    /// It must compute the same to the last bit.
+    /// The loops for 32 registers of eight doubles, fused. The result must be the same to the last bit.
     #[inline(always)]
     fn run_on_many_registers(self) -> Self::Output
     where
@@ -93,7 +92,7 @@ pub(crate) trait Vectorised {
     }
 }
 
-/// Runs loops compiled for this processor.
+/// Runs the loops that are compiled for this processor.
 pub(crate) fn vectorised<V: Vectorised>(work: V) -> V::Output {
     vectorised_at(Level::best(), work)
 }
@@ -131,7 +130,7 @@ pub(super) struct Packed<T> {
 }
 
 impl<T: Real> Packed<T> {
-    /// All zero.
+    /// A matrix of zeros.
     pub fn zeros(outputs: usize, inputs: usize) -> Self {
         let count = outputs.div_ceil(PANEL);
         let zeros = |n: usize| vec![[T::ZERO; PANEL]; n];
@@ -148,7 +147,7 @@ impl<T: Real> Packed<T> {
         packed
     }
 
-    /// Takes other numbers of the same shape.
+    /// Replaces the numbers by others of the same shape.
     pub fn fill(&mut self, weight: impl Fn(usize, usize) -> T, constant: impl Fn(usize) -> T) {
         for (panel, numbers) in self.constant.iter_mut().enumerate() {
             let first = panel * PANEL;
@@ -199,7 +198,7 @@ impl<T: Real> Packed<T> {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
     fn tiles_avx2(&self, share: T, input: &[Lanes<T>], output: &mut [Lanes<T>]) {
-        // Eight of its sixteen registers hold sums: fewer would wait for each other.
+        // Eight of the sixteen registers hold sums; with fewer, additions would wait for each other.
         if size_of::<T>() == size_of::<f32>() {
             self.tiles::<4, 16, true>(share, input, output);
         } else {

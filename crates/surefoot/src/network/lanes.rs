@@ -1,19 +1,18 @@
 //! Sixteen numbers at a time: one for each of sixteen individuals.
 //!
-//! Everything that is done for many individuals is done lane by lane, with the same
-//! operations in the same order whoever the neighbours are, so that an answer depends on
-//! neither the batch nor the number of threads.
+//! Computations for many individuals run lane by lane, with the same operations in the same order for every
+//! lane. An answer therefore depends on neither the batch nor the number of threads.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::Activation;
 use super::kernel;
 
-/// How many individuals are worked on together: two AVX-512 registers, four of AVX2.
+/// The number of individuals per block: two registers of AVX-512, four of AVX2.
 pub const LANES: usize = 16;
 
-/// One number for each of [`LANES`] individuals: doubles, or floats where a search may be
-/// quick and is checked afterwards.
+/// One number for each of [`LANES`] individuals: doubles, or floats in searches whose result is checked
+/// afterwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(align(64))]
 pub struct Lanes<T = f64>(pub [T; LANES]);

@@ -1,10 +1,10 @@
-//! The numbers that the inner loops work with, and their activations.
+//! The floating-point types of the inner loops, and their activations.
 
 use std::ops::{Add, Mul, MulAssign, Sub};
 
 use super::Activation;
 
-/// The numbers that the loops work with: doubles or floats.
+/// The floating-point type of a loop: `f64` or `f32`.
 pub(crate) trait Real:
     Copy
     + Add<Output = Self>
@@ -35,7 +35,7 @@ pub(crate) trait Real:
     fn curvature(activation: Activation, h: Self) -> Self;
 }
 
-/// [`Real`] for a type: the same formulas, with constants of its precision.
+/// Implements [`Real`] for a type: the same formulas with constants of its precision.
 macro_rules! real {
     ($real:ident, mantissa: $mantissa:literal, bias: $bias:literal, whole: $whole:literal,
      largest: $largest:literal, ln2: ($high:literal, $low:literal), inverse_factorials: $series:expr) => {
@@ -58,8 +58,8 @@ macro_rules! real {
 
             #[inline(always)]
             fn activated<const FUSED: bool>(activation: Activation, x: $real) -> $real {
-                // 2^k and exp(r) - 1 with exp(-y) = 2^k exp(r), for y >= 0. Beyond the largest y
-                // whose exponential is a normal number, that of the largest is taken.
+                // 2^k and exp(r) - 1 with exp(-y) = 2^k exp(r), for y >= 0. Larger y are clamped to the
+                // largest one whose exponential is a normal number.
                 let decay = |y: $real| {
                     // NaN stays NaN.
                     let y = -(if y > $largest { $largest } else { y });

@@ -1,6 +1,6 @@
-//! Networks whose weights change: what training needs of them, for a block of inputs.
+//! Networks with mutable weights: the values and derivatives that training needs, for a block of inputs.
 //!
-//! Besides value and input gradient that is the gradient *in the weights* of
+//! Besides value and input gradient these include the gradient *in the weights* of
 //!
 //! ```text
 //! seed * f(x) + v . grad f(x)
@@ -16,7 +16,7 @@ use super::real::Real;
 use super::{Activation, LANES, Lanes, Layer, Network, Passes, Workspace};
 use crate::Result;
 
-/// A network in training. Its numbers are doubles; passes are in the precision `T`.
+/// A network in training. Its parameters are doubles; passes are in the precision `T`.
 #[derive(Clone, Debug)]
 pub(crate) struct Trainable<T> {
     /// Inputs, then the outputs of every layer.
@@ -27,14 +27,14 @@ pub(crate) struct Trainable<T> {
     passes: Passes<T>,
 }
 
-/// What the passes over one block of inputs work with and leave behind.
+/// The workspace of the passes over one block of inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Block<T> {
     workspace: Workspace<T>,
     input: Vec<Lanes<T>>,
-    /// Of the input and of every hidden layer.
+    /// The tangents of the input and of every hidden layer.
     tangents: Vec<Vec<Lanes<T>>>,
-    /// Of the layer at hand and of the one before it: of its values, and of its tangents.
+    /// The adjoints of values and of tangents, for the current layer and for the one before it.
     adjoints: [Vec<Lanes<T>>; 2],
     tangent_adjoints: [Vec<Lanes<T>>; 2],
     products: Products<T>,
@@ -58,23 +58,23 @@ impl<T: Real> Trainable<T> {
         trainable
     }
 
-    /// How many weights and biases a network of these widths has.
+    /// The number of weights and biases of a network of these widths.
     pub fn count(widths: &[usize]) -> usize {
         widths.windows(2).map(|pair| pair[1] * (pair[0] + 1)).sum()
     }
 
-    /// The numbers, in the order of [`Trainable::new`].
+    /// The parameters, in the order of [`Trainable::new`].
     pub fn parameters(&self) -> &[f64] {
         &self.parameters
     }
 
-    /// Lets somebody change the numbers.
+    /// Changes the parameters by a function.
     pub fn update(&mut self, change: impl FnOnce(&mut [f64])) {
         change(&mut self.parameters);
         self.pack();
     }
 
-    /// The network as it stands.
+    /// The network with the current parameters.
     pub fn network(&self) -> Result<Network> {
         let layer = |(k, start): (usize, usize)| {
             let (inputs, outputs) = (self.widths[k], self.widths[k + 1]);
@@ -87,7 +87,7 @@ impl<T: Real> Trainable<T> {
         Network::new(self.starts().into_iter().enumerate().map(layer).collect(), self.activation)
     }
 
-    /// Where the numbers of each layer start.
+    /// The position of the first parameter of each layer.
     fn starts(&self) -> Vec<usize> {
         let ends = self.widths.windows(2).scan(0, |end, pair| {
             let start = *end;
@@ -150,7 +150,7 @@ impl<T: Real> Trainable<T> {
         let Block { workspace, input, tangents, adjoints, tangent_adjoints, products, gradient } = block;
         let [adjoint, next] = adjoints;
         let [tangent_adjoint, next_tangent] = tangent_adjoints;
-        // Of the output: the seed, and 1 for the directional derivative.
+        // The adjoints of the output: the seed, and 1 for the directional derivative.
         adjoint[0] = Lanes(seed.0.map(T::from_double));
         tangent_adjoint[0] = Lanes([T::ONE; LANES]);
         let mut end = gradient.len();
@@ -189,7 +189,7 @@ impl<T: Real> Trainable<T> {
         }
     }
 
-    /// Carries a direction forward where `f` was last evaluated.
+    /// The tangent pass: propagates a direction forward at the last point of evaluation.
     fn tangent(&self, direction: &[Lanes], block: &mut Block<T>) {
         place(&mut block.tangents[0], direction);
         for (k, h) in block.workspace.hidden.iter().enumerate() {
@@ -225,14 +225,14 @@ fn double<T: Real>(lanes: Lanes<T>) -> Lanes {
     Lanes(lanes.0.map(T::to_double))
 }
 
-/// What is multiplied with what.
+/// A pair of factors.
 type Pair<'a, T> = (&'a [Lanes<T>], &'a [Lanes<T>]);
 
 /// Sums over lanes of products, by the kernel that multiplies matrices with blocks: samples
 /// are the inputs of a matrix, and columns of the result the lanes.
 #[derive(Clone, Debug)]
 struct Products<T> {
-    /// By the shapes that have been asked for.
+    /// The packed matrices, by shape.
     left: Vec<Packed<T>>,
     right: Vec<Lanes<T>>,
     result: Vec<Lanes<T>>,

@@ -1,12 +1,12 @@
-//! Products of a layer with a few columns, units on lanes: what bounds and second derivatives
-//! are made of, where a column is the coefficient of one input.
+//! Products of a layer with a few columns, with units on SIMD lanes. Bounds and second derivatives consist
+//! of these; a column holds the coefficients of one input.
 
 use super::Layer;
 use super::kernel::{Vectorised, vectorised};
 use super::lanes::{LANES, Lanes};
 use super::real::Real;
 
-/// A matrix whose outputs lie side by side.
+/// A matrix whose outputs are on SIMD lanes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Wide {
     /// For each block of outputs its weights, input by input.
@@ -22,9 +22,9 @@ pub(crate) struct WideLayer {
     pub forward: Wide,
     /// From outputs to inputs.
     pub backward: Wide,
-    /// One for each output, and zeros.
+    /// The bias of each output, padded with zeros.
     pub bias: Vec<Lanes>,
-    /// The largest sum of the sizes of the weights of an output.
+    /// The largest sum of absolute weights of an output.
     pub largest_row: f64,
 }
 
@@ -41,7 +41,7 @@ impl WideLayer {
     }
 }
 
-/// So many numbers on lanes, the last block filled up with zeros.
+/// `count` values in blocks of lanes; the last block is padded with zeros.
 pub(crate) fn on_lanes(count: usize, value: impl Fn(usize) -> f64) -> Vec<Lanes> {
     let at = |i: usize| if i < count { value(i) } else { 0.0 };
     (0..count.div_ceil(LANES)).map(|block| Lanes::from_fn(|l| at(block * LANES + l))).collect()
@@ -61,7 +61,7 @@ impl Wide {
         self.inputs
     }
 
-    /// Blocks of outputs.
+    /// The number of blocks of outputs.
     pub fn blocks(&self) -> usize {
         self.blocks
     }
@@ -71,7 +71,7 @@ impl Wide {
         vectorised(Product::<false> { matrix: self, input, output });
     }
 
-    /// The same with the sizes of the weights.
+    /// `output[c] = |matrix| * input[c]`, with absolute weights.
     pub fn multiply_sizes(&self, input: &[Lanes], output: &mut [Lanes]) {
         vectorised(Product::<true> { matrix: self, input, output });
     }
@@ -100,7 +100,7 @@ impl<const SIZES: bool> Vectorised for Product<'_, SIZES> {
         }
     }
 
-    /// Four columns at a time, and what is left together: one column alone waits for its weights.
+    /// Four columns at a time, and the remaining ones together: a single column would wait for its weights.
     #[inline(always)]
     fn run_on_many_registers(self) {
         let columns = self.columns();
@@ -128,7 +128,7 @@ impl<const SIZES: bool> Product<'_, SIZES> {
     }
 }
 
-/// Some columns, all outputs.
+/// The products of some columns with all outputs.
 #[inline(always)]
 fn tile<const COLUMNS: usize, const SIZES: bool, const FUSED: bool>(
     matrix: &Wide,

@@ -1,23 +1,23 @@
-//! Values on their way through a model: linear functions of what the last activation gave.
+//! Intermediate values of a model as linear functions of the last activation's output.
 //!
-//! Scalers, layers without activation and whatever else is linear are folded into one such
-//! function, so that a network of plain layers is left.
+//! Scalers, layers without activation and other linear operators are folded into one such function, so that
+//! a network of plain layers remains.
 
 use ndarray::{Array1, Array2, Axis};
 
 /// `map * h + bias` with one row for each column of the value.
 #[derive(Clone, Debug)]
 pub struct Affine {
-    /// The layer that gives `h`; none: `h` is the model's input.
+    /// The layer whose output is `h`; `None` if `h` is the model's input.
     pub below: Option<usize>,
     map: Map,
-    /// One entry if the width is not known yet.
+    /// The constants; one entry if the width is not known yet.
     bias: Vec<f64>,
 }
 
 #[derive(Clone, Debug)]
 enum Map {
-    /// The same factor for every column, however many there are.
+    /// The same factor for every column, of any number.
     Uniform(f64),
     /// A factor for each column.
     Diagonal(Vec<f64>),
@@ -30,18 +30,18 @@ impl Affine {
         Self { below: None, map: Map::Uniform(1.0), bias: vec![0.0] }
     }
 
-    /// What a layer of this width gives.
+    /// The output of a layer of this width.
     pub fn layer(below: usize, width: usize) -> Self {
         Self { below: Some(below), map: Map::Diagonal(vec![1.0; width]), bias: vec![0.0; width] }
     }
 
-    /// `(1 - p, p)` of a layer that gives the probability `p`.
+    /// `(1 - p, p)` for a layer whose output is the probability `p`.
     pub fn pair(below: usize) -> Self {
         let map = Map::Dense(ndarray::array![[-1.0], [1.0]]);
         Self { below: Some(below), map, bias: vec![1.0, 0.0] }
     }
 
-    /// How many columns there are, once that is known.
+    /// The number of columns; `None` if it is not known yet.
     pub fn width(&self) -> Option<usize> {
         match &self.map {
             Map::Uniform(_) => None,
@@ -49,7 +49,7 @@ impl Affine {
         }
     }
 
-    /// How many numbers it holds.
+    /// The number of its coefficients and constants.
     pub fn size(&self) -> usize {
         self.bias.len()
             + match &self.map {
@@ -59,7 +59,7 @@ impl Affine {
             }
     }
 
-    /// How many columns `h` has, as far as that is known.
+    /// The number of columns of `h`; `None` if it is not known yet.
     fn width_below(&self) -> Option<usize> {
         match &self.map {
             Map::Uniform(_) => None,
@@ -68,12 +68,12 @@ impl Affine {
         }
     }
 
-    /// How many numbers it will hold with this many columns.
+    /// The number of its coefficients and constants for this number of columns.
     pub fn size_with(&self, width: usize) -> Option<usize> {
         width.checked_mul(self.width_below().unwrap_or(self.bias.len()).checked_add(1)?)
     }
 
-    /// Fixes the width; none if it is another already.
+    /// Sets the width; `None` if it differs from the known one.
     pub fn with_width(self, width: usize) -> Option<Self> {
         match (self.width(), &self.map) {
             (None, Map::Uniform(factor)) => Some(Self {
@@ -86,12 +86,12 @@ impl Affine {
         }
     }
 
-    /// As wide as a row of constants that may be one for all.
+    /// Sets the width to that of a row of constants, which may be one for all columns.
     fn like(self, row: &[f64]) -> Option<Self> {
         if row.len() == 1 { Some(self) } else { self.with_width(row.len()) }
     }
 
-    /// Adds a row, or one number to every column; none if that does not fit.
+    /// Adds a row, or one number to every column; `None` if the widths differ.
     pub fn plus(self, row: &[f64]) -> Option<Self> {
         let mut sum = self.like(row)?;
         let terms = row.iter().cycle();
@@ -99,7 +99,7 @@ impl Affine {
         Some(sum)
     }
 
-    /// Multiplies each column by its factor, or all by one; none if that does not fit.
+    /// Multiplies each column by its factor, or all by one; `None` if the widths differ.
     pub fn times(self, row: &[f64]) -> Option<Self> {
         let mut product = self.like(row)?;
         let factors = || row.iter().cycle();
@@ -114,7 +114,7 @@ impl Affine {
         Some(product)
     }
 
-    /// `value * weight`, with one row of the weight for each column; none if that does not fit.
+    /// `value * weight`, with one row of the weight for each column; `None` if the widths differ.
     pub fn through(self, weight: &Array2<f64>) -> Option<Self> {
         let value = self.with_width(weight.nrows())?;
         let map = match value.map {
@@ -126,7 +126,7 @@ impl Affine {
         Some(Self { below: value.below, map: Map::Dense(map), bias })
     }
 
-    /// The columns of several values beside each other; none if they follow different layers.
+    /// The concatenation of the columns of several values; `None` if they follow different layers.
     pub fn beside(values: Vec<Self>) -> Option<Self> {
         let below = values.first()?.below;
         let mut bias = Vec::new();
@@ -143,7 +143,7 @@ impl Affine {
         Some(Self { below, map, bias })
     }
 
-    /// Weight and bias; none while the width is not known.
+    /// Weight and bias; `None` if the width is not known yet.
     pub fn dense(self) -> Option<(Array2<f64>, Array1<f64>)> {
         let map = match self.map {
             Map::Uniform(_) => return None,
@@ -153,7 +153,7 @@ impl Affine {
         Some((map, Array1::from(self.bias)))
     }
 
-    /// Whether it is just what the layer below gives.
+    /// Whether each column is a multiple of the same column of a layer's output.
     pub fn is_untouched(&self) -> bool {
         self.below.is_some() && matches!(self.map, Map::Diagonal(_))
     }
@@ -180,7 +180,7 @@ impl Affine {
         Some(Self { below: self.below, map, bias: vec![bias] })
     }
 
-    /// Of two columns the second minus the first.
+    /// The second of two columns minus the first.
     pub fn difference(&self) -> Option<Self> {
         self.clone().through(&ndarray::array![[-1.0], [1.0]])
     }
@@ -195,7 +195,7 @@ impl Affine {
         }
     }
 
-    /// The sum of all columns if it is the same for everybody.
+    /// The sum of all columns if it does not depend on the input.
     pub fn constant_sum(&self) -> Option<f64> {
         let width = self.width()?;
         let summed = self.clone().through(&Array2::ones((width, 1)))?;
@@ -203,7 +203,7 @@ impl Affine {
         weights.iter().all(|&weight| weight == 0.0).then_some(bias)
     }
 
-    /// Whether no column is ever negative if what is below lies between 0 and 1.
+    /// Whether no column is negative for any `h` between 0 and 1.
     pub fn is_positive_over_probabilities(&self) -> bool {
         let lowest = |column: usize| {
             let (weights, bias) = self.column(column)?;

@@ -1,4 +1,4 @@
-//! The way of the input through the nodes of a model, up to the output that decides.
+//! Follows the input through the nodes of a model to the output with the decision.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,16 +10,16 @@ use crate::{Activation, Layer, Network};
 
 type Result<T> = std::result::Result<T, OnnxProblem>;
 
-/// Numbers that all matrices of a model may have together, so that a small file cannot make huge ones.
+/// The maximum total size of all matrices of a model, so that a small file cannot cause huge allocations.
 pub(super) const MOST_NUMBERS: usize = 1 << 26;
 
-/// What stands behind a name.
+/// The value of a name.
 #[derive(Clone, Debug)]
 pub enum Value {
     Constant(Tensor),
-    /// Depends on the input.
+    /// A value that depends on the input.
     Columns(Affine),
-    /// The class that was chosen, by these columns.
+    /// The predicted class, which is decided by these columns.
     Decision(Affine),
 }
 
@@ -28,7 +28,7 @@ struct Hidden {
     layer: Layer,
     below: Option<usize>,
     activation: Activation,
-    /// For messages.
+    /// The name of its node, for messages.
     operator: String,
     node: String,
 }
@@ -38,11 +38,11 @@ pub struct Reader<'a> {
     initializers: HashMap<&'a str, &'a TensorMessage>,
     values: HashMap<&'a str, Value>,
     hidden: Vec<Hidden>,
-    /// Numbers of all values so far.
+    /// The total size of all values so far.
     numbers: usize,
 }
 
-/// The network that a model is.
+/// The network that is equivalent to a model.
 pub fn read(graph: &Graph, file: Option<ModelFile<'_>>) -> Result<Network> {
     let initializers: HashMap<&str, &TensorMessage> =
         graph.initializers.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
@@ -51,7 +51,7 @@ pub fn read(graph: &Graph, file: Option<ModelFile<'_>>) -> Result<Network> {
     let &[input] = &inputs[..] else {
         return Err(OnnxProblem::Inputs(inputs.iter().map(|input| input.name.clone()).collect()));
     };
-    // Classifiers of scikit-learn give the class first and then its probability.
+    // The outputs of scikit-learn's classifiers are the class and then its probability.
     let output = graph.outputs.iter().find(|output| is_score(output)).or(graph.outputs.first());
     let output = output.ok_or(OnnxProblem::NoOutput)?.name.as_str();
     let values = HashMap::from([(input.name.as_str(), Value::Columns(Affine::input()))]);
@@ -69,7 +69,7 @@ pub fn read(graph: &Graph, file: Option<ModelFile<'_>>) -> Result<Network> {
     Ok(network)
 }
 
-/// How a node is called in messages.
+/// The name of a node in messages.
 fn place(number: usize, node: &Node) -> String {
     match (node.name.as_str(), node.outputs.first()) {
         ("", None) => format!("node {}", number + 1),
@@ -78,7 +78,7 @@ fn place(number: usize, node: &Node) -> String {
     }
 }
 
-/// Numbers, or the maps from class to probability of scikit-learn; not a class.
+/// Whether an output has numbers, or scikit-learn's maps from class to probability; not a class.
 fn is_score(output: &ValueInfo) -> bool {
     let tensor = output.kind.as_ref().and_then(|kind| kind.tensor.as_ref());
     tensor.is_none_or(|tensor| [0, data_type::FLOAT, data_type::DOUBLE].contains(&tensor.data_type))
@@ -98,16 +98,16 @@ fn needed<'a>(graph: &'a Graph, output: &'a str) -> Vec<(usize, &'a Node)> {
     nodes
 }
 
-/// Whether the input is a table of as many columns as the first layer takes.
+/// Checks that the input is a table with as many columns as the first layer has inputs.
 fn check_width(input: &ValueInfo, taken: usize) -> Result<()> {
     let tensor = input.kind.as_ref().and_then(|kind| kind.tensor.as_ref());
     let Some(shape) = tensor.and_then(|tensor| tensor.shape.as_ref()) else { return Ok(()) };
     let dimensions: Vec<Option<i64>> = shape.dimensions.iter().map(|dimension| dimension.size).collect();
     match dimensions[..] {
-        // One row alone is a row of a table.
+        // A single row is a table of one row.
         [.., Some(declared)] if dimensions.len() <= 2 => {
             let fits = usize::try_from(declared).is_ok_and(|declared| declared == taken);
-            // Some programs write 0 for any.
+            // Some programs write 0 for any size.
             if fits || declared <= 0 { Ok(()) } else { Err(OnnxProblem::InputWidth { declared, taken }) }
         }
         [_, None] | [None] | [] => Ok(()),
@@ -116,7 +116,7 @@ fn check_width(input: &ValueInfo, taken: usize) -> Result<()> {
 }
 
 impl<'a> Reader<'a> {
-    /// What an input of a node is, by its position.
+    /// The value of an input of a node, by its position.
     pub fn operand(&self, node: &Node, place: &str, position: usize) -> Result<Value> {
         let name = node.inputs.get(position).map_or("", String::as_str);
         if let Some(value) = self.values.get(name) {
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
         Tensor::read(message, self.file)
     }
 
-    /// Refuses to make something too large, before it is made.
+    /// Refuses a size beyond the limit before memory is allocated.
     pub fn afford(&self, place: &str, numbers: Option<usize>) -> Result<()> {
         let total = numbers.and_then(|numbers| numbers.checked_add(self.numbers));
         if total.is_some_and(|total| total <= MOST_NUMBERS) {
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Puts an activation onto some columns; what the new layer gives.
+    /// Applies an activation to some columns; returns the output of the new layer.
     pub fn activate(
         &mut self,
         node: &Node,
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         activation: Activation,
     ) -> Result<Affine> {
         let misfit = || misuse(node, place, UnsupportedUse::NoWidth);
-        // Two opposite logits are one probability and what is missing to one.
+        // Two opposite logits become the probabilities `1 - p` and `p`.
         if activation == Activation::Sigmoid && columns.is_opposite() {
             let probability = columns.only(1).ok_or_else(misfit)?;
             let layer = self.activate(node, place, probability, activation)?;
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
             && columns.is_positive_over_probabilities()
     }
 
-    /// The network whose logit an output is, or whose probability.
+    /// The network whose logit or probability is an output.
     fn network(mut self, output: &str) -> Result<Network> {
         let columns = match self.values.remove(output) {
             Some(Value::Columns(columns) | Value::Decision(columns)) => columns,
@@ -242,12 +242,12 @@ impl<'a> Reader<'a> {
             (above, below) = (Some(hidden), hidden.below);
         }
         layers.reverse();
-        // Without a hidden layer there is nothing between layers.
+        // A network without hidden layers has no activation.
         let activation = above.map_or(Activation::Tanh, |hidden| hidden.activation);
         Network::new(layers, activation).map_err(|error| OnnxProblem::Network(error.to_string()))
     }
 
-    /// The layer whose sigmoid the last column is, or one minus it, and which of the two.
+    /// The layer of which the last column is the sigmoid or one minus it, and which of the two.
     fn probability(&self, columns: &Affine, width: usize) -> Option<(usize, f64)> {
         let layer = columns.below?;
         let hidden = &self.hidden[layer];
@@ -267,7 +267,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// That an operator does something that is not understood.
+/// The error of an unsupported use of an operator.
 pub fn misuse(node: &Node, place: &str, reason: UnsupportedUse) -> OnnxProblem {
     OnnxProblem::Use { operator: node.operator.clone(), node: place.into(), reason }
 }

@@ -1,9 +1,8 @@
-//! The messages of the ONNX format that matter here, with the numbers of their fields; others in a
-//! file are skipped.
+//! The messages of the ONNX format that are read, with the numbers of their fields; others are skipped.
 
 use prost::Message;
 
-/// A whole file.
+/// The content of a file.
 #[derive(Clone, PartialEq, Message)]
 pub struct Model {
     #[prost(message, optional, tag = "7")]
@@ -12,12 +11,12 @@ pub struct Model {
 
 #[derive(Clone, PartialEq, Message)]
 pub struct Graph {
-    /// Each after those whose outputs it takes.
+    /// The nodes in topological order.
     #[prost(message, repeated, tag = "1")]
     pub nodes: Vec<Node>,
     #[prost(message, repeated, tag = "5")]
     pub initializers: Vec<TensorMessage>,
-    /// In old files initializers are among them.
+    /// The inputs; in old files these include the initializers.
     #[prost(message, repeated, tag = "11")]
     pub inputs: Vec<ValueInfo>,
     #[prost(message, repeated, tag = "12")]
@@ -126,12 +125,12 @@ pub struct Shape {
 
 #[derive(Clone, PartialEq, Message)]
 pub struct Dimension {
-    /// None: any, perhaps by a name.
+    /// `None`: any size, possibly symbolic.
     #[prost(int64, optional, tag = "1")]
     pub size: Option<i64>,
 }
 
-/// The types of numbers that are understood.
+/// The supported element types.
 pub mod data_type {
     pub const FLOAT: i32 = 1;
     pub const INT32: i32 = 6;

@@ -1,4 +1,4 @@
-//! What each operator makes of its inputs.
+//! The outputs of each operator for its inputs.
 
 use super::affine::Affine;
 use super::graph::{Reader, Value, misuse};
@@ -110,7 +110,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A weight the other way round.
+    /// The transpose of a weight.
     fn transpose(&self, node: &Node, place: &str) -> Result<Tensor> {
         let order = attribute(node, "perm").map_or(&[1, 0][..], |attribute| &attribute.wholes);
         if order != [1, 0] {
@@ -127,7 +127,7 @@ impl Reader<'_> {
         Ok(Tensor { dimensions, numbers: matrix.t().iter().copied().collect() })
     }
 
-    /// Rows and columns must stay what they are.
+    /// Checks that a reshape leaves rows and columns unchanged.
     fn reshape(&self, node: &Node, place: &str) -> Result<Value> {
         let value = self.operand(node, place, 0)?;
         let Value::Columns(columns) = &value else { return Ok(value) };
@@ -146,7 +146,7 @@ impl Reader<'_> {
                 if let ([_, last], None) = (&shape[..], columns.width())
                     && *last >= 1.0
                 {
-                    // As many columns as there must be; no more than can be afforded.
+                    // A width that is not known yet becomes that of the shape, within the limit on sizes.
                     let width = *last as usize;
                     self.afford(place, width.checked_mul(2))?;
                     let columns = columns.clone().with_width(width);
@@ -165,7 +165,7 @@ impl Reader<'_> {
                     return refused("shape", format!("{shape:?}"));
                 }
             }
-            // A single column may stand with or without a dimension of its own.
+            // A single column may have its own dimension or none.
             _ => {
                 if columns.width() != Some(1) {
                     return refused("axes", "those of more than one column".into());
@@ -255,7 +255,7 @@ impl Reader<'_> {
         Affine::beside(parts).ok_or_else(|| misuse(node, place, UnsupportedUse::NoConstant))
     }
 
-    /// Values that are probabilities, and hence their own absolute values.
+    /// The absolute values of probabilities, which are the probabilities.
     fn probabilities(&self, node: &Node, place: &str) -> Result<Affine> {
         let columns = self.columns(node, place, 0)?;
         if !self.is_probability(&columns) {
@@ -264,7 +264,7 @@ impl Reader<'_> {
         Ok(columns)
     }
 
-    /// The sum of the probabilities of two classes, which is one.
+    /// The sum of the probabilities of two classes, which is 1.
     fn sum(&self, node: &Node, place: &str) -> Result<Tensor> {
         let columns = self.columns(node, place, 0)?;
         let sum =
@@ -309,13 +309,13 @@ impl Reader<'_> {
         scaled.ok_or_else(|| misuse(node, place, UnsupportedUse::NotProbabilities))
     }
 
-    /// A logistic regression: decision and probabilities.
+    /// The decision and the probabilities of a logistic regression.
     fn linear_classifier(&mut self, node: &Node, place: &str) -> Result<Vec<Value>> {
         let columns = self.columns(node, place, 0)?;
         let (coefficients, intercepts) = (floats(node, "coefficients"), floats(node, "intercepts"));
         let labels = attribute(node, "classlabels_ints").map_or(0, |attribute| attribute.wholes.len())
             + attribute(node, "classlabels_strings").map_or(0, |attribute| attribute.texts.len());
-        // One line of coefficients for each class, or for two classes one for the second.
+        // There is a row of coefficients for each class, or for two classes only one for the second.
         let classes = intercepts.len();
         let output = || node.outputs.get(1).cloned().unwrap_or_default();
         if labels != 2 || !(1..=2).contains(&classes) {
@@ -352,7 +352,7 @@ impl Reader<'_> {
         Ok(vec![Value::Decision(probabilities.clone()), Value::Columns(probabilities)])
     }
 
-    /// Refuses an operator that does not go along the columns of its rows.
+    /// Refuses an operator along another axis than the columns.
     fn along_columns(&self, node: &Node, place: &str, name: &'static str, default: i64) -> Result<()> {
         match whole(node, name, default) {
             1 | -1 => Ok(()),

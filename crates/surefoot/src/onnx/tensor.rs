@@ -1,4 +1,4 @@
-//! The numbers of a tensor: sizes are checked against what is there before anything is made.
+//! The numbers of a tensor. Sizes are checked against the available data before memory is allocated.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path};
@@ -23,7 +23,7 @@ impl Tensor {
         Self { dimensions: vec![numbers.len()], numbers }
     }
 
-    /// Reads a tensor; `file` is where the model is, for numbers in a file beside it.
+    /// Reads a tensor; `file` is the path of the model, for numbers in a file beside it.
     pub fn read(message: &TensorMessage, file: Option<ModelFile<'_>>) -> Result<Self, OnnxProblem> {
         let numbers = if message.location != 0 || !message.external.is_empty() {
             let bytes = external(message, file)?;
@@ -48,7 +48,7 @@ impl Tensor {
         Ok(Self { dimensions, numbers })
     }
 
-    /// As a matrix, if it is one; of nothing at all there is none, however many rows it claims.
+    /// The matrix, if the tensor has two dimensions; `None` for an empty one, whatever its number of rows.
     pub fn matrix(self) -> Result<Array2<f64>, Vec<usize>> {
         match self.dimensions[..] {
             [rows, columns] if !self.numbers.is_empty() => {
@@ -58,7 +58,7 @@ impl Tensor {
         }
     }
 
-    /// One number, or one for each column of `width`; none if it has another shape.
+    /// One number, or one for each column of `width`; `None` for another shape.
     pub fn row(&self, width: Option<usize>) -> Option<&[f64]> {
         let is_row = self.dimensions.iter().rev().skip(1).all(|&size| size == 1);
         let fits = self.numbers.len() == 1 || width.is_none_or(|width| width == self.numbers.len());
@@ -103,15 +103,15 @@ fn entry<'a>(message: &'a TensorMessage, key: &str) -> Option<&'a str> {
     message.external.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str())
 }
 
-/// The name of the file beside the model in which the numbers of a tensor are. A path that leads
-/// elsewhere is none: a model must not be able to make us read any file it likes.
+/// The name of the file beside the model with the numbers of a tensor. A path to another folder is refused,
+/// because a model must not decide which files are read.
 pub fn beside(message: &TensorMessage) -> Option<&str> {
     let location = entry(message, "location")?;
     let mut parts = Path::new(location).components();
     matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)).then_some(location)
 }
 
-/// The bytes of a tensor in a file beside the model, as PyTorch writes larger ones.
+/// The bytes of a tensor in a file beside the model, the layout of large models by PyTorch.
 fn external(message: &TensorMessage, file: Option<ModelFile<'_>>) -> Result<Vec<u8>, OnnxProblem> {
     let location = entry(message, "location").unwrap_or_default();
     let fault = |reason: &'static str| OnnxProblem::External {
@@ -139,7 +139,7 @@ fn external(message: &TensorMessage, file: Option<ModelFile<'_>>) -> Result<Vec<
     if offset.checked_add(length).is_none_or(|end| end > size) {
         return Err(fault("is too short"));
     }
-    // As doubles, all numbers that a model may have.
+    // The limit on the numbers of a model, as doubles.
     if length > 8 * MOST_NUMBERS as u64 {
         return Err(fault("is too large"));
     }

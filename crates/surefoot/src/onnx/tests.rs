@@ -1,4 +1,4 @@
-//! Models as skl2onnx and PyTorch write them, made by hand, and everything that is refused.
+//! Models in the layouts of skl2onnx and PyTorch, made by hand, and models that are refused.
 
 use proptest::prelude::*;
 use prost::Message;
@@ -107,14 +107,14 @@ fn regression(post_transform: &str) -> Model {
 fn a_logistic_regression_in_attributes() {
     let logit = |[x, y]: [f64; 2]| 0.75 * (x - 3.0) * 2.0 + 2.0 * (y + 1.0) * 0.5 - 0.5;
     assert_gives(&read(&regression("LOGISTIC")).unwrap(), logit);
-    // A softmax of two opposite scores is steeper.
+    // A softmax of two opposite scores doubles the slope.
     assert_gives(&read(&regression("SOFTMAX")).unwrap(), |x| 2.0 * logit(x));
     let mut single = regression("LOGISTIC");
     let linear = &mut single.graph.as_mut().unwrap().nodes[1];
     linear.attributes[0].floats = vec![0.75, 2.0];
     linear.attributes[1].floats = vec![-0.5];
     assert_gives(&read(&single).unwrap(), logit);
-    // The decision alone will do.
+    // The decision alone is enough.
     single.graph.as_mut().unwrap().outputs.truncate(1);
     assert_gives(&read(&single).unwrap(), logit);
     let classifier = Classifier::network(read(&single).unwrap(), 0.5).unwrap();
@@ -123,7 +123,7 @@ fn a_logistic_regression_in_attributes() {
 
 #[test]
 fn a_logistic_regression_in_tensors() {
-    // As in doubles: probabilities by sigmoid, then divided by their sum.
+    // As in files with doubles: probabilities by sigmoid, then divided by their sum.
     let double = |name: &str, dimensions: &[i64], numbers: &[f64]| TensorMessage {
         data_type: data_type::DOUBLE,
         doubles: numbers.to_vec(),
@@ -175,7 +175,7 @@ fn perceptron(activation: &str) -> Model {
         tensor("w2", &[3, 1], &[1.0, -2.0, 0.5]),
         tensor("b2", &[1, 1], &[0.25]),
         tensor("one", &[], &[1.0]),
-        // Words, which are of no concern.
+        // Texts, which are ignored.
         TensorMessage { data_type: 8, ..tensor("classes", &[2], &[]) },
         TensorMessage { data_type: data_type::INT64, wholes: vec![-1], ..tensor("shape", &[1], &[]) },
     ];
@@ -245,7 +245,7 @@ fn a_sequential_network_of_pytorch_however_it_ends() {
         nodes.extend(more);
         initializers.push(tensor("one", &[1], &[1.0]));
         if output == "pair" || output == "soft" {
-            // Two logits by a layer: half of it each way, and one more on the first.
+            // Two logits of one layer: half of the logit with either sign, plus 1 on the first.
             nodes[5] = node("Gemm", &["logit", "halves", "shift"], &["pair"]);
             initializers.push(tensor("halves", &[1, 2], &[-0.5, 0.5]));
             initializers.push(tensor("shift", &[2], &[1.0, 0.0]));
@@ -284,7 +284,7 @@ fn numbers_wherever_they_stand() {
         let network = read(&model(nodes, initializers, &[("logit", data_type::FLOAT)])).unwrap();
         assert_gives(&network, perceptron_by_hand(f64::tanh));
     }
-    // Behind a view of as many columns as there are; not of others, nor of absurdly many.
+    // A reshape to the number of columns is accepted; to another number or to absurdly many it is refused.
     let viewed = |shape: &[i64]| {
         let (mut nodes, mut initializers) = sequential(plain);
         nodes[0] = node("Reshape", &["x", "shape"], &["flat"]);
@@ -301,7 +301,7 @@ fn numbers_wherever_they_stand() {
     for shape in [&[-1, 1][..], &[2, -1], &[-1], &[-1, 1, 2], &[-1, 1 << 40]] {
         assert!(viewed(shape).is_err(), "{shape:?}");
     }
-    // By nodes of their own, and in the order of old files, whose weights are among the inputs.
+    // Weights by `Constant` nodes, and as in old files, whose weights are among the inputs.
     let (mut nodes, mut initializers) = sequential(plain);
     let bias = initializers.pop().unwrap();
     let constant = Attribute { name: "value".into(), tensor: Some(bias), ..Default::default() };
@@ -409,7 +409,7 @@ fn a_small_file_cannot_make_large_matrices() {
     let mut large = model(nodes, initializers, &[("many", data_type::FLOAT)]);
     large.graph.as_mut().unwrap().inputs[0] = value("x", data_type::FLOAT, None);
     assert!(matches!(read(&large), Err(OnnxProblem::TooLarge { .. })));
-    // Many layers of little text each.
+    // Many layers in few bytes.
     let mut nodes = vec![node("Add", &["x", "row"], &["v0"])];
     nodes.extend((0..200).map(|i| node("Relu", &[&format!("v{i}")], &[&format!("v{}", i + 1)])));
     let initializers = vec![tensor("row", &[1000], &[0.0; 1000])];
@@ -437,7 +437,7 @@ fn weights_in_a_file_beside_the_model() {
     };
     let (network, bytes) = write("model.onnx.data", "16", "24");
     assert_gives(&network.unwrap(), perceptron_by_hand(f64::tanh));
-    // From bytes alone it is not known where to look.
+    // Bytes alone have no folder in which the file could be.
     let message = Network::from_onnx(&bytes).unwrap_err().to_string();
     assert!(message.contains("`0.weight`") && message.contains("external_data=False"), "{message}");
     for (location, offset, length, word) in [
@@ -480,7 +480,7 @@ fn weights_through_links() {
     std::fs::write(&data, &weights).unwrap();
     assert!(read().iter().all(Result::is_ok));
     assert_eq!(external_files(&folders[0], named), [Path::new("models/data")]);
-    // Another folder is refused also where it is within that of the problem.
+    // Another folder is refused even if it is within that of the problem.
     for target in ["../../elsewhere/data", "../kept/data"] {
         std::fs::remove_file(&data).unwrap();
         symlink(target, &data).unwrap();
@@ -489,7 +489,7 @@ fn weights_through_links() {
             assert!(message.contains("`data`, which is a link that leads to another folder"), "{message}");
         }
     }
-    // Where the model is a link too, its own folder is where that ends.
+    // If the model is a link, its folder is that of the target.
     std::fs::remove_file(at("problem/models/model.onnx")).unwrap();
     std::fs::write(at("problem/kept/0123"), &bytes).unwrap();
     symlink("../kept/0123", at("problem/models/model.onnx")).unwrap();
@@ -545,7 +545,7 @@ fn a_model_beside_a_problem_file_in_either_units() {
 }
 
 proptest! {
-    /// Damage is an error or another model, never a panic or a huge allocation.
+    /// A damaged file is an error or another model, never a panic or a huge allocation.
     #[test]
     fn damaged_files_never_panic(
         which in 0usize..3,

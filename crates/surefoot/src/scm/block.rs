@@ -7,11 +7,11 @@
 //! x'_i = f_i(parents of x', u_i) + D_i,
 //! ```
 //!
-//! and the second the one who has acted: features acted upon are set, and each feature
-//! downstream of them is `y_i = f_i(parents of y, u'_i)` with `u'` the noise of x'. Where the
-//! noise is additive that is `f_i(parents of y, u_i) + D_i`. Everything else is as in x'.
+//! and the second the individual after the action: features acted upon are set, and each feature downstream
+//! of them is `y_i = f_i(parents of y, u'_i)` with `u'` the noise of x'. Where the noise is additive that
+//! is `f_i(parents of y, u_i) + D_i`. Everything else is as in x'.
 //!
-//! Derivatives in the parents are kept on the way, so that the way back is a few products.
+//! The passes store derivatives in the parents, so that the reverse passes consist of a few products.
 
 use super::Scm;
 use crate::network::{LANES, Lanes, Workspace};
@@ -26,28 +26,28 @@ impl Downstream {
     }
 }
 
-/// What the two passes leave behind.
+/// The values and derivatives of the two passes.
 #[derive(Clone, Debug)]
 pub(crate) struct Tape {
     /// The perturbed individual.
     pub perturbed: Vec<Lanes>,
-    /// The individual who has acted.
+    /// The individual after the action.
     pub acted: Vec<Lanes>,
     first: Vec<Vec<Lanes>>,
     second: Vec<Vec<Lanes>>,
-    /// For equations whose noise is not additive: derivatives of the noise of the perturbed
-    /// individual in the parents and in the value, and of the acted one's value in the noise.
+    /// For equations whose noise is not additive: derivatives of the noise of the perturbed individual in
+    /// the parents and in the value, and of the value after the action in the noise.
     inverse: Vec<(Vec<Lanes>, Lanes, Lanes)>,
     /// 0 where a feature of the perturbed individual was clipped, otherwise 1.
     unclipped: Vec<Lanes>,
-    /// 0 where the perturbed individual exists, otherwise not a number.
+    /// 0 where the perturbed individual exists, otherwise NaN.
     pub nobody: Lanes,
     workspaces: Vec<Option<Workspace>>,
     parents: Vec<Lanes>,
 }
 
 impl Scm {
-    /// The features downstream of these.
+    /// The features downstream of some features.
     pub(crate) fn downstream(&self, intervention: &[usize]) -> Downstream {
         let mut moved = vec![false; self.nodes.len()];
         intervention.iter().for_each(|&i| moved[i] = true);
@@ -96,7 +96,7 @@ impl Scm {
         }
     }
 
-    /// Takes a feature of the perturbed individuals back to its clip.
+    /// Clips a feature of the perturbed individuals.
     fn clip(&self, i: usize, tape: &mut Tape) {
         let shifted = tape.perturbed[i];
         tape.perturbed[i] = Lanes::from_fn(|l| {
@@ -132,8 +132,8 @@ impl Scm {
         }
     }
 
-    /// The noise of the perturbed individuals for an equation whose noise is not additive; not
-    /// a number where there is none.
+    /// The noise of the perturbed individuals for an equation whose noise is not additive; NaN where there
+    /// is none.
     fn noise_of_perturbed(&self, i: usize, tape: &mut Tape) -> Lanes {
         let node = &self.nodes[i];
         tape.parents.clear();
@@ -160,8 +160,8 @@ impl Scm {
         })
     }
 
-    /// Back through the second pass: takes the adjoints of `tape.acted` and adds to those of
-    /// `tape.perturbed` and of the perturbation. Adjoints of features downstream are used up.
+    /// The reverse of the second pass: propagates the adjoints of `tape.acted` to those of `tape.perturbed`
+    /// and of the perturbation. Overwrites the adjoints of features downstream.
     pub(crate) fn backward_action(
         &self,
         downstream: &Downstream,
@@ -190,8 +190,8 @@ impl Scm {
         }
     }
 
-    /// Back through the first pass: adds the adjoints of `tape.perturbed` to those of the
-    /// perturbation and uses them up.
+    /// The reverse of the first pass: propagates the adjoints of `tape.perturbed` to those of the
+    /// perturbation. Overwrites them.
     pub(crate) fn backward_perturbation(
         &self,
         tape: &Tape,

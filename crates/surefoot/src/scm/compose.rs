@@ -4,17 +4,17 @@
 use super::{Downstream, Node, Scm};
 use crate::graph::{AffineForm, Builder};
 
-/// What a value may differ from itself after a trip through its noise, relative to values
-/// beyond 1: equations are refused where it is more.
+/// The maximum difference, relative to values beyond 1, between a value and its reconstruction from its
+/// noise; equations with a larger one are refused.
 const TRIP: f64 = 1e-6;
 
-/// What is known when an action is composed.
+/// The inputs of the composition of an action.
 #[derive(Clone, Copy)]
 pub(crate) struct Known<'f> {
     /// The individual, with their noise.
     pub x: &'f [f64],
     pub noise: &'f [f64],
-    /// The perturbation, and the perturbed individual with what [`Scm::compose_noise`] gives.
+    /// The perturbation, and the perturbed individual with the noise by [`Scm::compose_noise`].
     pub perturbation: &'f [AffineForm],
     pub perturbed: &'f [AffineForm],
     pub noise_of_perturbed: &'f [Option<AffineForm>],
@@ -39,15 +39,15 @@ impl Scm {
                 let value = node.mechanism.compose(graph, &parents, &AffineForm::constant(noise[i]));
                 self.with_error_of_trip(graph, i, x, noise, value)
             };
-            // Whoever is shifted beyond a clip is nobody; a shift only as far as the clip is smaller,
-            // and concerns somebody.
+            // The model produces nobody beyond a clip. A shift that ends at the clip is smaller and gives
+            // an existing individual.
             perturbed[i] = node.mechanism.compose_clip(graph, &parents, value.plus(1.0, &perturbation[i]));
         }
         perturbed
     }
 
-    /// Where nothing changes a feature is copied rather than computed again; if an inverse is
-    /// only nearly right that makes a difference.
+    /// A feature without changed causes is copied instead of computed again, which differs if an inverse is
+    /// only approximate.
     fn with_error_of_trip<'a>(
         &'a self,
         graph: &mut Builder<'a>,
@@ -68,8 +68,8 @@ impl Scm {
         value.plus(1.0, &slack)
     }
 
-    /// The noise of the perturbed individual, for the features downstream of an action whose noise
-    /// is not additive; nothing for the others.
+    /// The noise of the perturbed individual, for the features downstream of an action whose noise is not
+    /// additive; `None` for the others.
     pub(crate) fn compose_noise<'a>(
         &'a self,
         graph: &mut Builder<'a>,
@@ -85,8 +85,8 @@ impl Scm {
         noise
     }
 
-    /// The individual who has acted: features acted upon are as given in `acted`, everything
-    /// else there is as in the perturbed individual, and what is downstream follows.
+    /// The individual after the action. Features acted upon are given in `acted`, all others there are
+    /// those of the perturbed individual; features downstream are computed.
     pub(crate) fn compose_acted<'a>(
         &'a self,
         graph: &mut Builder<'a>,
@@ -102,7 +102,7 @@ impl Scm {
             };
             let parents = of(acted);
             if parents == of(perturbed) {
-                // Copied rather than computed again.
+                // The feature is copied instead of computed again.
                 acted[i] = perturbed[i].clone();
                 continue;
             }
@@ -113,8 +113,7 @@ impl Scm {
                 }
                 Some(noise) => node.mechanism.compose(graph, &parents, noise),
             };
-            // The noise of the perturbed individual, which is recovered afresh, is as good as
-            // its inverse.
+            // The recovered noise of the perturbed individual is as accurate as the inverse.
             let exact = node.mechanism.has_exact_noise();
             acted[i] = if exact || value.as_constant().is_some() {
                 value

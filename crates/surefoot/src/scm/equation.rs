@@ -1,4 +1,4 @@
-//! The kinds of equation, and what each must be able to do.
+//! The kinds of equation, and their common interface.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -12,9 +12,8 @@ use crate::{Error, Features, Result};
 /// `X := f(parents, U)` with its inverse: value from parents and noise, noise from parents
 /// and value.
 ///
-/// Parents, value and derivatives are in standardised units; the noise is in whatever units
-/// the equation has. To add a kind: a file of its own like `linear.rs`, and one variant of
-/// [`Equation`].
+/// Parents, value and derivatives are in standardised units; the noise is in the units of the equation. To
+/// add a kind: a file of its own like `linear.rs`, and one variant of [`Equation`].
 pub(super) trait Mechanism: Debug + Send + Sync {
     /// The value, possibly not finite where the equation is undefined.
     fn value(&self, parents: &[f64], noise: f64) -> f64;
@@ -38,7 +37,7 @@ pub(super) trait Mechanism: Debug + Send + Sync {
         partials: Option<&mut [Lanes]>,
     ) -> Lanes;
 
-    /// What [`Mechanism::evaluate`] needs to work with, if anything.
+    /// The workspace of [`Mechanism::evaluate`], if it needs one.
     fn workspace(&self) -> Option<Workspace> {
         None
     }
@@ -54,14 +53,13 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     /// The coefficients of the parents, if it is linear with additive noise.
     fn coefficients(&self) -> Option<Vec<f64>>;
 
-    /// Whether the noise is recovered without root search and without an inverse that was given, which
-    /// may be only nearly right.
+    /// Whether the noise is recovered without root search and without a given inverse, which may be
+    /// approximate.
     fn has_exact_noise(&self) -> bool {
         self.is_additive()
     }
 
-    /// Derivatives of the noise in each parent and then in the value, by the theorem of implicit
-    /// functions.
+    /// Derivatives of the noise in each parent and then in the value, by the implicit function theorem.
     fn noise_slopes(&self, parents: &[f64], noise: f64) -> Vec<f64> {
         let slope = self.slope(parents, noise);
         let in_parents = self.gradient(parents, noise).into_iter().map(|g| -g / slope);
@@ -73,7 +71,7 @@ pub(super) trait Mechanism: Debug + Send + Sync {
         false
     }
 
-    /// The value that the clips make of a value.
+    /// The value after the clips.
     fn clip(&self, _: &[f64], value: f64) -> f64 {
         value
     }
@@ -83,7 +81,7 @@ pub(super) trait Mechanism: Debug + Send + Sync {
         value
     }
 
-    /// What it says, for a hash.
+    /// Adds the content of the equation to a digest.
     fn digest(&self, digest: &mut Digest);
 
     /// The value as a part of a graph.
@@ -94,8 +92,7 @@ pub(super) trait Mechanism: Debug + Send + Sync {
         noise: &AffineForm,
     ) -> AffineForm;
 
-    /// The noise that gives this value as a part of a graph; where the noise is additive it is
-    /// not asked for.
+    /// The noise that gives this value as a part of a graph; it is not called for additive noise.
     fn compose_noise<'a>(
         &'a self,
         graph: &mut Builder<'a>,
@@ -106,7 +103,7 @@ pub(super) trait Mechanism: Debug + Send + Sync {
     }
 }
 
-/// How a feature follows from its causes; see [`Scm::new`](crate::Scm::new).
+/// The structural equation of a feature; see [`Scm::new`](crate::Scm::new).
 #[derive(Clone, Debug)]
 pub struct Equation(Declaration);
 
@@ -142,8 +139,8 @@ impl Equation {
     /// simply added it is recovered by root search, which needs a formula that is strictly
     /// monotone in `u` (or give the [inverse](Self::formula_with_inverse)).
     ///
-    /// Around that a formula may be clipped, `max(0, min(10, 2 * income + u))`. Of a value at the clip
-    /// the noise is the one that just reaches it; values beyond the clip cannot be produced.
+    /// Around that a formula may be clipped, `max(0, min(10, 2 * income + u))`. The noise of a value at the
+    /// clip is the one that just reaches it; values beyond the clip cannot be produced.
     pub fn formula(formula: impl Into<String>) -> Self {
         Self(Declaration::Formula { formula: formula.into(), inverse: None })
     }

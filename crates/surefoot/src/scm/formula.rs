@@ -11,10 +11,10 @@ use crate::network::{Lanes, Workspace};
 use crate::{Error, Feature, Features, Result};
 use root::root;
 
-/// The largest difference, in standardised units and relative to values beyond 1, between a
-/// value and the same value after a trip through its noise.
+/// The maximum difference, in standardised units and relative to values beyond 1, between a value and its
+/// reconstruction from its noise.
 const TOLERANCE: f64 = 1e-6;
-/// How far beyond a clip, in the same units, a value may be by rounding.
+/// The tolerance for values beyond a clip, in the same units, because of rounding.
 const BEYOND_CLIP: f64 = 1e-12;
 
 #[derive(Debug)]
@@ -22,10 +22,10 @@ pub(super) struct Formula {
     feature: Feature,
     parents: Vec<Feature>,
     expression: Expression,
-    /// Clips around the formula, the outermost first, and what is inside.
+    /// Clips around the formula, the outermost first, and the formula inside.
     clips: Vec<Clip>,
     inside: Expression,
-    /// What each slot of these stands for.
+    /// The meaning of each slot of these.
     slots: Vec<Slot>,
     /// Whether it is `g(parents) + coefficient * u`.
     is_additive: bool,
@@ -46,14 +46,14 @@ enum Inversion {
     Additive { coefficient: f64 },
     /// By a second formula.
     Given { expression: Expression, slots: Vec<Slot> },
-    /// By root search on what is inside the clips, strictly monotone in the noise.
+    /// By root search on the formula inside the clips, which is strictly monotone in the noise.
     Search { increasing: bool },
 }
 
-/// Refuses a formula with `u` in it where that may be taken for a feature: there is one of this
-/// name, and nothing shows that it is told from the noise.
+/// Refuses a formula with an ambiguous `u`: a feature has this name, and the formula does not distinguish
+/// it from the noise.
 pub(super) fn require_one_meaning(features: &Features, i: usize, formula: &str) -> Result<()> {
-    // What cannot be parsed is told elsewhere.
+    // Errors of parsing are reported elsewhere.
     let Ok(expression) = Expression::parse(formula) else { return Ok(()) };
     let noise = expression.inputs().iter().find(|input| input.is_noise());
     let is_told_apart = expression.inputs().iter().any(|input| input.quoted && input.name == "u");
@@ -69,7 +69,7 @@ pub(super) fn require_one_meaning(features: &Features, i: usize, formula: &str) 
 }
 
 impl Formula {
-    /// Parses, finds the parents and makes sure that the noise can be recovered.
+    /// Parses the formula, finds the parents and checks that the noise can be recovered.
     pub fn new(
         features: &Features,
         i: usize,
@@ -323,7 +323,7 @@ impl Mechanism for Formula {
     fn clip(&self, parents: &[f64], value: f64) -> f64 {
         let own = self.feature.own_units(value);
         match self.own_clipped(parents, own) {
-            // To the bit where nothing is clipped.
+            // The value is the same to the bit where nothing is clipped.
             clipped if clipped == own => value,
             clipped => self.feature.standardise(clipped),
         }
@@ -394,7 +394,7 @@ impl Formula {
         })
     }
 
-    /// All values inside the clips.
+    /// The range of values inside the clips.
     fn own_range(&self, parents: &[Interval], noise: Interval) -> Interval {
         self.inside.fold(&mut Intervals, &|slot| match self.slots[slot] {
             Slot::Parent(j) => {
@@ -495,7 +495,7 @@ mod tests {
                 let noise = of(own).unwrap();
                 assert!((noise - expected).abs() < 1e-9, "{formula} {own}: {noise} {expected}");
                 assert!((compiled.own_value(&[0.5], noise) - own).abs() < 1e-12, "{formula} {own}");
-                // Farther out nothing changes; the other way it does.
+                // The noise has a finite slope at the clip, which is that of the unclipped side.
                 let slopes = compiled.noise_slopes(&[0.5], noise);
                 assert!(slopes.iter().all(|slope| slope.is_finite()), "{formula} {own}: {slopes:?}");
             }
@@ -535,7 +535,7 @@ mod tests {
         assert!(additive.is_additive());
         assert!(matches!(additive.noise(&[1.0], 10.0), Err(Error::WrongInverse { .. })));
         assert!(compile("x + u", Some("garbage((")).is_err());
-        // Noise so small beside a constant that adding it changes nothing.
+        // The noise is so small relative to a constant that adding it changes nothing.
         let swallowed = compile("1e20 + u", None).unwrap();
         assert!(matches!(swallowed.noise(&[], 10.0), Err(Error::Unreachable { .. })));
         let names = |inverse| compile("exp(u)", Some(inverse)).unwrap_err().to_string();

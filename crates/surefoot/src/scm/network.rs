@@ -55,7 +55,7 @@ impl Mechanism for NetworkEquation {
     }
 
     fn coefficients(&self) -> Option<Vec<f64>> {
-        // A single layer is linear, however it is written.
+        // A network of a single layer is linear.
         let only_layer = self.0.layers().len() == 1;
         only_layer.then(|| self.0.layers()[0].weight.row(0).to_vec())
     }

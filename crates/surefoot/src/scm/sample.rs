@@ -1,4 +1,4 @@
-//! Drawing people from a causal model.
+//! Draws people from a causal model.
 
 use ndarray::Array2;
 use rand::RngExt;
@@ -81,8 +81,8 @@ impl Sampler {
 }
 
 impl Scm {
-    /// Draws people: rows in standardised units. Every feature needs its noise, once. The
-    /// same seed gives the same people.
+    /// Draws people as rows in standardised units. Requires exactly one noise distribution for every
+    /// feature. The same seed gives the same people.
     pub fn sample(&self, noise: &[(&str, Noise)], people: usize, seed: u64) -> Result<Array2<f64>> {
         let mut samplers: Vec<Option<Sampler>> = self.features().iter().map(|_| None).collect();
         for (name, noise) in noise {

@@ -1,4 +1,4 @@
-//! Training the classifier that decides.
+//! Training of classifiers.
 
 use std::ops::ControlFlow;
 
@@ -11,8 +11,8 @@ use super::threshold::Threshold;
 use crate::network::sigmoid;
 use crate::{Activation, Change, Classifier, Error, Features, Network, Result};
 
-/// How a classifier is trained: a logistic regression or a dense network, by Adam over
-/// mini-batches, in single precision.
+/// The settings with which a logistic regression or a dense network is trained, by Adam over mini-batches
+/// in single precision.
 ///
 /// The same settings and rows give the same classifier on any number of threads.
 ///
@@ -37,23 +37,23 @@ use crate::{Activation, Change, Classifier, Error, Features, Network, Result};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Training {
-    /// What it is trained for.
+    /// The objective.
     pub objective: Objective,
     /// Widths of the hidden layers; none for a logistic regression.
     pub hidden: Vec<usize>,
     /// The function between layers.
     pub activation: Activation,
-    /// Passes over the rows, at most.
+    /// The maximum number of passes over the rows.
     pub epochs: usize,
     /// Rows in a mini-batch.
     pub batch: usize,
     /// The step of Adam.
     pub step: f64,
-    /// How much each outcome counts.
+    /// The weights of the two outcomes.
     pub classes: ClassWeights,
-    /// Rows held out to watch training, and to stop it early.
+    /// The validation rows, for early stopping.
     pub validation: Option<Validation>,
-    /// Decides initial weights, order of rows and random starts.
+    /// The seed of initial weights, of the order of rows and of random starts.
     pub seed: u64,
 }
 
@@ -76,18 +76,18 @@ impl Default for Training {
     }
 }
 
-/// How much rows of each outcome count in the cross-entropy.
+/// The weights of rows in the cross-entropy, by outcome.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ClassWeights {
-    /// Every row the same.
+    /// Every row has the same weight.
     Equal,
-    /// Both outcomes the same in total.
+    /// Both outcomes have the same total weight.
     Balanced,
-    /// As given.
+    /// Given weights.
     Given {
-        /// What a row whose label is unfavourable counts.
+        /// The weight of a row whose label is unfavourable.
         unfavourable: f64,
-        /// What a row whose label is favourable counts.
+        /// The weight of a row whose label is favourable.
         favourable: f64,
     },
 }
@@ -112,16 +112,16 @@ impl ClassWeights {
     }
 }
 
-/// A trained model and how training went.
+/// A trained model and the course of its training.
 #[derive(Clone, Debug)]
 pub struct Trained {
-    /// From standardised features to the logit of the favourable outcome.
+    /// The network from standardised features to the logit of the favourable outcome.
     pub network: Network,
     /// One entry for each epoch.
     pub log: Vec<Epoch>,
     /// The epoch whose weights the network has: the last, or with early stopping the best.
     pub kept: usize,
-    /// The rows that were held out to watch training; none if there was no [`Validation`].
+    /// The validation rows; empty without [`Validation`].
     pub held_out: Vec<usize>,
 }
 
@@ -131,8 +131,7 @@ impl Training {
         self.run_with(features, rows, labels, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// Trains on standardised rows, telling `watch` after each epoch; if it breaks, training
-    /// ends there.
+    /// Trains on standardised rows and calls `watch` after each epoch; training ends when it breaks.
     pub fn run_with(
         &self,
         features: &Features,
@@ -168,7 +167,7 @@ impl Training {
         if self.objective != Objective::ActionableOnly {
             return Ok(Trained { network, log, kept, held_out });
         }
-        // It has never seen the other features; now it need not look.
+        // The network was trained on the actionable features only; the other columns get zero weights.
         let mut layers = network.layers().to_vec();
         let hidden = (0..actionable.len()).filter(|&j| !actionable[j]);
         hidden.for_each(|j| layers[0].weight.column_mut(j).fill(0.0));

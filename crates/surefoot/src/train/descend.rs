@@ -13,18 +13,18 @@ use crate::adam::Adam;
 use crate::network::{Block, LANES, Real, Trainable};
 use crate::{Activation, Error, Network, Result};
 
-/// From this many multiplications per step on, a step is worth sharing among cores.
+/// The smallest number of multiplications per step for which a step is computed on several cores.
 const WORTH_SHARING: usize = 200_000;
 
-/// Parameters that are updated at a time, their sums in a register's reach.
+/// The number of parameters per parallel update, such that they stay in the cache.
 const CHUNK: usize = 2048;
 
-/// What is minimised: the mean of a loss over samples.
+/// A loss whose mean over samples is minimised.
 pub(super) trait Loss: Sync {
-    /// How many samples there are.
+    /// The number of samples.
     fn samples(&self) -> usize;
 
-    /// How many inputs the network takes.
+    /// The number of inputs of the network.
     fn inputs(&self) -> usize;
 
     /// Adds the gradient of `sum of share * loss` over a block of samples to that of the block,
@@ -43,13 +43,13 @@ pub(super) trait Loss: Sync {
     }
 }
 
-/// A block of samples and what each of them weighs.
+/// A block of samples with their weights.
 pub(super) struct Samples {
     pub rows: [usize; LANES],
     pub share: [f64; LANES],
 }
 
-/// How the loop runs.
+/// The settings of the loop.
 #[derive(Clone, Debug)]
 pub(super) struct Descent<'a> {
     /// Widths of the hidden layers.
@@ -58,27 +58,27 @@ pub(super) struct Descent<'a> {
     pub epochs: usize,
     pub batch: usize,
     pub step: f64,
-    /// The last part of training, between 0 and 1, over which the step falls to 0, so that the
-    /// weights come to rest.
+    /// The final share of training, between 0 and 1, over which the step falls to 0, so that the weights
+    /// converge.
     pub settling: f64,
     pub validation: Option<Validation>,
     pub seed: u64,
 }
 
-/// Samples held out of training to see how it goes.
+/// Samples that are held out of training as a validation set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Validation {
-    /// Which part of the samples, between 0 and 1.
+    /// The share of the samples, between 0 and 1.
     pub share: f64,
-    /// Training stops once the loss on them has not improved for this many epochs, and the
-    /// best weights so far are kept. Without it they are only watched.
+    /// Training stops once the loss on them has not improved for this many epochs, and the best weights so
+    /// far are kept. `None` only reports the loss.
     pub patience: Option<usize>,
 }
 
-/// What is known after an epoch of training.
+/// The losses after an epoch of training.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Epoch {
-    /// Counted from 1.
+    /// The number of the epoch, counted from 1.
     pub number: usize,
     /// The mean loss over the epoch, penalties included.
     pub loss: f64,
@@ -86,7 +86,7 @@ pub struct Epoch {
     pub validation: Option<f64>,
 }
 
-/// A trained network and how training went.
+/// A trained network and the course of its training.
 pub(super) struct Minimised {
     pub network: Network,
     pub log: Vec<Epoch>,
@@ -96,7 +96,7 @@ pub(super) struct Minimised {
     pub held_out: Vec<usize>,
 }
 
-/// Told after each epoch; may stop the training.
+/// A callback after each epoch, which may stop the training.
 pub type Watch<'a> = dyn FnMut(&Epoch) -> ControlFlow<()> + 'a;
 
 impl Descent<'_> {
@@ -130,7 +130,8 @@ impl Descent<'_> {
                 network.update(|parameters| optimiser.step(step, parameters, &gradients));
                 steps += 1;
             }
-            // The same randomness after every epoch, so that epochs can be compared; the gradient is unused.
+            // Every epoch uses the same random numbers here, so that epochs can be compared; the gradient
+            // is unused.
             let batches = (total as u64..).zip(held_out.chunks(self.batch));
             let sums = batches.map(|(stream, batch)| {
                 self.gradient(loss, &network, batch, stream, &mut blocks) * batch.len() as f64
@@ -162,8 +163,9 @@ impl Descent<'_> {
         Ok(Minimised { network: network.network()?, log, kept, held_out })
     }
 
-    /// The gradient of the mean loss of a batch, in parts for each block, and that loss. Parts
-    /// are made independently and added in order, so that cores make no difference.
+    /// The gradient of the mean loss of a batch, as one part for each block, and that loss. Parts are
+    /// computed independently and added in order, so that the result does not depend on the number of
+    /// cores.
     fn gradient<T: Real>(
         &self,
         loss: &impl Loss,
@@ -181,7 +183,7 @@ impl Descent<'_> {
                 share: std::array::from_fn(|l| if present(l) { 1.0 / batch.len() as f64 } else { 0.0 }),
             };
             block.gradient.fill(T::ZERO);
-            // Randomness of its own for every block of every step.
+            // Every block of every step has its own random stream.
             let mut random = ChaCha8Rng::seed_from_u64(self.seed);
             random.set_stream(1 + step * blocks_per_step(self.batch) + number as u64);
             *sum = loss.add_gradient(network, &samples, block, &mut random);
@@ -195,7 +197,7 @@ impl Descent<'_> {
         active.iter().map(|(_, sum)| sum).sum()
     }
 
-    /// Samples to train on and samples held out.
+    /// Splits samples into those to train on and those held out.
     fn split(&self, loss: &impl Loss, random: &mut ChaCha8Rng) -> Result<(Vec<usize>, Vec<usize>)> {
         let mut order: Vec<usize> = (0..loss.samples()).collect();
         let Some(validation) = self.validation else {
@@ -232,7 +234,7 @@ fn initial(widths: &[usize], random: &mut ChaCha8Rng) -> Vec<f64> {
     let mut parameters = Vec::with_capacity(Trainable::<f64>::count(widths));
     for pair in widths.windows(2) {
         let bound = 1.0 / (pair[0] as f64).sqrt();
-        // Its bounds are finite and in order.
+        // The bounds of the distribution are finite and in order.
         let Ok(uniform) = Uniform::new_inclusive(-bound, bound) else { unreachable!("bounds in order") };
         parameters.extend(uniform.sample_iter(&mut *random).take(pair[1] * (pair[0] + 1)));
     }
@@ -251,7 +253,7 @@ impl Optimiser {
         Self { count: 0, first: vec![0.0; parameters], second: vec![0.0; parameters] }
     }
 
-    /// One step down the sum of the gradients.
+    /// One step against the sum of the gradients.
     fn step<T: Real>(&mut self, step: f64, parameters: &mut [f64], gradients: &[&[T]]) {
         self.count += 1;
         let adam = Adam::at(self.count);

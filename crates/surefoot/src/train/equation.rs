@@ -1,4 +1,4 @@
-//! Fitting structural equations to a table, given who causes whom.
+//! Fits structural equations to a table, given a causal graph.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -16,17 +16,17 @@ use crate::metrics::ranks;
 use crate::network::{Block, Lanes, Real, Trainable};
 use crate::{Activation, Equation, Error, Features, Kind, Network, Result, Scm};
 
-/// A rank correlation below this is too weak to matter, however many rows prove it.
+/// The smallest rank correlation that is reported; weaker ones do not matter even if they are significant.
 const WEAK: f64 = 0.1;
 
-/// How sure to be that residuals depend on a parent: three standard deviations and a half.
+/// The critical value, in standard deviations, of the test whether residuals depend on a parent.
 const SURE: f64 = 3.5;
 
-/// The last part of training over which the step falls to 0.
+/// The final share of training over which the step falls to 0.
 const SETTLING: f64 = 0.5;
 
-/// How structural equations are fitted: every feature that has causes becomes a function of
-/// them plus noise.
+/// The settings with which structural equations are fitted: every feature that has causes becomes a
+/// function of them plus noise.
 ///
 /// ```
 /// use surefoot::train::Fitting;
@@ -41,16 +41,16 @@ const SETTLING: f64 = 0.5;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitting {
-    /// What the functions look like.
+    /// The kind of the functions.
     pub shape: Shape,
-    /// The part of the rows that is kept apart to see how well the equations do; 0 for none,
-    /// and they are judged by the rows that they were fitted to.
+    /// The share of the rows that is held out to measure the fit; with 0 the fit is measured on the rows of
+    /// the fit.
     pub held_out: f64,
-    /// Decides which rows are kept apart, and initial weights.
+    /// The seed of the held-out rows and of initial weights.
     pub seed: u64,
 }
 
-/// What a fitted function looks like.
+/// The kind of a fitted function.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// Coefficients and an intercept, by least squares.
@@ -76,9 +76,8 @@ impl Fitting {
         Self { shape: Shape::Linear, held_out: 0.2, seed: 0 }
     }
 
-    /// Networks with the settings of the published ones: one hidden layer of 100 tanh, Adam
-    /// with step 0.005, batches of 100. (Over the second half of training the step falls to 0,
-    /// which the published ones did without.)
+    /// Networks with the settings of the published ones: one hidden layer of 100 tanh, Adam with step
+    /// 0.005, batches of 100. (In addition, the step falls to 0 over the second half of training.)
     pub fn network(epochs: usize) -> Self {
         let shape = Shape::Network {
             hidden: vec![100],
@@ -101,18 +100,18 @@ pub struct Fitted {
 /// A fitted equation, `feature := function(parents) + u` in standardised units.
 #[derive(Clone, Debug)]
 pub struct FittedEquation {
-    /// Which feature.
+    /// The name of the feature.
     pub feature: String,
     /// Its causes.
     pub parents: Vec<String>,
-    /// How it follows from them.
+    /// The fitted function of the causes.
     pub function: Function,
-    /// The share of its variance that they explain, on rows held out.
+    /// The explained share of its variance, on held-out rows.
     pub r_squared: f64,
-    /// The standard deviation of what they leave unexplained: for networks on rows held out,
-    /// for linear equations on all rows, less one row for each number that was fitted.
+    /// The standard deviation of the residuals: for networks on held-out rows, for linear equations on all
+    /// rows, with one degree of freedom less for each fitted number.
     pub deviation: f64,
-    /// What casts doubt on it.
+    /// The doubts about the equation.
     pub warnings: Vec<Warning>,
 }
 
@@ -130,10 +129,10 @@ pub enum Function {
     Network(Network),
 }
 
-/// What casts doubt on a fitted equation.
+/// A reason to doubt a fitted equation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
-    /// Additive noise should not depend on the causes, and its size does.
+    /// The size of the residuals depends on a cause, which additive noise does not.
     ResidualsDepend {
         /// The feature.
         feature: String,
@@ -143,7 +142,7 @@ pub enum Warning {
         /// the median.
         correlation: f64,
     },
-    /// A cause that is constant or follows from the others.
+    /// A cause is constant or a linear function of the others.
     Collinear {
         /// The feature.
         feature: String,
@@ -155,7 +154,7 @@ pub enum Warning {
         /// The feature.
         feature: String,
     },
-    /// A binary feature whose equation gives any number.
+    /// The feature is binary and its equation gives any number.
     Binary {
         /// The feature.
         feature: String,
@@ -184,7 +183,7 @@ impl fmt::Display for Warning {
 }
 
 impl Function {
-    /// Its value for every row of parents.
+    /// The value of the function for every row of parents.
     fn values(&self, parents: &Array2<f64>) -> Array1<f64> {
         match self {
             Function::Linear { coefficients, intercept } => {
@@ -218,7 +217,7 @@ impl FittedEquation {
 
 /// A linear equation for a feature from its parents on standardised rows, by least squares.
 ///
-/// Refused if a parent is constant or follows from the others, by its name.
+/// An error names a parent that is constant or a linear function of the others.
 pub fn linear_equation(
     features: &Features,
     rows: ArrayView2<'_, f64>,
@@ -245,8 +244,8 @@ impl Fitting {
         self.run_with(features, rows, graph, &mut |_, _| ControlFlow::Continue(()))
     }
 
-    /// The same, telling `watch` of every epoch for every feature; if it breaks, the feature's
-    /// training ends there.
+    /// Fits the equations and calls `watch` after every epoch of every feature; the feature's training ends
+    /// when it breaks.
     pub fn run_with(
         &self,
         features: &Features,
@@ -255,106 +254,157 @@ impl Fitting {
         watch: &mut dyn FnMut(&str, &Epoch) -> ControlFlow<()>,
     ) -> Result<Fitted> {
         check_table(features, rows)?;
-        let mut order: Vec<usize> = (0..rows.nrows()).collect();
-        order.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed));
-        let (train, test) = if self.held_out == 0.0 {
-            (rows.to_owned(), rows.to_owned())
-        } else {
-            let kept = order.split_off(held_out(rows.nrows(), self.held_out)?);
-            (rows.select(Axis(0), &kept), rows.select(Axis(0), &order))
-        };
-        // The graph is checked before any time is spent on it.
-        let blank = |(feature, parents): &(&'_ str, &[&str])| {
-            let zeros = vec![0.0; parents.len()];
-            (feature.to_string(), Equation::linear(parents, zeros, 0.0))
-        };
-        let blanks: Vec<(String, Equation)> = graph.iter().map(blank).collect();
-        Scm::new(features, blanks.iter().map(|(name, equation)| (&name[..], equation.clone())).collect())?;
-
+        let (train, test) = self.split(rows)?;
+        check_graph(features, graph)?;
+        let table = Table { features, rows, train, test };
         let equations = graph.iter().map(|&(feature, parents)| {
-            let (target, columns) = resolve(features, feature, parents)?;
-            if columns.is_empty() {
-                return Err(Error::NoCauses { feature: feature.into() });
-            }
-            let constant = |j: usize| rows.column(j).iter().all(|&v| v == rows[[0, j]]);
-            if constant(target) {
-                return Err(Error::ConstantColumn { feature: feature.into() });
-            }
-            let mut warnings = Vec::new();
-            if features.feature(target).kind == Kind::Binary {
-                warnings.push(Warning::Binary { feature: feature.into() });
-            }
-            let (function, predicted) = match &self.shape {
-                Shape::Linear => {
-                    let whole = least_squares(features, rows, target, &columns).map_err(|error| {
-                        let Error::Collinear { feature: cause } = error else { return error };
-                        let is_constant = features.index(&cause).is_ok_and(constant);
-                        Error::CollinearCause { feature: feature.into(), cause, is_constant }
-                    })?;
-                    // Where a rare value is held out the rest may not do for a solution.
-                    let (coefficients, intercept) =
-                        least_squares(features, train.view(), target, &columns).unwrap_or(whole.clone());
-                    let predicted =
-                        Function::Linear { coefficients, intercept }.values(&test.select(Axis(1), &columns));
-                    let (coefficients, intercept) = whole;
-                    (Function::Linear { coefficients, intercept }, predicted)
-                }
-                Shape::Network { hidden, activation, epochs, batch, step } => {
-                    match least_squares(features, rows, target, &columns) {
-                        Err(Error::Collinear { feature: parent }) => {
-                            warnings.push(Warning::Collinear { feature: feature.into(), parent });
-                        }
-                        other => drop(other?),
-                    }
-                    let loss = Regression {
-                        inputs: train.select(Axis(1), &columns),
-                        targets: train.column(target).to_owned(),
-                    };
-                    let descent = Descent {
-                        hidden,
-                        activation: *activation,
-                        epochs: *epochs,
-                        batch: *batch,
-                        step: *step,
-                        settling: SETTLING,
-                        validation: None,
-                        seed: self.seed.wrapping_add(target as u64),
-                    };
-                    let watch: &mut Watch<'_> = &mut |epoch| watch(feature, epoch);
-                    let function = Function::Network(descent.minimise::<f32>(&loss, watch)?.network);
-                    let predicted = function.values(&test.select(Axis(1), &columns));
-                    (function, predicted)
-                }
-            };
-            let actual = test.column(target);
-            let residuals = &actual - &predicted;
-            let spread = actual.var(0.0);
-            let r_squared = 1.0 - residuals.mapv(|r| r * r).sum() / (spread * actual.len() as f64);
-            if r_squared.is_nan() || r_squared <= 0.0 {
-                warnings.push(Warning::Unexplained { feature: feature.into() });
-            }
-            // Whether noise depends on a cause is seen in all rows: few are held out, and a
-            // function with far fewer numbers than rows leaves residuals that are near the noise.
-            let everywhere = &rows.column(target) - &function.values(&rows.select(Axis(1), &columns));
-            warnings.extend(dependence(features, feature, rows, &columns, &everywhere));
-            let deviation = match &function {
-                Function::Linear { .. } => {
-                    let free = rows.nrows().saturating_sub(columns.len() + 1).max(1);
-                    (everywhere.mapv(|r| r * r).sum() / free as f64).sqrt()
-                }
-                Function::Network(_) => residuals.std(0.0),
-            };
-            Ok(FittedEquation {
-                feature: feature.into(),
-                parents: parents.iter().map(|&parent| parent.into()).collect(),
-                function,
-                r_squared,
-                deviation,
-                warnings,
-            })
+            let watch: &mut Watch<'_> = &mut |epoch| watch(feature, epoch);
+            self.equation(&table, feature, parents, watch)
         });
         Ok(Fitted { equations: equations.collect::<Result<_>>()? })
     }
+
+    /// The rows of the fit and the rows on which it is measured.
+    fn split(&self, rows: ArrayView2<'_, f64>) -> Result<(Array2<f64>, Array2<f64>)> {
+        if self.held_out == 0.0 {
+            return Ok((rows.to_owned(), rows.to_owned()));
+        }
+        let mut order: Vec<usize> = (0..rows.nrows()).collect();
+        order.shuffle(&mut ChaCha8Rng::seed_from_u64(self.seed));
+        let kept = order.split_off(held_out(rows.nrows(), self.held_out)?);
+        Ok((rows.select(Axis(0), &kept), rows.select(Axis(0), &order)))
+    }
+
+    /// Fits the equation of one feature and measures it.
+    fn equation(
+        &self,
+        table: &Table<'_>,
+        feature: &str,
+        parents: &[&str],
+        watch: &mut Watch<'_>,
+    ) -> Result<FittedEquation> {
+        let (target, columns) = resolve(table.features, feature, parents)?;
+        if columns.is_empty() {
+            return Err(Error::NoCauses { feature: feature.into() });
+        }
+        if table.is_constant(target) {
+            return Err(Error::ConstantColumn { feature: feature.into() });
+        }
+        let mut warnings = Vec::new();
+        if table.features.feature(target).kind == Kind::Binary {
+            warnings.push(Warning::Binary { feature: feature.into() });
+        }
+        let (function, predicted) = match &self.shape {
+            Shape::Linear => table.fit_linear(target, &columns)?,
+            Shape::Network { hidden, activation, epochs, batch, step } => {
+                warnings.extend(table.collinear_parent(target, &columns)?);
+                let descent = Descent {
+                    hidden,
+                    activation: *activation,
+                    epochs: *epochs,
+                    batch: *batch,
+                    step: *step,
+                    settling: SETTLING,
+                    validation: None,
+                    seed: self.seed.wrapping_add(target as u64),
+                };
+                table.fit_network(&descent, target, &columns, watch)?
+            }
+        };
+        let actual = table.test.column(target);
+        let residuals = &actual - &predicted;
+        let spread = actual.var(0.0);
+        let r_squared = 1.0 - residuals.mapv(|r| r * r).sum() / (spread * actual.len() as f64);
+        if r_squared.is_nan() || r_squared <= 0.0 {
+            warnings.push(Warning::Unexplained { feature: feature.into() });
+        }
+        // The dependence of the noise on a cause is tested on all rows: few are held out, and the
+        // residuals of a function with far fewer parameters than rows are close to the noise.
+        let rows = table.rows;
+        let everywhere = &rows.column(target) - &function.values(&rows.select(Axis(1), &columns));
+        warnings.extend(dependence(table.features, feature, rows, &columns, &everywhere));
+        let deviation = match &function {
+            Function::Linear { .. } => {
+                let free = rows.nrows().saturating_sub(columns.len() + 1).max(1);
+                (everywhere.mapv(|r| r * r).sum() / free as f64).sqrt()
+            }
+            Function::Network(_) => residuals.std(0.0),
+        };
+        Ok(FittedEquation {
+            feature: feature.into(),
+            parents: parents.iter().map(|&parent| parent.into()).collect(),
+            function,
+            r_squared,
+            deviation,
+            warnings,
+        })
+    }
+}
+
+/// Standardised rows, split into those of the fit and those on which it is measured.
+struct Table<'a> {
+    features: &'a Features,
+    rows: ArrayView2<'a, f64>,
+    train: Array2<f64>,
+    test: Array2<f64>,
+}
+
+impl Table<'_> {
+    fn is_constant(&self, column: usize) -> bool {
+        self.rows.column(column).iter().all(|&v| v == self.rows[[0, column]])
+    }
+
+    /// The least-squares solution over all rows, and the predictions for the test rows of the solution over
+    /// the training rows.
+    fn fit_linear(&self, target: usize, columns: &[usize]) -> Result<(Function, Array1<f64>)> {
+        let whole = least_squares(self.features, self.rows, target, columns).map_err(|error| {
+            let Error::Collinear { feature: cause } = error else { return error };
+            let is_constant = self.features.index(&cause).is_ok_and(|j| self.is_constant(j));
+            let feature = self.features.feature(target).name.clone();
+            Error::CollinearCause { feature, cause, is_constant }
+        })?;
+        // The remaining rows may have no unique solution if a rare value is held out.
+        let (coefficients, intercept) =
+            least_squares(self.features, self.train.view(), target, columns).unwrap_or(whole.clone());
+        let predicted =
+            Function::Linear { coefficients, intercept }.values(&self.test.select(Axis(1), columns));
+        let (coefficients, intercept) = whole;
+        Ok((Function::Linear { coefficients, intercept }, predicted))
+    }
+
+    /// A network for the training rows, and its predictions for the test rows.
+    fn fit_network(
+        &self,
+        descent: &Descent<'_>,
+        target: usize,
+        columns: &[usize],
+        watch: &mut Watch<'_>,
+    ) -> Result<(Function, Array1<f64>)> {
+        let loss = Regression {
+            inputs: self.train.select(Axis(1), columns),
+            targets: self.train.column(target).to_owned(),
+        };
+        let function = Function::Network(descent.minimise::<f32>(&loss, watch)?.network);
+        let predicted = function.values(&self.test.select(Axis(1), columns));
+        Ok((function, predicted))
+    }
+
+    /// A warning if a parent is constant or a linear function of the others.
+    fn collinear_parent(&self, target: usize, columns: &[usize]) -> Result<Option<Warning>> {
+        match least_squares(self.features, self.rows, target, columns) {
+            Err(Error::Collinear { feature: parent }) => {
+                let feature = self.features.feature(target).name.clone();
+                Ok(Some(Warning::Collinear { feature, parent }))
+            }
+            other => other.map(|_| None),
+        }
+    }
+}
+
+/// Checks names and cycles before anything is fitted.
+fn check_graph(features: &Features, graph: &[(&str, &[&str])]) -> Result<()> {
+    let blank = |&(feature, parents)| (feature, Equation::linear(parents, vec![0.0; parents.len()], 0.0));
+    Scm::new(features, graph.iter().map(blank).collect()).map(drop)
 }
 
 fn resolve(features: &Features, feature: &str, parents: &[&str]) -> Result<(usize, Vec<usize>)> {
@@ -375,7 +425,8 @@ fn least_squares(
     let qr = design.qr();
     let r = qr.r();
     for (k, &column) in columns.iter().enumerate() {
-        // What is left of a column once the columns before it are taken out.
+        // A diagonal entry of R is the norm of the part of a column that is orthogonal to the columns
+        // before it.
         if r.nrows() <= k + 1 || r[(k + 1, k + 1)].abs() <= 1e-10 * scale[k + 1] {
             return Err(Error::Collinear { feature: features.feature(column).name.clone() });
         }
@@ -385,7 +436,7 @@ fn least_squares(
     Ok((solution.iter().skip(1).copied().collect(), solution[0]))
 }
 
-/// Where the size of residuals varies with a parent, or with its distance from the median.
+/// The parents with which the size of residuals varies, directly or by distance from the median.
 fn dependence(
     features: &Features,
     feature: &str,

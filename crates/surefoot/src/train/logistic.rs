@@ -7,11 +7,11 @@ use super::{check_labels, design};
 use crate::network::sigmoid;
 use crate::{Classifier, Error, Features, Result};
 
-/// Newton steps at most; a handful suffice unless the classes are separable.
+/// The maximum number of Newton steps; a few suffice unless the classes are separable.
 const STEPS: usize = 200;
 
-/// A penalty on squared weights, so small that it matters only where the classes can be
-/// separated and the likelihood has no maximum.
+/// The penalty on squared weights. It matters only where the classes are separable and the likelihood has
+/// no maximum.
 const RIDGE: f64 = 1e-6;
 
 /// Logistic regression on standardised rows by Newton's method with step halving: maximum
@@ -48,7 +48,7 @@ pub fn logistic_regression(
         (0..weights.len()).for_each(|i| hessian[(i, i)] += RIDGE);
         let Some(factor) = hessian.cholesky() else { break };
         let mut step = factor.solve(&gradient);
-        // Half the step until it helps; at the maximum nothing does.
+        // The step is halved until the likelihood rises; at the maximum it does not.
         let mut next = penalised(&(&weights + &step));
         while next < value && step.amax() > 1e-12 * weights.amax().max(1.0) {
             step *= 0.5;

@@ -1,4 +1,4 @@
-//! What a classifier is trained for: to be right, and to leave people room to act.
+//! Training objectives: accuracy, and classifiers that leave people recourse.
 
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -8,7 +8,7 @@ use crate::adam::Adam;
 use crate::network::{Block, LANES, Lanes, Real, Trainable, sigmoid};
 use crate::{Error, Result};
 
-/// What a classifier `h` (the logit) is trained for, on top of cross-entropy.
+/// The penalty on a classifier `h` (the logit) that training adds to the cross-entropy.
 ///
 /// | | penalty |
 /// | --- | --- |
@@ -20,13 +20,12 @@ use crate::{Error, Result};
 pub enum Objective {
     /// Cross-entropy alone (ERM).
     EmpiricalRisk,
-    /// Cross-entropy with a classifier that sees actionable features alone (AF): those it
-    /// turns down can always do something about it.
+    /// Cross-entropy with a classifier that depends on actionable features only (AF).
     ActionableOnly,
-    /// The adversarially robust regulariser of Dominguez-Olmedo et al. (2022): locally linear,
-    /// and not relying on what people cannot change.
+    /// The regulariser of Dominguez-Olmedo et al. (2022) for adversarially robust recourse: the classifier
+    /// is locally linear and relies little on unactionable features.
     Allr(Allr),
-    /// The regulariser of Ross et al. (2021): an action is within reach.
+    /// The regulariser of Ross et al. (2021): a step on actionable features reaches the favourable class.
     Ross(Ross),
 }
 
@@ -37,9 +36,9 @@ pub struct Allr {
     pub linearity: f64,
     /// `mu_2`, the weight of reliance on unactionable features.
     pub reliance: f64,
-    /// The radius within which to be linear.
+    /// The radius of the ball in which departures from linearity are penalised.
     pub radius: f64,
-    /// Steps of Adam, projected to the ball, that look for the worst departure.
+    /// The number of steps of projected Adam in the search for the largest departure.
     pub steps: usize,
     /// The length of such a step.
     pub step: f64,
@@ -99,11 +98,11 @@ impl Objective {
 pub(super) struct Classification<'a> {
     pub rows: ndarray::ArrayView2<'a, f64>,
     pub labels: &'a [bool],
-    /// What a sample weighs whose label is false, and one whose label is true.
+    /// The weight of a sample whose label is false, and of one whose label is true.
     pub weights: [f64; 2],
     pub objective: Objective,
     pub actionable: Vec<bool>,
-    /// Whether the network has no hidden layer; it is linear then without being told to.
+    /// Whether the network has no hidden layer, so that the penalty on departures from linearity is zero.
     pub linear: bool,
 }
 
@@ -121,7 +120,7 @@ impl Classification<'_> {
         self.weights[usize::from(self.labels[sample])]
     }
 
-    /// Adds what is due to the cross-entropy to the loss and to its derivative in the logit.
+    /// The weighted cross-entropy of a block of samples and its derivative in each logit.
     fn cross_entropy(&self, samples: &Samples, logit: Lanes) -> (f64, Lanes) {
         let weight = |l: usize| samples.share[l] * self.weight(samples.rows[l]);
         let label = |l: usize| self.labels[samples.rows[l]];
@@ -147,7 +146,7 @@ impl Classification<'_> {
         if allr.linearity > 0.0 && !self.linear {
             let departure = Departure { x: &x, value: logit, gradient: &gradient };
             let (shift, gap) = departure.worst(allr, network, block, random);
-            // Its derivative at the shift that was found, the shift held fixed.
+            // The derivative of the departure with the shift held fixed.
             let weight = share.zip(gap, |share, gap| allr.linearity * share * gap.signum());
             loss += allr.linearity * (0..LANES).map(|l| share.0[l] * gap.0[l].abs()).sum::<f64>();
             network.add_gradient(weight, None, block);
@@ -237,8 +236,8 @@ struct Departure<'a> {
 }
 
 impl Departure<'_> {
-    /// The shift within the radius at which `h` departs most, as far as a few steps of Adam
-    /// find it, and the departure there; the network was last evaluated there.
+    /// The shift within the radius with the largest departure that a few steps of Adam find, and the
+    /// departure there. Leaves the network evaluated at that shift.
     fn worst<T: Real>(
         &self,
         allr: &Allr,
@@ -333,8 +332,8 @@ mod tests {
         (value, block.gradient)
     }
 
-    /// With no steps the shift is the random start, which does not depend on the weights: the
-    /// loss is then a plain function of them, second derivatives of the network and all.
+    /// With no steps the shift is the random start, which does not depend on the weights: the loss is then
+    /// a plain function of the weights, which involves second derivatives of the network.
     #[test]
     fn the_gradient_of_every_objective_agrees_with_finite_differences() {
         let fixed = Allr { steps: 0, reliance: 0.4, radius: 0.3, ..Allr::default() };
@@ -348,7 +347,7 @@ mod tests {
                 Objective::Allr(Allr { linearity: 0.0, ..fixed }),
                 Objective::Allr(Allr { reliance: 0.0, ..fixed }),
             ];
-            // The way to go does not turn with the weights of a linear model's own length.
+            // The direction of the step does not depend on the length of a linear model's weights.
             if linear {
                 objectives.push(Objective::Ross(Ross::default()));
             }

@@ -1,12 +1,12 @@
-//! How good a classifier is for those it was trained on, and for others.
+//! The quality of a classifier on training rows and on held-out rows.
 
 use ndarray::{ArrayView2, Axis};
 
 use super::classifier::Trained;
 use crate::{Metrics, Result};
 
-/// Standard errors beyond which two accuracies differ by more than chance: with 2.576 they do so by
-/// chance alone in one of a hundred cases.
+/// The critical value of the two-proportion test, in standard errors: 2.576 has a false alarm in one of a
+/// hundred cases.
 const STANDARD_ERRORS: f64 = 2.576;
 
 /// The quality of a trained classifier on the rows that its weights were fitted to, and on rows that
@@ -15,8 +15,8 @@ const STANDARD_ERRORS: f64 = 2.576;
 pub struct Quality {
     /// On the rows that the weights were fitted to.
     pub training: Metrics,
-    /// On rows held out: those to test on; without any, those that training was watched on, for which
-    /// it is a little flattering, since they decided when to stop. None if no rows were held out.
+    /// On held-out rows: the test rows, or without any the validation rows, on which it is slightly
+    /// optimistic because they decided when to stop. `None` if no rows were held out.
     pub held_out: Option<Metrics>,
 }
 
@@ -52,8 +52,8 @@ impl Quality {
     /// |a - b| > 2.576 sqrt(p (1 - p) (1 / n + 1 / m))
     /// ```
     ///
-    /// with the accuracy `a` on `n` rows, `b` on `m`, and `p` on all of them (a two-proportion z-test).
-    /// If the classifier were as good for everybody this would happen in one of a hundred cases.
+    /// with the accuracy `a` on `n` rows, `b` on `m`, and `p` on all of them (a two-proportion z-test). A
+    /// classifier that is equally good on both has such a difference in one of a hundred cases.
     pub fn differs_beyond_chance(&self) -> bool {
         let Some(held_out) = &self.held_out else { return false };
         let ((right, n), (right_held_out, m)) = (right(&self.training), right(held_out));
@@ -63,7 +63,7 @@ impl Quality {
     }
 }
 
-/// How many rows are decided rightly, and how many there are.
+/// The number of correct decisions and the number of rows.
 fn right(metrics: &Metrics) -> (f64, f64) {
     let counts = metrics.confusion;
     let right = counts.true_positives + counts.true_negatives;
@@ -75,7 +75,7 @@ fn right(metrics: &Metrics) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    /// So many of these rows are decided rightly.
+    /// A quality with this number of correct decisions.
     fn metrics(right: usize, rows: usize) -> Metrics {
         let labels: Vec<bool> = (0..rows).map(|row| row < right).collect();
         Metrics::measure(&vec![1.0; rows], &labels, 0.5).unwrap()

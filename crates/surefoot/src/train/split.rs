@@ -6,9 +6,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::{Error, Result};
 
-/// Rows to keep and rows to hold out, at random, with each outcome in the same proportion on
-/// both sides as far as whole rows allow: one that several rows have is on both sides, one
-/// that a single row has is kept.
+/// A random stratified split into rows to keep and rows to hold out. Each outcome has the same proportion
+/// on both sides, up to rounding; an outcome of several rows is on both sides, and one of a single row is
+/// kept.
 ///
 /// ```
 /// let labels = [true, false, false, false, false, true, false, false];
@@ -23,7 +23,7 @@ pub fn split(labels: &[bool], share: f64, seed: u64) -> Result<(Vec<usize>, Vec<
     divide(&order, share, |row| labels[row])
 }
 
-/// The same for rows in this order.
+/// The stratified split of rows in a given order.
 pub(super) fn divide(
     order: &[usize],
     share: f64,
@@ -47,7 +47,7 @@ pub(super) fn divide(
     Ok((kept, out))
 }
 
-/// How many rows a share is; an error if nobody is left on one side.
+/// The number of rows of a share; an error if one side would be empty.
 pub(super) fn held_out(rows: usize, share: f64) -> Result<usize> {
     let count = (rows as f64 * share).round() as usize;
     if count == 0 || count >= rows {
@@ -56,14 +56,14 @@ pub(super) fn held_out(rows: usize, share: f64) -> Result<usize> {
     Ok(count)
 }
 
-/// How many of those held out are favourable.
+/// The number of rows held out that are favourable.
 fn favourable_among(count: usize, favourable: usize, unfavourable: usize) -> usize {
     let ideal = (count as f64 * favourable as f64 / (favourable + unfavourable) as f64).round() as usize;
-    // All of an outcome are never held out unless there is no other, or too few rows to go round.
+    // Not all rows of an outcome are held out, unless there is only one outcome or there are too few rows.
     let spare = |own: usize, other: usize| if other == 0 { own } else { own.saturating_sub(1) };
     let least = count.saturating_sub(spare(unfavourable, favourable));
     let most = spare(favourable, unfavourable).min(count).max(least);
-    // One of each outcome that can spare one, if that many are held out.
+    // At least one row of each outcome that has several is held out, if enough rows are held out.
     let (at_least, at_most) =
         (least.max(usize::from(favourable > 1)), most.min(count - usize::from(unfavourable > 1).min(count)));
     if at_least <= at_most { ideal.clamp(at_least, at_most) } else { ideal.clamp(least, most) }
@@ -96,7 +96,8 @@ mod tests {
                         if total > 1 && others > 1 && count > 1 && count + 2 <= rows {
                             assert!(of(&out, label) > 0, "{rows} {favourable} {count}");
                         }
-                        // Never further from the proportion than one row, or what the above asks.
+                        // The deviation from the proportion is at most one row, or what the conditions
+                        // above require.
                         let expected = count as f64 * total as f64 / rows as f64;
                         assert!((of(&out, label) as f64 - expected).abs() <= 1.0 + 1e-9);
                     }

@@ -1,22 +1,21 @@
-//! From which probability on somebody is treated favourably.
+//! The decision threshold: the smallest probability with a favourable decision.
 
 use crate::metrics::{self, Confusion};
 use crate::{Error, Result};
 
-/// Probabilities tried where the best is looked for: 0, 0.01, ..., 1.
+/// The number of candidate thresholds 0, 0.01, ..., 1.
 const GRID: usize = 101;
 
 /// How the decision threshold is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {
-    /// This probability.
+    /// A given probability.
     Fixed(f64),
-    /// Of 101 evenly spaced probabilities, the lowest with the highest Matthews correlation.
+    /// The lowest of 101 evenly spaced probabilities with the highest Matthews correlation.
     BestMcc,
-    /// Of 101 evenly spaced probabilities, the lowest with the highest accuracy.
+    /// The lowest of 101 evenly spaced probabilities with the highest accuracy.
     BestAccuracy,
-    /// The lowest with which at most this share of those whose label is unfavourable are
-    /// treated favourably.
+    /// The lowest threshold whose false positive rate is at most this share.
     FalsePositiveRate(f64),
 }
 
@@ -34,7 +33,7 @@ impl Threshold {
     }
 }
 
-/// The best of the grid. Its ends decide everybody alike, and are no thresholds.
+/// The best threshold of the grid. Its ends give everybody the same decision and are not considered.
 fn best(probabilities: &[f64], labels: &[bool], quality: impl Fn(&Confusion) -> f64) -> f64 {
     let grid = (1..GRID - 1).map(|i| i as f64 / (GRID - 1) as f64);
     let scored = grid.map(|t| (t, quality(&Confusion::count(probabilities, labels, t))));
@@ -52,7 +51,7 @@ fn false_positive_rate(rate: f64, probabilities: &[f64], labels: &[bool]) -> Res
     }
     negatives.sort_by(|a, b| b.total_cmp(a));
     let allowed = (rate * negatives.len() as f64 + 1e-9) as usize;
-    // Everybody may pass, or the first who must not.
+    // Either everybody may pass, or this is the first probability that must not.
     let refused = negatives.get(allowed).copied().unwrap_or(0.0);
     let above = probabilities.iter().copied().filter(|&p| p > refused).fold(1.0, f64::min);
     let threshold = 0.5 * (refused + above);

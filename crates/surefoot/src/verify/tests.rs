@@ -1,6 +1,5 @@
 //! The checker's bounds against dense sampling.
 
-use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -10,53 +9,23 @@ use super::zone::{Ball, Zone};
 use super::{curvature, quadratic};
 use crate::margin::margin;
 use crate::margin::{Composer, Coordinates};
-use crate::{
-    Action, ActionKind, Activation, Classifier, Equation, Feature, Features, Layer, Network, Norm, NormKind,
-    Problem, Scm,
-};
+use crate::small::{FORMULAS, Family, individual, one, uniform};
+use crate::{Action, Change, Feature, Features, NormKind, Problem};
 
-const KINDS: [NormKind; 3] = [NormKind::L1, NormKind::L2, NormKind::Linf];
-const ACTIVATIONS: [Activation; 3] = [Activation::Tanh, Activation::Relu, Activation::Sigmoid];
-const FORMULAS: [&str; 8] = [
-    "0.5 * a * b + u",
-    "max(a, b) - (a - 1)^2 + u",
-    "sigmoid(b) / (2 + tanh(a)) + 2 * u",
-    "abs(a) * exp(-b^2) + sqrt(1 + a^2) + u",
-    "log(2 + a^2) + 2 ^ b + u",
-    "tanh(u + 0.3 * a) * 3",
-    "min(a, 0.5) + b^3 / 10 + u",
-    "1 / (3 + a * b) + u",
-];
+/// A formula that cannot give every value.
+const BOUNDED: &str = "tanh(u + 0.3 * {p}) * 3";
 
-fn network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation, scale: f64) -> Network {
-    let mut layer = |pair: &[usize]| Layer {
-        weight: Array2::from_shape_simple_fn((pair[1], pair[0]), || random.random_range(-1.0..1.0) * scale),
-        bias: Array1::from_shape_simple_fn(pair[1], || random.random_range(-1.0..1.0)),
-    };
-    Network::new(widths.windows(2).map(&mut layer).collect(), activation).unwrap()
-}
-
-fn problem(random: &mut ChaCha8Rng, round: usize) -> Problem {
-    let feature = |name: &str| Feature::new(name).scaling(0.3, 1.2).change(crate::Change::Any);
+fn problem(random: &mut ChaCha8Rng) -> Problem {
+    let feature = |name: &str| Feature::new(name).scaling(0.3, 1.2).change(Change::Any);
     let features = Features::new(["a", "b", "c", "d"].map(feature).to_vec()).unwrap();
-    let scale = [0.01, 0.5, 1.0, 3.0][round % 4];
-    let classifier = network(random, &[4, 9, 7, 1], ACTIVATIONS[round % 3], scale);
-    let norm = Norm::weighted(KINDS[round / 3 % 3], (0..4).map(|_| random.random_range(0.5..2.0)).collect());
-    let form = if round.is_multiple_of(5) { ActionKind::Absolute } else { ActionKind::Relative };
-    let equations = vec![
-        ("b", Equation::network(&["a"], network(random, &[1, 5, 1], ACTIVATIONS[round / 2 % 3], 1.0))),
-        ("c", Equation::formula(FORMULAS[round % FORMULAS.len()])),
-        ("d", Equation::linear(&["b", "c"], vec![0.4, -0.7], 0.1)),
-    ];
-    let scm = Scm::new(&features, equations).unwrap();
-    let epsilon = [0.0, 0.01, 0.1, 0.5][round / 4 % 4];
-    Problem::new(features, Classifier::network(classifier, 0.4).unwrap())
-        .unwrap()
-        .with_causal_model(scm)
-        .unwrap()
-        .with_action_kind(form)
-        .with_uncertainty(norm.unwrap(), epsilon)
-        .unwrap()
+    let family = Family {
+        features: &features,
+        hidden: &[&[9, 7]],
+        scales: &[0.01, 0.5, 1.0, 3.0],
+        epsilons: &[0.0, 0.01, 0.1, 0.5],
+        formulas: &[&FORMULAS[..], &[BOUNDED]].concat(),
+    };
+    family.draw(random)
 }
 
 /// Points of a zone, many of them on its border.
@@ -77,10 +46,9 @@ fn no_perturbation_is_beyond_a_bound() {
     let random = &mut ChaCha8Rng::seed_from_u64(5);
     let (mut known, mut curved, mut better) = (0, 0, 0);
     for round in 0..600 {
-        let problem = problem(random, round);
-        let noise: Vec<f64> = (0..4).map(|_| random.random_range(-1.0..1.0)).collect();
-        let Ok(x) = problem.scm().unwrap().predict(&noise) else { continue };
-        let features = [vec![0], vec![1, 2], vec![3], vec![0, 1, 3]][round % 4].clone();
+        let problem = problem(random);
+        let x = individual(random, &problem);
+        let features = one(random, &[vec![0], vec![1, 2], vec![3], vec![0, 1, 3]]);
         let change = features.iter().map(|_| random.random_range(-1.0..1.0)).collect();
         let action = Action { features, change };
         let coordinates = Coordinates::of(&problem);
@@ -89,8 +57,8 @@ fn no_perturbation_is_beyond_a_bound() {
         let (kind, radius) = composer.ball();
         let ball = (kind != NormKind::Linf).then(|| Ball { kind, weights: vec![1.0; 4], radius });
         let whole = Zone::new(vec![-radius; 4], vec![radius; 4], ball).unwrap();
-        let part =
-            whole.halves(round % 4)[0].clone().and_then(|half| half.halves((round + 1) % 4)[1].clone());
+        let (first, second) = (random.random_range(0..4), random.random_range(0..4));
+        let part = whole.halves(first)[0].clone().and_then(|half| half.halves(second)[1].clone());
         for zone in [Some(whole), part].into_iter().flatten() {
             let affine = Affine::new(&tape, &zone);
             let range = affine.result();
@@ -124,18 +92,17 @@ fn no_action_is_beyond_a_bound() {
     let random = &mut ChaCha8Rng::seed_from_u64(6);
     let mut known = 0;
     for round in 0..600 {
-        let problem = problem(random, round);
-        let noise: Vec<f64> = (0..4).map(|_| random.random_range(-1.0..1.0)).collect();
-        let Ok(x) = problem.scm().unwrap().predict(&noise) else { continue };
-        let features = [vec![1, 2], vec![0, 3], vec![1, 2, 3]][round % 3].clone();
+        let problem = problem(random);
+        let x = individual(random, &problem);
+        let features = one(random, &[vec![1, 2], vec![0, 3], vec![1, 2, 3]]);
         let width = features.len();
         let perturbation = vec![0.01; 4];
         let composer = Composer::new(&problem, &x, &features).unwrap();
-        let far = [0.1, 1.0, 8.0, f64::INFINITY][round / 2 % 4];
-        let lower: Vec<f64> = (0..width).map(|_| random.random_range(-1.0..0.5)).collect();
+        let far = one(random, &[0.1, 1.0, 8.0, f64::INFINITY]);
+        let lower = uniform(random, width, -1.0..0.5);
         let upper: Vec<f64> = lower.iter().map(|l| l + far).collect();
-        let ball = (round.is_multiple_of(2)).then(|| Ball {
-            kind: KINDS[round / 2 % 2],
+        let ball = random.random_bool(0.5).then(|| Ball {
+            kind: one(random, &[NormKind::L1, NormKind::L2]),
             weights: vec![1.5; width],
             radius: random.random_range(1.0..3.0),
         });
@@ -144,7 +111,7 @@ fn no_action_is_beyond_a_bound() {
             (0..width).map(|k| [0.5, -0.5, 0.0][k]).collect(),
         ];
         let rest: Vec<usize> = (2..width).collect();
-        let end = if round.is_multiple_of(7) { 40.0 } else { f64::INFINITY };
+        let end = one(random, &[40.0, f64::INFINITY, f64::INFINITY]);
         let cone = Zone::cone(2, 32.0, end, &lower[2..], &upper[2..]);
         let places = [
             (Zone::new(lower, upper, ball), composer.in_change(&perturbation), false),

@@ -1,7 +1,7 @@
 //! A causal model with every kind of equation, for tests of what must hold for all of them.
 
 use ndarray::{Array2, array};
-use surefoot::{Activation, Equation, Feature, Features, Layer, Network, Scm};
+use surefoot::{Activation, Change, Classifier, Equation, Feature, Features, Layer, Network, Problem, Scm};
 
 /// Nine features, each with another kind of equation over several of those before it.
 pub fn features() -> Features {
@@ -58,4 +58,20 @@ pub fn scm() -> Scm {
         ("linear", Equation::linear(&["root"], vec![0.7], 0.2)),
     ];
     Scm::new(&features(), equations).unwrap()
+}
+
+/// A linear problem of three features in a chain, two of which may change.
+#[allow(dead_code, reason = "not every test is about linear problems")]
+pub fn linear_chain() -> Problem {
+    let features = Features::new(vec![
+        Feature::new("a").change(Change::Any),
+        Feature::new("b").change(Change::Any).scaling(2.0, 3.0),
+        Feature::new("c"),
+    ])
+    .unwrap();
+    let equations =
+        vec![("b", Equation::linear(&["a"], vec![0.7], 0.1)), ("c", Equation::formula("a - 0.5 * b + u"))];
+    let scm = Scm::new(&features, equations).unwrap();
+    let classifier = Classifier::linear(vec![1.0, -0.8, 0.6], -0.5, 0.5).unwrap();
+    Problem::new(features, classifier).unwrap().with_causal_model(scm).unwrap()
 }

@@ -11,11 +11,11 @@ use crate::training::{Method, Model};
 /// A table of the page.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Table {
-    /// Above it.
+    /// The title.
     pub title: String,
-    /// What the columns are; the first ones name a row.
+    /// The names of the columns, the first of which identify a row.
     pub head: Vec<String>,
-    /// How many columns name a row.
+    /// The number of columns that identify a row.
     pub names: usize,
     /// The rows.
     pub rows: Vec<Vec<Entry>>,
@@ -29,7 +29,7 @@ pub(super) struct Entry {
     pub class: &'static str,
 }
 
-/// How many differences are within what training noise explains.
+/// The number of comparisons, and how many of the differences are within training noise.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Agreement {
     pub within: usize,
@@ -48,7 +48,7 @@ impl From<&str> for Entry {
     }
 }
 
-/// What is missing.
+/// The text of a missing number.
 const NONE: &str = "–";
 
 /// The tables that go with a figure.
@@ -59,7 +59,7 @@ pub(super) fn of(figure: &str, results: &Results, agreement: &mut Agreement) -> 
         "robustness" => Model::ALL.map(|model| robustness(results, model, agreement)).to_vec(),
         "comparison-linear" => comparison(results, Model::Linear, &Method::COMPARED, agreement),
         "comparison-network" => comparison(results, Model::Network, &Method::COMPARED, agreement),
-        // The other two are in the table of the comparison already.
+        // The table of the comparison has the other two.
         "ablation" => comparison(results, Model::Network, &[linearity, reliance], agreement),
         "proofs" => vec![proofs(results, Model::Network), proofs(results, Model::Linear)],
         _ => Vec::new(),
@@ -69,7 +69,7 @@ pub(super) fn of(figure: &str, results: &Results, agreement: &mut Agreement) -> 
     .collect()
 }
 
-/// Published, ours, difference with its tolerance.
+/// The cells of a comparison: published, ours, and the difference with its tolerance.
 fn triple(
     published: Option<f64>,
     ours: Option<Statistic>,

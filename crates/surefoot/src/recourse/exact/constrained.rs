@@ -167,14 +167,17 @@ impl Exact<'_> {
                 result.lower = result.lower.min(least);
                 continue;
             }
-            let near = integrality.near(&lower, &upper, &point);
+            let mut near = integrality.near(&lower, &upper, &point);
             let is_good = meets(rows, &near);
-            if is_good && price(&near) < least_found {
-                (least_found, result.change) = (price(&near), Some(near.clone()));
-            }
             let parts = parts(integrality, (&lower, &upper), &point, &near, is_good);
             if parts.is_empty() {
                 result.lower = result.lower.min(least);
+                if !is_good && let Some(repaired) = repaired(&program, integrality, &near) {
+                    near = repaired;
+                }
+            }
+            if meets(rows, &near) && price(&near) < least_found {
+                (least_found, result.change) = (price(&near), Some(near));
             }
             open.extend(parts.into_iter().filter_map(|part| integrality.tightened(part)));
         }
@@ -246,6 +249,27 @@ fn meets(rows: &[Row], change: &[f64]) -> bool {
         let size = terms.clone().map(f64::abs).sum::<f64>() + row.need.abs();
         terms.sum::<f64>() >= row.need - MISSED * size
     })
+}
+
+/// A change near a solution that misses rows by a little, as solutions for l2 cost may: the solution of
+/// rows that ask for twice as much more as is missing. `None` if it misses rows as well.
+fn repaired(program: &Program<'_>, integrality: &Integrality, missing: &[f64]) -> Option<Vec<f64>> {
+    let mut rows = program.rows.to_vec();
+    let mut change = missing.to_vec();
+    for _ in 0..ATTEMPTS {
+        for (row, original) in rows.iter_mut().zip(program.rows) {
+            let reached: f64 = original.coefficients.iter().zip(&change).map(|(c, t)| c * t).sum();
+            row.need += 2.0 * (original.need - reached).max(0.0);
+        }
+        let Solution::Optimal { point, .. } = (Program { rows: &rows, ..*program }).solve() else {
+            return None;
+        };
+        change = integrality.near(program.lower, program.upper, &point);
+        if meets(program.rows, &change) {
+            return Some(change);
+        }
+    }
+    None
 }
 
 /// The parts of a box to be looked at next: all moves of a group that is not decided, or both halves
