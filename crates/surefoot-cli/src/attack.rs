@@ -140,7 +140,7 @@ fn broken_by(shift: &str, size: f64) -> String {
 
 /// Whether a break is within the uncertainty that the problem guards against.
 fn is_broken(problem: &Problem, found: &Break) -> bool {
-    found.size <= problem.epsilon()
+    problem.uncertainty().includes(found.size)
 }
 
 fn columns(features: &Features) -> Vec<(String, Column)> {

@@ -15,8 +15,7 @@ use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use surefoot::file::{Audience, ModelFolder, write_atomically};
 use surefoot::problem::{ClassifierForm, EquationEntry, EquationForm, Inputs, NetworkFile};
 use surefoot::{
-    ActionKind, Change, Cost, Feature, Features, Forbidden, Network, NormKind, ProblemFile, escape_line,
-    escape_text,
+    ActionKind, Change, Cost, Feature, Features, Forbidden, Network, ProblemFile, escape_line, escape_text,
 };
 
 use crate::outputs::Outputs;
@@ -105,12 +104,8 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
         }
     }
     writeln!(text, "\nClassifier: {}", classifier(file, features))?;
-    let (epsilon, norm) = file.uncertainty();
-    let kind = match norm.kind() {
-        NormKind::L1 => "l1",
-        NormKind::L2 => "l2",
-        NormKind::Linf => "linf",
-    };
+    let (epsilon, norm) = (file.uncertainty().radius(), file.uncertainty().norm());
+    let kind = norm.name();
     let (cost, form, safety) = file.settings();
     let weighted = if norm.weights().is_some() { "weighted " } else { "" };
     writeln!(
@@ -173,7 +168,6 @@ fn limits(feature: &Feature) -> String {
 }
 
 fn feature_table(file: &ProblemFile, features: &Features) -> Table {
-    let (epsilon, norm) = file.uncertainty();
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
     table.set_header(["feature", "kind", "mean", "std", "limits", "change", "cost weight", "shift up to"]);
@@ -186,7 +180,7 @@ fn feature_table(file: &ProblemFile, features: &Features) -> Table {
         };
         let weight = if feature.is_actionable() { number(feature.weight) } else { String::new() };
         // Alone, in people's own units.
-        let shift = epsilon * feature.std / norm.weights().map_or(1.0, |weights| weights[i]);
+        let shift = file.uncertainty().alone(i, features.len(), feature.std);
         let kind = feature
             .group
             .as_ref()

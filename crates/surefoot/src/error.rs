@@ -389,6 +389,9 @@ pub enum SavedProblem {
     /// Something else is expected.
     #[error("{0} is expected here")]
     Expected(&'static str),
+    /// An uncertainty set without parameters that is none of the engine's own.
+    #[error("{} is expected here", choices(.0))]
+    NoSuchSet(Vec<&'static str>),
     /// Written in another way than this program reads.
     #[error("version {found} is not known; this program reads version {known}")]
     Version {
@@ -466,6 +469,16 @@ pub(crate) fn quoted(names: &[String]) -> String {
             let first: Vec<String> = first.iter().map(|name| format!("`{name}`")).collect();
             format!("{} and `{last}`", first.join(", "))
         }
+    }
+}
+
+/// "`a`, `b` or `c`".
+fn choices(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
     }
 }
 

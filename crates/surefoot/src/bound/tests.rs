@@ -80,11 +80,11 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
         let change: Vec<f64> = set.iter().map(|_| random.random_range(-0.5..0.5)).collect();
         let composer = Composer::new(&problem, &x, set).unwrap();
         let graph = composer.in_perturbation(&change, &Coordinates::of(&problem));
-        let region = part(random, &Region::ball(kind, 4, problem.epsilon()));
+        let region = part(random, &Region::uncertain(problem.uncertainty(), 4, 0.0));
         let (mut affine, mut jets) = (Affine::default(), Jets::default());
         let points: Vec<Vec<f64>> = (0..60)
             .map(|_| sample(random, &region))
-            .filter(|y| region.contains(y) && problem.norm().value(y) <= problem.epsilon())
+            .filter(|y| region.contains(y) && problem.uncertainty().contains(y))
             .collect();
         let Some(centre) = points.first().cloned() else { continue };
         let plane = affine.bound(&graph, &region);

@@ -16,11 +16,11 @@ use std::collections::BinaryHeap;
 use nalgebra::{DMatrix, SymmetricEigen};
 
 use super::{Found, Search};
+use crate::Problem;
 use crate::bound::{Affine, Curvature, Jets, Order, Quadratic, Region};
 use crate::graph::Graph;
 use crate::margin::{Composer, Coordinates};
 use crate::proof::{BoundKind, Piece};
-use crate::{NormKind, Problem};
 
 /// Room for the rounding of coordinates: the ball that is proved is larger by this share.
 const ROOM: f64 = 1e-12;
@@ -145,10 +145,8 @@ impl Prover {
     }
 
     /// How the worst perturbation is searched for.
-    pub fn search(composer: &Composer<'_>) -> Search {
-        let (kind, radius) = composer.ball();
-        let steps = if kind == NormKind::L2 { 12 } else { 60 };
-        Search { kind, radius, steps, gain: 1e-9 }
+    pub fn search<'p>(composer: &Composer<'p>) -> Search<'p> {
+        Search::new(composer.problem().uncertainty())
     }
 
     /// Tries to prove that the margin of a change is nowhere below `required`; `starts` are
@@ -176,8 +174,7 @@ impl Prover {
         if worst.value < required {
             return result;
         }
-        let (kind, radius) = composer.ball();
-        let ball = Region::ball(kind, graph.inputs, radius * (1.0 + ROOM));
+        let ball = Region::uncertain(composer.problem().uncertainty(), graph.inputs, ROOM);
         let plane = self.affine.bound(&graph, &ball);
         let mut cell = Cell {
             lower: plane.lower(&ball),
@@ -208,16 +205,20 @@ impl Prover {
     }
 
     /// The worst perturbation that searches from some starts find.
-    pub fn worst(&mut self, graph: &Graph<'_>, search: Search, starts: &[Vec<f64>], thorough: bool) -> Found {
+    pub fn worst(
+        &mut self,
+        graph: &Graph<'_>,
+        search: Search<'_>,
+        starts: &[Vec<f64>],
+        thorough: bool,
+    ) -> Found {
         let origin = vec![0.0; graph.inputs];
         let mut best = search.descend(graph, &origin, f64::NEG_INFINITY, &mut self.jets);
         let mut more: Vec<Vec<f64>> = starts.iter().map(|d| self.coordinates.of_perturbation(d)).collect();
         if thorough {
             more.push(best.at.iter().map(|y| -y).collect());
             for i in 0..graph.inputs.min(8) {
-                let mut axis = origin.clone();
-                axis[i] = search.radius * if best.at[i] > 0.0 { -1.0 } else { 1.0 };
-                more.push(axis);
+                more.push(search.end(i, graph.inputs, if best.at[i] > 0.0 { -1.0 } else { 1.0 }));
             }
         }
         for start in more {
@@ -272,16 +273,16 @@ impl Prover {
         root: Cell,
         result: &mut ProofAttempt,
     ) {
-        let (kind, radius) = composer.ball();
+        let uncertainty = composer.problem().uncertainty();
         let n = worst.at.len();
-        let coordinates = match kind {
-            NormKind::L2 => {
+        let coordinates = match uncertainty.set().is_round() {
+            true => {
                 let graph = composer.in_perturbation(change, &self.coordinates);
-                self.affine.bound(&graph, &Region::ball(kind, n, radius));
+                self.affine.bound(&graph, &Region::uncertain(uncertainty, n, 0.0));
                 let error_directions = self.affine.error_directions(n);
                 self.coordinates.turned(principal(&worst, &error_directions))
             }
-            _ => self.coordinates.clone(),
+            false => self.coordinates.clone(),
         };
         let graph = composer.in_perturbation(change, &coordinates);
         result.coordinates = coordinates.clone();
@@ -289,7 +290,7 @@ impl Prover {
             Found { at: coordinates.of_perturbation(&self.coordinates.perturbation(&worst.at)), ..worst };
         let search = Self::search(composer);
         worst = search.descend(&graph, &worst.at, f64::NEG_INFINITY, &mut self.jets);
-        let ball = Region::ball(kind, n, radius * (1.0 + ROOM));
+        let ball = Region::uncertain(uncertainty, n, ROOM);
         let slope = self.affine.bound(&graph, &ball).linear;
         let mut heap = BinaryHeap::new();
         heap.push(Cell { region: ball, error_share: self.affine.error_share(n), slope, ..root });
@@ -322,7 +323,7 @@ impl Prover {
             for mut half in self.halves(&graph, &cell, required) {
                 if half.lower < required && half.region.contains(&worst.at) {
                     let nearest = half.region.nearest();
-                    if nearest.iter().map(|y| y * y).sum::<f64>().sqrt() > 0.3 * radius {
+                    if nearest.iter().map(|y| y * y).sum::<f64>().sqrt() > 0.3 * uncertainty.radius() {
                         self.affine.bound(&graph, &half.region);
                         self.tighten_by_curvature(&graph, &mut half, None, &worst);
                     }
