@@ -17,7 +17,7 @@ use surefoot::file::{Audience, write_atomically};
 use surefoot::magnitude::readable;
 use surefoot::problem::{EquationEntry, six_digits};
 use surefoot::{
-    ActionKind, Change, Cost, Feature, Features, Forbidden, NormKind, ProblemFile, escape_line, escape_text,
+    ActionKind, Change, Cost, Feature, Features, Forbidden, ProblemFile, escape_line, escape_text,
 };
 
 use crate::outputs::Outputs;
@@ -106,12 +106,8 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
         }
     }
     writeln!(text, "\nClassifier: {}", classifier(file, features))?;
-    let (epsilon, norm) = file.uncertainty();
-    let kind = match norm.kind() {
-        NormKind::L1 => "l1",
-        NormKind::L2 => "l2",
-        NormKind::Linf => "linf",
-    };
+    let (epsilon, norm) = (file.uncertainty().radius(), file.uncertainty().norm());
+    let kind = norm.name();
     let (cost, form, safety) = file.settings();
     let weighted = if norm.weights().is_some() { "weighted " } else { "" };
     writeln!(
@@ -199,7 +195,6 @@ fn categories(features: &Features) -> String {
 }
 
 fn feature_table(file: &ProblemFile, features: &Features) -> Table {
-    let (epsilon, norm) = file.uncertainty();
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
     table.set_header(["feature", "kind", "mean", "std", "limits", "change", "cost weight", "shift up to"]);
@@ -212,7 +207,7 @@ fn feature_table(file: &ProblemFile, features: &Features) -> Table {
         };
         let weight = if feature.is_actionable() { six_digits(feature.weight) } else { String::new() };
         // Alone, in people's own units.
-        let shift = epsilon * feature.std / norm.weights().map_or(1.0, |weights| weights[i]);
+        let shift = file.uncertainty().alone(i, features.len(), feature.std);
         let shown_kind = feature
             .group
             .as_ref()

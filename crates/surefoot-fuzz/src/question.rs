@@ -33,9 +33,9 @@ pub fn perturbations(problem: &Problem) -> Vec<Vec<f64>> {
     let mut perturbations = vec![vec![0.0; width]];
     for (number, direction) in directions.iter().enumerate() {
         let share = if number % 3 == 2 { 0.5 } else { 1.0 };
-        let scale = share * problem.epsilon() / problem.norm().value(direction);
+        let scale = share * problem.uncertainty().radius() / problem.uncertainty().size(direction);
         let perturbation: Vec<f64> = direction.iter().map(|d| d * scale).collect();
-        if problem.norm().value(&perturbation) <= problem.epsilon() {
+        if problem.uncertainty().contains(&perturbation) {
             perturbations.push(perturbation);
         }
     }
@@ -100,7 +100,7 @@ pub fn ask_whether_it_holds(problem: &Problem, individual: &[f64], action: &Acti
         Verdict::Breaks { perturbation, margin: stated } => {
             let found = margin(problem, individual, action, &perturbation).expect("it was evaluated");
             assert!(stated < 0.0 && found == stated, "{perturbation:?} leaves {found}, not {stated}");
-            assert!(problem.norm().value(&perturbation) <= problem.epsilon(), "{perturbation:?}");
+            assert!(problem.uncertainty().contains(&perturbation), "{perturbation:?}");
         }
         _ => {}
     }

@@ -71,10 +71,10 @@ fn listed(names: &[String]) -> String {
 }
 
 /// One of some words.
-pub fn choice<T: Copy>(what: &'static str, word: &str, known: &[(&str, T)]) -> Result<T> {
+pub fn choice<T: Clone>(what: &'static str, word: &str, known: &[(&str, T)]) -> Result<T> {
     let found = known.iter().find(|(name, _)| *name == word);
     let names = || known.iter().map(|(name, _)| (*name).to_owned()).collect();
-    Ok(found.ok_or_else(|| Fault::Word { what, word: word.into(), known: names() })?.1)
+    Ok(found.ok_or_else(|| Fault::Word { what, word: word.into(), known: names() })?.1.clone())
 }
 
 impl From<Failure> for PyErr {

@@ -3,7 +3,7 @@
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use surefoot::feature::Column;
-use surefoot::{Change, Feature, Features, Kind, Norm, NormKind, Observed, Unsuitable};
+use surefoot::{Change, Feature, Features, Kind, Norm, Observed, Unsuitable};
 
 use crate::error::{Fault, Result, choice};
 
@@ -72,11 +72,11 @@ impl Layout {
         Self { features: features.clone(), norm_weights: Vec::new() }
     }
 
-    /// The norm of this kind with the features' weights.
-    pub fn norm(&self, kind: NormKind) -> Result<Norm> {
+    /// The norm with the features' weights.
+    pub fn norm(&self, norm: Norm) -> Result<Norm> {
         match self.norm_weights.iter().all(|&weight| weight == 1.0) {
-            true => Ok(Norm::unweighted(kind)),
-            false => Ok(Norm::weighted(kind, self.norm_weights.clone())?),
+            true => Ok(norm),
+            false => Ok(norm.with_weights(self.norm_weights.clone())?),
         }
     }
 

@@ -8,9 +8,8 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use surefoot::report::AnswerTable;
-use surefoot::{
-    ActionKind, Constraint, Cost, Error, Forbidden, Intervention, LimitsOn, NormKind, ProblemFile, Scm,
-};
+use surefoot::uncertainty::named_norms;
+use surefoot::{ActionKind, Constraint, Cost, Error, Forbidden, Intervention, LimitsOn, ProblemFile, Scm};
 
 use crate::error::{Result, choice};
 use crate::layout::{Declared, Layout, Stated};
@@ -115,12 +114,11 @@ impl Problem {
         forbidden_values: Vec<(String, Vec<f64>, Vec<f64>)>,
     ) -> Result<Self> {
         let layout = Layout::new(features)?;
-        let norms = [("l1", NormKind::L1), ("l2", NormKind::L2), ("linf", NormKind::Linf)];
         let forms = [("relative", ActionKind::Relative), ("absolute", ActionKind::Absolute)];
         let subjects = [("outcome", LimitsOn::Outcome), ("action", LimitsOn::Action)];
         let classifier = classifier.compile(&layout.features)?;
         let mut problem = surefoot::Problem::new(layout.features.clone(), classifier)?
-            .with_uncertainty(layout.norm(choice("norm", norm, &norms)?)?, epsilon)?
+            .with_uncertainty(layout.norm(choice("norm", norm, &named_norms())?)?, epsilon)?
             .with_cost(choice("cost", cost, &[("l1", Cost::L1), ("l2", Cost::L2)])?)
             .with_action_kind(choice("form of action", form, &forms)?)
             .with_limits_on(choice("limits_on", limits_on, &subjects)?)?;

@@ -50,9 +50,8 @@ pub fn trade_off<'py>(
         Outcome::AlreadyFavourable | Outcome::Impossible(_) | Outcome::Unproved(_) => None,
     };
     columns.numbers("cost_bound", answers.iter().map(bound));
-    let norm = problem.problem.norm();
     let text = |(epsilon, answer): (&f64, &Outcome)| {
-        let problem = (*problem.problem).clone().with_uncertainty(norm.clone(), *epsilon)?;
+        let problem = (*problem.problem).clone().with_epsilon(*epsilon)?;
         describe(&problem, &individual, answer)
     };
     let texts = epsilons.iter().zip(&answers).map(text).collect::<surefoot::Result<Vec<String>>>()?;

@@ -116,11 +116,7 @@ impl Case {
 
     fn write_problem(&self, folder: &Path) {
         let mut text = String::new();
-        let kind = match self.kind {
-            NormKind::L1 => "l1",
-            NormKind::L2 => "l2",
-            NormKind::Linf => "linf",
-        };
+        let kind = self.kind;
         let cost = if self.cost == Cost::L1 { "l1" } else { "l2" };
         let form = if self.form == ActionKind::Relative { "relative" } else { "absolute" };
         writeln!(

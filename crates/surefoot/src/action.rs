@@ -1,7 +1,7 @@
 //! What people can do: intervention sets, actions, the feasible box and costs.
 
-use crate::norm::length;
-use crate::{Change, Error, Feature, Features, Kind, NormKind, Result};
+use crate::length::{euclidean, sum_of_sizes};
+use crate::{Change, Error, Feature, Features, Kind, Result};
 
 /// The most actionable features, a group counting as one, for which every intervention set is
 /// tried.
@@ -74,8 +74,8 @@ impl Cost {
     /// The cost of changes that have been multiplied by their weights.
     pub(crate) fn of_weighted(self, changes: impl Iterator<Item = f64> + Clone) -> f64 {
         match self {
-            Cost::L1 => length(NormKind::L1, changes),
-            Cost::L2 => length(NormKind::L2, changes),
+            Cost::L1 => sum_of_sizes(changes),
+            Cost::L2 => euclidean(changes),
         }
     }
 }

@@ -28,7 +28,7 @@ use confirm::confirm;
 use crate::margin::{Evaluation, Individuals, Margin, margin};
 use crate::network::{LANES, Lanes};
 use crate::recourse::WorstCase;
-use crate::{Action, Error, Norm, People, Problem, Result};
+use crate::{Action, Error, Norm, People, Problem, Result, Uncertainty};
 
 /// A perturbation that breaks an action.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +87,10 @@ pub struct Target<'m, 'p> {
 impl Target<'_, '_> {
     fn problem(&self) -> &Problem {
         self.margin.problem()
+    }
+
+    fn uncertainty(&self) -> &Uncertainty {
+        self.problem().uncertainty()
     }
 
     fn width(&self) -> usize {

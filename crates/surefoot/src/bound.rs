@@ -16,6 +16,9 @@ use crate::graph::{Affine, Bounded, Jets, Region};
 use crate::margin::{Composer, Coordinates};
 use crate::{Action, Error, Problem, Result};
 
+/// Room for the rounding of coordinates: bounds hold over a set that is larger by this share.
+const ROOM: f64 = 1e-12;
+
 /// Two parallel planes, `constant + linear . v -+ error`, with the margin between them for every
 /// v of a region; and the least and the greatest value that leaves.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,8 +51,7 @@ pub fn in_perturbation(
     let composer = Composer::new(problem, individual, &action.features)?;
     let coordinates = Coordinates::of(problem);
     let graph = composer.in_perturbation(&action.change, &coordinates);
-    let (kind, radius) = composer.ball();
-    let mut region = Region::ball(kind, graph.inputs, radius * (1.0 + 1e-12));
+    let mut region = Region::uncertain(problem.uncertainty(), graph.inputs, ROOM);
     if let Some((lower, upper)) = between {
         check(graph.inputs, lower, upper)?;
         let (lower, upper) = (coordinates.of_perturbation(lower), coordinates.of_perturbation(upper));
@@ -101,8 +103,7 @@ pub fn curvature(problem: &Problem, individual: &[f64], action: &Action) -> Resu
     let composer = Composer::new(problem, individual, &action.features)?;
     let coordinates = Coordinates::of(problem);
     let graph = composer.in_perturbation(&action.change, &coordinates);
-    let (kind, radius) = composer.ball();
-    let region = Region::ball(kind, graph.inputs, radius * (1.0 + 1e-12));
+    let region = Region::uncertain(problem.uncertainty(), graph.inputs, ROOM);
     let mut affine = Affine::default();
     let bounded = affine.bound(&graph, &region);
     let origin = vec![0.0; graph.inputs];

@@ -103,6 +103,6 @@ fn verdict(problem: &Problem, individual: &[f64], action: &Action, proven: &Proo
 /// A perturbation that breaks an action, as the definition of the margin evaluates it and no
 /// larger than the uncertainty.
 pub(crate) fn breaks(problem: &Problem, individual: &[f64], action: &Action, perturbation: &[f64]) -> bool {
-    problem.norm().value(perturbation) <= problem.epsilon()
+    problem.uncertainty().contains(perturbation)
         && matches!(margin(problem, individual, action, perturbation), Ok(margin) if margin < 0.0)
 }

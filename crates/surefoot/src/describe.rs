@@ -12,9 +12,7 @@ use crate::action::rounded;
 use crate::feature::{Group, Shown};
 use crate::magnitude::{WITH_EXPONENT, readable};
 use crate::margin::counterfactual;
-use crate::{
-    Action, ActionKind, Error, Feature, Kind, NormKind, Outcome, Problem, Recourse, Result, essential,
-};
+use crate::{Action, ActionKind, Error, Feature, Kind, Outcome, Problem, Recourse, Result, essential};
 
 /// Tells one individual the answer. What stands in the way where there is none takes further work:
 /// see [`describe_explanation`].
@@ -44,7 +42,7 @@ use crate::{
 /// If individual or action do not fit the problem.
 pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Result<String> {
     Ok(match outcome {
-        Outcome::AlreadyFavourable if problem.epsilon() > 0.0 => {
+        Outcome::AlreadyFavourable if !problem.uncertainty().is_none() => {
             "Nothing needs to change: the decision is favourable as things stand. Whether it would \
              still be if they shift was not asked."
                 .into()
@@ -58,7 +56,7 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
             let action = describe_action(problem, individual, &candidate.action)?;
             format!("{action} It withstood the shifts that were tried. That it works is not proven.")
         }
-        Outcome::Impossible(_) if problem.epsilon() > 0.0 => {
+        Outcome::Impossible(_) if !problem.uncertainty().is_none() => {
             "There is no feasible action that would still work if circumstances shift a little.".into()
         }
         Outcome::Impossible(_) => "There is no feasible action that leads to a favourable decision.".into(),
@@ -241,13 +239,12 @@ fn trimmed(text: String) -> String {
 
 /// What the answer withstands: how far each feature alone may shift.
 fn reach(problem: &Problem) -> String {
-    if problem.epsilon() == 0.0 {
+    let uncertainty = problem.uncertainty();
+    if uncertainty.is_none() {
         return "This works if nothing else changes.".into();
     }
     let alone = |(i, feature): (usize, &Feature)| {
-        let mut unit = vec![0.0; problem.features().len()];
-        unit[i] = 1.0;
-        let room = problem.epsilon() * feature.std / problem.norm().value(&unit);
+        let room = uncertainty.alone(i, problem.features().len(), feature.std);
         let room = number(round_down(room), 3);
         format!("{} by up to {room}{}", feature.name, level_word(feature, &room))
     };
@@ -257,10 +254,9 @@ fn reach(problem: &Problem) -> String {
     if shifts.is_empty() {
         return "This still works if circumstances shift a little.".into();
     }
-    let several = match problem.norm().kind() {
-        _ if shifts.len() < 2 => "",
-        NormKind::Linf => ", each alone or all together",
-        NormKind::L1 | NormKind::L2 => ", or several together by accordingly less",
+    let several = match shifts.len() {
+        0 | 1 => String::new(),
+        _ => format!(", {}", uncertainty.set().words()),
     };
     format!("This still works if circumstances shift a little: {}{several}.", join(&shifts, "or"))
 }

@@ -402,6 +402,9 @@ pub enum SavedProblem {
     /// Something else is expected.
     #[error("{0} is expected here")]
     Expected(&'static str),
+    /// An uncertainty set without parameters that is none of the engine's own.
+    #[error("{} is expected here", choices(.0))]
+    NoSuchSet(Vec<&'static str>),
     /// Written in another way than this program reads.
     #[error("version {found} is not known; this program reads version {known}")]
     Version {
@@ -506,6 +509,16 @@ fn inputs_for_parents(parents: &[String]) -> String {
 /// "is 1 feature", "are 2 features".
 fn features_there(count: usize) -> String {
     format!("{} {}", if count == 1 { "is" } else { "are" }, count_of(count, "feature"))
+}
+
+/// "`a`, `b` or `c`".
+fn choices(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
 }
 
 fn arrows(names: &[String]) -> String {

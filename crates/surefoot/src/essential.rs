@@ -33,7 +33,7 @@ use crate::{Action, ActionKind, Problem};
 /// # Panics
 /// If the action names a feature that is not there; see [`Action::check`].
 pub fn essential(problem: &Problem, action: &Action) -> Action {
-    let undoes_shifts = problem.action_kind() == ActionKind::Absolute && problem.epsilon() > 0.0;
+    let undoes_shifts = problem.action_kind() == ActionKind::Absolute && !problem.uncertainty().is_none();
     let named = || action.features.iter().copied().zip(action.change.iter().copied());
     let changed: Vec<usize> = named().filter(|(_, change)| *change != 0.0).map(|(i, _)| i).collect();
     let moved = problem.scm().map(|scm| scm.moved_by(&changed, &action.features));

@@ -49,13 +49,14 @@
 pub mod error;
 pub mod file;
 pub mod magnitude;
-pub mod norm;
+mod length;
 mod digest;
 mod adam;
 pub mod feature;
 mod observed;
 pub mod people;
 pub mod network;
+pub mod uncertainty;
 mod expression;
 mod graph;
 mod onnx;
@@ -106,7 +107,6 @@ pub use feature::{Change, Feature, Features, Kind};
 pub use graph::Interval;
 pub use metrics::Metrics;
 pub use network::{Activation, Layer, Network};
-pub use norm::{Norm, NormKind};
 pub use observed::{Observed, Unsuitable};
 pub use outcome::{Outcome, Recourse};
 pub use people::People;
@@ -114,6 +114,7 @@ pub use problem::{LimitsOn, Problem, ProblemFile};
 pub use proof::{Certificate, SavedProof, Verdict};
 pub use recourse::{Complete, Descent, Exact, recourse, recourse_options};
 pub use scm::{Equation, Intervention, Noise, Scm};
+pub use uncertainty::{Norm, NormKind, Uncertainty, UncertaintySet};
 pub use verify::{Verification, verify};
 
 /// The code of the page on the Rust library, run as a test.

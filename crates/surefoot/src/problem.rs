@@ -25,6 +25,7 @@ pub use summary::six_digits;
 use crate::magnitude::is_moderate;
 use crate::{
     ActionKind, Classifier, Constraint, Cost, Error, Feature, Features, Forbidden, Kind, Norm, Result, Scm,
+    Uncertainty,
 };
 
 /// The margin, in units of the logit, that every answer keeps from the decision boundary
@@ -51,8 +52,7 @@ pub struct Problem {
     features: Features,
     classifier: Classifier,
     scm: Option<Scm>,
-    norm: Norm,
-    epsilon: f64,
+    uncertainty: Uncertainty,
     cost: Cost,
     form: ActionKind,
     safety: f64,
@@ -84,8 +84,7 @@ impl Problem {
             features,
             classifier,
             scm: None,
-            norm: Norm::L2,
-            epsilon: 0.0,
+            uncertainty: Uncertainty::NONE,
             cost: Cost::default(),
             form: ActionKind::default(),
             safety: DEFAULT_SAFETY,
@@ -115,13 +114,17 @@ impl Problem {
 
     /// Guards against every perturbation with `norm <= epsilon`, in standardised units.
     pub fn with_uncertainty(mut self, norm: Norm, epsilon: f64) -> Result<Self> {
-        if !(is_moderate(epsilon) && epsilon >= 0.0) {
-            return Err(Error::Epsilon { epsilon });
-        }
-        if let Some(weights) = norm.weights().filter(|w| w.len() != self.features.len()) {
+        let uncertainty = Uncertainty::new(norm, epsilon)?;
+        if let Some(weights) = uncertainty.norm().weights().filter(|w| w.len() != self.features.len()) {
             return Err(Error::NormWeights { features: self.features.len(), weights: weights.len() });
         }
-        (self.norm, self.epsilon) = (norm, epsilon);
+        self.uncertainty = uncertainty;
+        Ok(self)
+    }
+
+    /// Sets the size of perturbations to guard against, and keeps the norm that measures them.
+    pub fn with_epsilon(mut self, epsilon: f64) -> Result<Self> {
+        self.uncertainty = self.uncertainty.with_radius(epsilon)?;
         Ok(self)
     }
 
@@ -240,14 +243,19 @@ impl Problem {
         self.scm.as_ref()
     }
 
+    /// The perturbations to guard against.
+    pub fn uncertainty(&self) -> &Uncertainty {
+        &self.uncertainty
+    }
+
     /// The norm that measures perturbations.
     pub fn norm(&self) -> &Norm {
-        &self.norm
+        self.uncertainty.norm()
     }
 
     /// The size of perturbations to guard against.
     pub fn epsilon(&self) -> f64 {
-        self.epsilon
+        self.uncertainty.radius()
     }
 
     /// How effort is measured.

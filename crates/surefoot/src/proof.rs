@@ -9,7 +9,7 @@ mod read;
 mod saved;
 
 pub use fingerprint::Fingerprint;
-pub use saved::{Cover, SavedProof, VERSION};
+pub use saved::{Cover, SavedNorm, SavedProof, VERSION};
 
 use crate::{Action, Outcome};
 

@@ -148,12 +148,13 @@ pub fn extra_cost(exact: &Exact<'_>, individual: &[f64], action: &Action) -> Res
         Some(_) => None,
         None => {
             let (weights, _) = problem.classifier().coefficients()?;
+            let uncertainty = problem.uncertainty();
             let part = |actionable: bool| {
                 let masked = weights.iter().zip(problem.features().iter());
                 let masked = masked.map(|(w, f)| if f.is_actionable() == actionable { *w } else { 0.0 });
-                problem.norm().dual(&masked.collect::<Vec<_>>())
+                uncertainty.norm().dual(&masked.collect::<Vec<_>>())
             };
-            Some(problem.epsilon() * (part(true) + part(false)) / gained)
+            Some(uncertainty.radius() * (part(true) + part(false)) / gained)
         }
     };
     Ok(Some(ExtraCost { beta, separated, action: scaled, is_feasible, obstacle }))
@@ -288,7 +289,7 @@ fn take_back(
                 scm.perturbation_between(individual, &moved)?
             }
         };
-        let size = problem.norm().value(&perturbation);
+        let size = problem.uncertainty().size(&perturbation);
         if size <= radius {
             let mut cheaper = action.clone();
             cheaper.change.iter_mut().zip(&change).for_each(|(c, back)| *c += back);

@@ -29,6 +29,7 @@
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "what is not a number must fail every test")]
 
 mod affine;
+mod ball;
 mod quadratic;
 mod cost_bound;
 mod cones;
@@ -238,8 +239,8 @@ fn claims(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
     saved.check_lengths()?;
     for (what, same) in [
         ("number of features is", saved.individual.len() == problem.features().len()),
-        ("size of uncertainty is", saved.epsilon == problem.epsilon()),
-        ("norm is", saved.norm == *problem.norm()),
+        ("size of uncertainty is", saved.epsilon == problem.uncertainty().radius()),
+        ("norm is", saved.norm == problem.uncertainty().norm().into()),
         ("kind of cost is", saved.cost == problem.cost()),
         ("form of actions is", saved.form == problem.action_kind()),
     ] {

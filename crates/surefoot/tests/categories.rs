@@ -51,8 +51,7 @@ fn a_file_with_categories_is_read() {
 #[test]
 fn weights_of_the_norm_are_those_of_each_category() {
     let file = parsed(&PROBLEM.replace("weight = 0.25", "norm_weight = 2"));
-    let (_, norm) = file.uncertainty();
-    assert_eq!(norm.weights(), Some(&[1.0, 1.0, 2.0, 2.0, 2.0][..]));
+    assert_eq!(file.uncertainty().norm().weights(), Some(&[1.0, 1.0, 2.0, 2.0, 2.0][..]));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use surefoot::problem::{
     ProblemFile,
 };
 use surefoot::{
-    ActionKind, Activation, Change, Cost, Error, Feature, Forbidden, Kind, Layer, Network, NormKind, Problem,
+    ActionKind, Activation, Change, Cost, Error, Feature, Forbidden, Kind, Layer, Network, Problem,
 };
 
 const WHOLE: &str = r#"
@@ -159,7 +159,7 @@ fn mistakes_in_groups_constraints_and_transitions_are_told() {
 #[test]
 fn every_field_arrives() {
     let problem = parse(WHOLE).problem().unwrap();
-    assert_eq!((problem.epsilon(), problem.norm().kind()), (0.1, NormKind::L1));
+    assert_eq!((problem.epsilon(), problem.norm().name()), (0.1, "l1"));
     assert_eq!(problem.norm().weights().unwrap(), [1.0, 3.0, 1.0]);
     assert_eq!(
         (problem.cost(), problem.action_kind(), problem.safety()),
@@ -183,7 +183,7 @@ fn what_is_left_out_has_the_documented_default() {
     let text = "epsilon = 0\n[[feature]]\nname = \"x\"\n[classifier]\ncoefficients = [1]\nintercept = 0";
     let problem = parse(text).problem().unwrap();
     assert_eq!(problem.features().feature(0), &Feature::new("x"));
-    assert_eq!((problem.norm().kind(), problem.norm().weights()), (NormKind::L2, None));
+    assert_eq!((problem.norm().name(), problem.norm().weights()), ("l2", None));
     assert_eq!((problem.cost(), problem.action_kind()), (Cost::L1, ActionKind::Relative));
     assert_eq!(problem.safety(), surefoot::problem::DEFAULT_SAFETY);
     assert_eq!(problem.classifier().threshold(), 0.5);

@@ -266,7 +266,7 @@ fn proofs_about_something_else_are_refused() {
     assert!(matches!(verify(&larger, &saved).unwrap(), Verification::Wrong(_)));
 
     let mut saved = honest.clone();
-    saved.norm = Norm::L1;
+    saved.norm = (&Norm::L1).into();
     assert_other(&problem, &saved, "norm is");
     let mut saved = honest.clone();
     saved.cost = Cost::L2;
@@ -394,7 +394,7 @@ fn files_that_are_no_proof_are_errors() {
         ("/individual/1", "inf".into(), "individual[1]", SavedProblem::Expected("a finite number")),
         ("/epsilon", "nan".into(), "epsilon", SavedProblem::Expected(number)),
         ("/norm", "l2".into(), "norm", SavedProblem::Expected("an object")),
-        ("/norm/kind", "l3".into(), "norm.kind", SavedProblem::Expected("`l1`, `l2` or `linf`")),
+        ("/norm/kind", "l3".into(), "norm.kind", SavedProblem::NoSuchSet(vec!["l1", "l2", "linf"])),
         ("/cost", 1.into(), "cost", SavedProblem::Expected("a string")),
         ("/form", "other".into(), "form", SavedProblem::Expected("`relative` or `absolute`")),
         (

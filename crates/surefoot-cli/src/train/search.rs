@@ -21,7 +21,7 @@ pub fn run(
     test: &Rows,
 ) -> Result<String> {
     let features = file.features()?;
-    let (epsilon, _) = file.uncertainty();
+    let epsilon = file.uncertainty().radius();
     let grid = options.grid();
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
@@ -86,9 +86,9 @@ pub fn run(
 }
 
 fn problem(file: &ProblemFile, classifier: Classifier) -> Result<Problem> {
-    let ((epsilon, norm), (cost, form, safety)) = (file.uncertainty(), file.settings());
+    let (uncertainty, (cost, form, safety)) = (file.uncertainty(), file.settings());
     let problem = Problem::new(file.features()?.clone(), classifier)?
-        .with_uncertainty(norm.clone(), epsilon)?
+        .with_uncertainty(uncertainty.norm().clone(), uncertainty.radius())?
         .with_safety(safety)?
         .with_cost(cost)
         .with_action_kind(form)

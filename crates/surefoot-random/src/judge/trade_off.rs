@@ -30,8 +30,7 @@ impl Judge<'_> {
                 });
             }
             if let Outcome::Found(found) = more {
-                let problem =
-                    self.problem.clone().with_uncertainty(self.problem.norm().clone(), epsilons[larger]);
+                let problem = self.problem.clone().with_epsilon(epsilons[larger]);
                 let problem = problem.unwrap();
                 let case = self.case.with_epsilon(epsilons[larger]);
                 let mut judge = Judge::new(&case, &problem, self.individual, self.settings);
@@ -56,10 +55,9 @@ impl Judge<'_> {
         self.demand(in_order, "reach is in order", || format!("{reach:?}"));
         for (epsilon, is_possible) in [(possible, true), (impossible, false)] {
             let Some(epsilon) = epsilon else { continue };
-            let norm = self.problem.norm().clone();
             let solved = || {
                 answer(
-                    &self.problem.clone().with_uncertainty(norm, epsilon)?,
+                    &self.problem.clone().with_epsilon(epsilon)?,
                     self.individual,
                     self.settings.evaluations,
                 )

@@ -32,10 +32,7 @@ impl Default for CarliniWagner {
 impl Attack for CarliniWagner {
     fn perturb(&self, target: &mut Target<'_, '_>) -> Vec<Lanes> {
         let width = target.width();
-        let weights: Vec<f64> = match target.problem().norm().weights() {
-            Some(weights) => weights.iter().map(|w| w * w).collect(),
-            None => vec![1.0; width],
-        };
+        let weights: Vec<f64> = target.uncertainty().weights(width).iter().map(|w| w * w).collect();
         let mut gradient = target.zero();
         let zero = target.zero();
         let margin = target.gradient(&zero, &mut gradient);

@@ -36,7 +36,8 @@ pub(super) fn confirm(
 ) -> Option<Break> {
     let ray = Ray { problem, individual, action, direction: perturbation };
     let found = ray.grown(limit);
-    if found.as_ref().is_some_and(|found| found.size <= problem.epsilon()) || limit <= problem.epsilon() {
+    let uncertainty = problem.uncertainty();
+    if found.as_ref().is_some_and(|found| uncertainty.includes(found.size)) || uncertainty.includes(limit) {
         return found;
     }
     ray.within_uncertainty().or(found)
@@ -56,17 +57,18 @@ impl Ray<'_> {
     fn at(&self, share: f64, limit: f64) -> Option<Break> {
         let scaled = self.direction.iter().map(|d| d * share).collect();
         let mut perturbation = within_clips(self.problem, self.individual, scaled);
-        self.problem.norm().shrink(&mut perturbation, limit);
+        self.problem.uncertainty().norm().shrink(&mut perturbation, limit);
         let margin = margin(self.problem, self.individual, self.action, &perturbation).ok()?;
         let counterfactual = counterfactual(self.problem, self.individual, self.action, &perturbation).ok();
-        let size = self.problem.norm().value(&perturbation);
+        let size = self.problem.uncertainty().size(&perturbation);
         let breaks = margin < 0.0 && size.is_finite();
         breaks.then_some(Break { perturbation, size, counterfactual, margin })
     }
 
     fn grown(&self, limit: f64) -> Option<Break> {
-        let size = self.problem.norm().value(self.direction);
-        let most = self.problem.epsilon().max(NEGLIGIBLE);
+        let uncertainty = self.problem.uncertainty();
+        let size = uncertainty.size(self.direction);
+        let most = uncertainty.radius().max(NEGLIGIBLE);
         let mut without = 0.0;
         for growth in GROWTH {
             let share = 1.0 + growth;
@@ -84,12 +86,12 @@ impl Ray<'_> {
 
     /// The smallest break found along the direction among perturbations within the uncertainty.
     pub fn within_uncertainty(&self) -> Option<Break> {
-        let epsilon = self.problem.epsilon();
-        let share = epsilon / self.problem.norm().value(self.direction);
+        let uncertainty = self.problem.uncertainty();
+        let share = uncertainty.radius() / uncertainty.size(self.direction);
         if !share.is_finite() {
             return None;
         }
-        Some(self.shrunk(0.0, share, self.at(share, epsilon)?))
+        Some(self.shrunk(0.0, share, self.at(share, uncertainty.radius())?))
     }
 
     /// The smallest break that bisection finds between a multiple that does not break the action and

@@ -43,7 +43,7 @@ impl Attack for DeepFool {
                 if margin.0[l] < 0.0 {
                     continue;
                 }
-                let norm = target.problem().norm();
+                let norm = target.uncertainty().norm();
                 let slope = norm.dual(&lane(&gradient, l));
                 // Past the boundary also where the margin is exactly zero.
                 let way = (margin.0[l] * (1.0 + self.overshoot) + 1e-12) / slope;

@@ -1,8 +1,7 @@
 //! Attacks within the uncertainty guarded against: one gradient step, or many.
 
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rand_distr::StandardNormal;
 
 use super::{Attack, Target, downwards, lane, set_lane};
 use crate::network::{LANES, Lanes};
@@ -18,18 +17,18 @@ impl Attack for FastGradient {
         let zero = target.zero();
         let mut gradient = target.zero();
         target.gradient(&zero, &mut gradient);
-        let epsilon = target.problem().epsilon();
-        border(target, &gradient, [epsilon; LANES])
+        let radius = target.uncertainty().radius();
+        border(target, &gradient, [radius; LANES])
     }
 
     fn limit(&self, problem: &Problem) -> f64 {
-        problem.epsilon()
+        problem.uncertainty().radius()
     }
 }
 
 /// The points of the balls that lower a linear function with this gradient most.
 fn border(target: &Target<'_, '_>, gradient: &[Lanes], radius: [f64; LANES]) -> Vec<Lanes> {
-    let norm = target.problem().norm();
+    let norm = target.uncertainty().norm();
     let mut perturbation = target.zero();
     for l in 0..LANES {
         let step: Vec<f64> = downwards(norm, gradient, l).iter().map(|d| radius[l] * d).collect();
@@ -61,12 +60,12 @@ impl Default for ProjectedGradient {
 
 impl Attack for ProjectedGradient {
     fn perturb(&self, target: &mut Target<'_, '_>) -> Vec<Lanes> {
-        let epsilon = target.problem().epsilon();
-        self.search(target, [epsilon; LANES])
+        let radius = target.uncertainty().radius();
+        self.search(target, [radius; LANES])
     }
 
     fn limit(&self, problem: &Problem) -> f64 {
-        problem.epsilon()
+        problem.uncertainty().radius()
     }
 
     fn check(&self) -> Result<()> {
@@ -100,13 +99,8 @@ impl ProjectedGradient {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let mut points: Vec<Vec<f64>> = Vec::with_capacity(self.samples);
         for number in 0..self.samples.max(self.restarts) {
-            let mut point: Vec<f64> = (0..width).map(|_| random.sample(StandardNormal)).collect();
             // Half of them on the border, half inside.
-            let inside: f64 = random.random();
-            let share = if number % 2 == 0 { 1.0 } else { inside.powf(1.0 / width as f64) };
-            let length = target.problem().norm().value(&point);
-            point.iter_mut().for_each(|x| *x *= share / length);
-            points.push(point);
+            points.push(target.uncertainty().norm().sample(&mut random, width, number % 2 == 0));
         }
         let at =
             |point: &[f64]| -> Vec<Lanes> { point.iter().map(|x| Lanes(radius.map(|r| r * x))).collect() };
@@ -149,7 +143,7 @@ impl ProjectedGradient {
         let (mut next, mut next_gradient) = (at.clone(), gradient.clone());
         for _ in 0..self.steps {
             for l in 0..LANES {
-                let norm = target.problem().norm();
+                let norm = target.uncertainty().norm();
                 let way = downwards(norm, &gradient, l);
                 let mut point: Vec<f64> =
                     lane(&at, l).iter().zip(way).map(|(x, d)| x + length[l] * d).collect();

@@ -25,7 +25,7 @@ impl Attack for Linear {
         let mut gradient = target.zero();
         let margin = target.gradient(&target.zero(), &mut gradient);
         for l in (0..LANES).filter(|&l| margin.0[l] >= 0.0) {
-            let norm = target.problem().norm();
+            let norm = target.uncertainty().norm();
             let slope = norm.dual(&super::lane(&gradient, l));
             let way = margin.0[l].max(SMALLEST_MARGIN) / slope;
             if way.is_finite() {

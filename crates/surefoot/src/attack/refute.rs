@@ -45,7 +45,7 @@ pub fn search_further(
     found: Option<Break>,
     budget: Budget,
 ) -> Result<Option<Break>> {
-    let is_broken = found.as_ref().is_some_and(|found| found.size <= problem.epsilon());
+    let is_broken = found.as_ref().is_some_and(|found| problem.uncertainty().includes(found.size));
     if is_broken || Linear::knows(problem) && is_beyond_doubt(problem, individual, action, found.as_ref())? {
         return Ok(found);
     }
@@ -69,7 +69,7 @@ fn is_beyond_doubt(
     let (weights, intercept) = problem.classifier().coefficients()?;
     let size: f64 = weights.iter().zip(&reached).map(|(w, x)| (w * x).abs()).sum();
     // The margin falls evenly, to zero at the break.
-    let left = found.map_or(1.0, |found| 1.0 - problem.epsilon() / found.size);
+    let left = found.map_or(1.0, |found| 1.0 - problem.uncertainty().radius() / found.size);
     let worst = problem.classifier().score(&reached) * left;
     Ok(worst > 2.0 * LEAST_MARGIN + ROUNDING * (size + intercept.abs()))
 }

@@ -50,7 +50,7 @@ impl Attack for Smallest {
         let mut share = 0.9;
         for _ in 0..ROUNDS {
             let margin = target.value(&best);
-            let size = |l: usize| target.problem().norm().value(&lane(&best, l));
+            let size = |l: usize| target.uncertainty().size(&lane(&best, l));
             let known: [f64; LANES] =
                 std::array::from_fn(|l| if margin.0[l] < 0.0 { size(l) } else { FARTHEST });
             let found = SHRINKING.search(target, known.map(|size| share * size));
@@ -87,7 +87,7 @@ pub(super) fn refine(
         let mut next = best.clone();
         for l in (0..LANES).filter(|&l| size[l].is_finite()) {
             // The nearest point of { D : margin + gradient.(D - best) = 0 }.
-            let norm = target.problem().norm();
+            let norm = target.uncertainty().norm();
             let (at, slope) = (lane(&best, l), lane(&gradient, l));
             let along: f64 = at.iter().zip(&slope).map(|(x, g)| x * g).sum();
             let way = (margin.0[l] - along) / norm.dual(&slope);
@@ -120,7 +120,7 @@ fn improve(target: &mut Target<'_, '_>, candidate: Vec<Lanes>, best: &mut [Lanes
     let shrunk = scaled(&high);
     for l in (0..LANES).filter(|&l| broken.0[l] < 0.0) {
         let point = lane(&shrunk, l);
-        let length = target.problem().norm().value(&point);
+        let length = target.uncertainty().size(&point);
         if length < size[l] {
             size[l] = length;
             set_lane(best, l, &point);

@@ -58,13 +58,11 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
         let composer = Composer::new(&problem, &x, set).unwrap();
         let coordinates = Coordinates::of(&problem);
         let graph = composer.in_perturbation(&change, &coordinates);
-        let region = part(random, &Region::ball(problem.norm().kind(), 4, problem.epsilon()));
+        let region = part(random, &Region::uncertain(problem.uncertainty(), 4, 0.0));
         let (mut affine, mut jets) = (Affine::default(), Jets::default());
         let points: Vec<Vec<f64>> = (0..60)
             .map(|_| sample(random, &region))
-            .filter(|y| {
-                region.contains(y) && problem.norm().value(&coordinates.perturbation(y)) <= problem.epsilon()
-            })
+            .filter(|y| region.contains(y) && problem.uncertainty().contains(&coordinates.perturbation(y)))
             .collect();
         let Some(centre) = points.first().cloned() else { continue };
         let mut bounded = affine.bound(&graph, &region);

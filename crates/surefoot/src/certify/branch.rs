@@ -16,10 +16,10 @@ use std::collections::BinaryHeap;
 use nalgebra::{DMatrix, SymmetricEigen};
 
 use super::{Found, Search};
+use crate::Problem;
 use crate::graph::{Affine, Bounded, Curvature, Graph, Jets, Order, Quadratic, Region};
 use crate::margin::{Composer, Coordinates};
 use crate::proof::{BoundKind, Piece};
-use crate::{NormKind, Problem};
 
 /// Room for the rounding of coordinates: the ball that is proved is larger by this share.
 const ROOM: f64 = 1e-12;
@@ -144,10 +144,8 @@ impl Prover {
     }
 
     /// How the worst perturbation is searched for.
-    pub fn search(composer: &Composer<'_>) -> Search {
-        let (kind, radius) = composer.ball();
-        let steps = if kind == NormKind::L2 { 12 } else { 60 };
-        Search { kind, radius, steps, gain: 1e-9 }
+    pub fn search<'p>(composer: &Composer<'p>) -> Search<'p> {
+        Search::new(composer.problem().uncertainty())
     }
 
     /// Tries to prove that the margin of a change is nowhere below `required`; `starts` are
@@ -175,8 +173,7 @@ impl Prover {
         if worst.value < required {
             return result;
         }
-        let (kind, radius) = composer.ball();
-        let ball = Region::ball(kind, graph.inputs, radius * (1.0 + ROOM));
+        let ball = Region::uncertain(composer.problem().uncertainty(), graph.inputs, ROOM);
         let bounded = self.affine.bound(&graph, &ball);
         let mut cell = Cell::new(&bounded, ball.clone());
         if cell.lower.is_nan() {
@@ -200,16 +197,20 @@ impl Prover {
     }
 
     /// The worst perturbation that searches from some starts find.
-    pub fn worst(&mut self, graph: &Graph<'_>, search: Search, starts: &[Vec<f64>], thorough: bool) -> Found {
+    pub fn worst(
+        &mut self,
+        graph: &Graph<'_>,
+        search: Search<'_>,
+        starts: &[Vec<f64>],
+        thorough: bool,
+    ) -> Found {
         let origin = vec![0.0; graph.inputs];
         let mut best = search.descend(graph, &origin, f64::NEG_INFINITY, &mut self.jets);
         let mut more: Vec<Vec<f64>> = starts.iter().map(|d| self.coordinates.of_perturbation(d)).collect();
         if thorough {
             more.push(best.at.iter().map(|y| -y).collect());
             for i in 0..graph.inputs.min(8) {
-                let mut axis = origin.clone();
-                axis[i] = search.radius * if best.at[i] > 0.0 { -1.0 } else { 1.0 };
-                more.push(axis);
+                more.push(search.end(i, graph.inputs, if best.at[i] > 0.0 { -1.0 } else { 1.0 }));
             }
         }
         for start in more {
@@ -265,16 +266,16 @@ impl Prover {
         root: Cell,
         result: &mut ProofAttempt,
     ) {
-        let (kind, radius) = composer.ball();
+        let uncertainty = composer.problem().uncertainty();
         let n = worst.at.len();
-        let coordinates = match kind {
-            NormKind::L2 => {
+        let coordinates = match uncertainty.set().is_round() {
+            true => {
                 let graph = composer.in_perturbation(change, &self.coordinates);
-                let ball = Region::ball(kind, n, radius);
+                let ball = Region::uncertain(uncertainty, n, 0.0);
                 let error_directions = self.affine.bound(&graph, &ball).error_directions();
                 self.coordinates.turned(principal(&worst, &error_directions))
             }
-            _ => self.coordinates.clone(),
+            false => self.coordinates.clone(),
         };
         let graph = composer.in_perturbation(change, &coordinates);
         result.coordinates = coordinates.clone();
@@ -282,7 +283,7 @@ impl Prover {
             Found { at: coordinates.of_perturbation(&self.coordinates.perturbation(&worst.at)), ..worst };
         let search = Self::search(composer);
         worst = search.descend(&graph, &worst.at, f64::NEG_INFINITY, &mut self.jets);
-        let ball = Region::ball(kind, n, radius * (1.0 + ROOM));
+        let ball = Region::uncertain(uncertainty, n, ROOM);
         let bounded = self.affine.bound(&graph, &ball);
         let Cell { error_share, slope, .. } = Cell::new(&bounded, ball.clone());
         let mut heap = BinaryHeap::new();
@@ -318,7 +319,7 @@ impl Prover {
             for mut half in halves {
                 if half.lower < required && half.region.contains(&worst.at) {
                     let nearest = half.region.nearest();
-                    if nearest.iter().map(|y| y * y).sum::<f64>().sqrt() > 0.3 * radius {
+                    if nearest.iter().map(|y| y * y).sum::<f64>().sqrt() > 0.3 * uncertainty.radius() {
                         self.tighten_around_worst(&graph, &mut half, &worst);
                     }
                 }

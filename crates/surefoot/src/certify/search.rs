@@ -1,9 +1,8 @@
-//! The worst perturbation, by search: steps to the least value of the quadratic model over the
-//! whole ball, which is near what the margin itself does there.
+//! The worst perturbation, by search: over a round set, steps to the least value of the quadratic model,
+//! which is near what the margin itself does there; otherwise projected gradient steps.
 
-use crate::NormKind;
 use crate::graph::{Graph, Jet, Jets, Order, Quadratic};
-use crate::norm::Norm;
+use crate::uncertainty::{SharedSet, Uncertainty, project_inside};
 
 /// A point where the search has come to rest.
 #[derive(Clone, Debug)]
@@ -13,10 +12,13 @@ pub(crate) struct Found {
     pub gradient: Vec<f64>,
 }
 
-/// A search over a ball around the origin.
+/// Steps of a search at most, over round sets and over others.
+const STEPS: (usize, usize) = (12, 60);
+
+/// A search over the scaled set of perturbations.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Search {
-    pub kind: NormKind,
+pub(crate) struct Search<'p> {
+    pub set: &'p SharedSet,
     pub radius: f64,
     /// Steps at most.
     pub steps: usize,
@@ -24,10 +26,25 @@ pub(crate) struct Search {
     pub gain: f64,
 }
 
-impl Search {
+impl<'p> Search<'p> {
+    /// Over all perturbations that are guarded against.
+    pub fn new(uncertainty: &'p Uncertainty) -> Self {
+        let (set, radius) = (uncertainty.set(), uncertainty.radius());
+        let steps = if set.is_round() { STEPS.0 } else { STEPS.1 };
+        Self { set, radius, steps, gain: 1e-9 }
+    }
+
+    /// The farthest point along an axis, or against it.
+    pub fn end(&self, axis: usize, inputs: usize, sign: f64) -> Vec<f64> {
+        let mut y = vec![0.0; inputs];
+        y[axis] = 1.0;
+        y[axis] = self.radius / self.set.gauge(&y) * sign;
+        y
+    }
+
     /// From a start downhill; stops at once where the value is below `enough`.
     pub fn descend(&self, graph: &Graph<'_>, start: &[f64], enough: f64, jets: &mut Jets) -> Found {
-        let order = if self.kind == NormKind::L2 { Order::Hessian } else { Order::Gradient };
+        let order = if self.set.is_round() { Order::Hessian } else { Order::Gradient };
         let mut at = start.to_vec();
         let mut jet = jets.evaluate(graph, &at, order);
         if jet.value.is_nan() {
@@ -50,7 +67,7 @@ impl Search {
                     break;
                 }
                 share *= 0.3;
-                if self.kind != NormKind::L2 {
+                if !self.set.is_round() {
                     break;
                 }
             }
@@ -63,7 +80,7 @@ impl Search {
                         break;
                     }
                 }
-                None if self.kind == NormKind::L2 => break,
+                None if self.set.is_round() => break,
                 None => {
                     length *= 0.3;
                     if length < 1e-9 * self.radius {
@@ -77,7 +94,7 @@ impl Search {
     }
 
     fn step(&self, at: &[f64], jet: &Jet, length: f64) -> Vec<f64> {
-        if self.kind == NormKind::L2 {
+        if self.set.is_round() {
             let zeros;
             let matrix = if jet.hessian.is_empty() {
                 zeros = vec![0.0; at.len() * at.len()];
@@ -91,11 +108,10 @@ impl Search {
                 return y;
             }
         }
-        let norm = Norm::unweighted(self.kind);
-        let uphill: Vec<f64> = jet.gradient.iter().map(|g| -g).collect();
-        let way = norm.maximiser(&uphill, length);
-        let mut y: Vec<f64> = at.iter().zip(way).map(|(a, w)| a + w).collect();
-        norm.project(&mut y, self.radius);
+        let downhill: Vec<f64> = jet.gradient.iter().map(|g| -g).collect();
+        let way = self.set.maximiser(&downhill);
+        let mut y: Vec<f64> = at.iter().zip(way).map(|(a, w)| a + length * w).collect();
+        project_inside(&**self.set, &mut y, self.radius);
         y
     }
 }

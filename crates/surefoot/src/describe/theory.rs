@@ -26,7 +26,7 @@ pub fn describe_theory(problem: &Problem, about: &AboutProblem) -> String {
         None => "a linear classifier",
     };
     let mut text = String::new();
-    if problem.epsilon() == 0.0 {
+    if problem.uncertainty().is_none() {
         text += "The uncertainty is 0, so that robust recourse is recourse without uncertainty.\n";
     }
     text += &existence(problem, &about.existence);
@@ -189,7 +189,7 @@ pub fn describe_theory_of_person(
 
 /// What robust recourse costs a person at most.
 fn extra_cost(problem: &Problem, person: &AboutPerson) -> Option<String> {
-    if let (Some(found), 0.0) = (person.outcome.recourse(), problem.epsilon()) {
+    if let (Some(found), true) = (person.outcome.recourse(), problem.uncertainty().is_none()) {
         let cost = number(found.cost, DIGITS);
         return Some(format!(
             "The uncertainty is 0, so that this action is the robust one and costs {cost}."
@@ -201,7 +201,7 @@ fn extra_cost(problem: &Problem, person: &AboutPerson) -> Option<String> {
              withstands every perturbation of size {} (Proposition 6).",
             upwards(1.0 + bound.beta),
             upwards(person.robust_cost_at_most(problem)?),
-            readable(problem.epsilon())
+            readable(problem.uncertainty().radius())
         )),
         Err(NoStatement::Infeasible(bound)) => {
             Some(format!("Proposition 6 gives no bound: {}.", hindered(bound)))
@@ -225,11 +225,11 @@ fn hindered(bound: &ExtraCost) -> String {
 
 /// The stability of the cost around a person.
 fn stability(problem: &Problem, person: &AboutPerson) -> Option<String> {
-    let stability = person.cost_stability.as_ref().ok().filter(|_| problem.epsilon() > 0.0)?;
+    let stability = person.cost_stability.as_ref().ok().filter(|_| !problem.uncertainty().is_none())?;
     let CostStability { least, greatest, .. } = *stability;
     let similar = format!(
         "Of similar people (perturbations of size {} at most) with the same feasible changes",
-        readable(problem.epsilon())
+        readable(problem.uncertainty().radius())
     );
     let is_favourable = person.outcome == Outcome::AlreadyFavourable;
     Some(match greatest {
@@ -281,8 +281,9 @@ fn fragility(problem: &Problem, about: &AboutProblem, person: &AboutPerson) -> R
     let theorem = if about.fragility.is_empty() { "Theorem 1" } else { "the construction of Theorem 1" };
     Ok(match &person.breaking {
         Ok(Breaking { perturbation, size, .. }) => {
-            let beyond = match problem.epsilon() > 0.0 && *size > problem.epsilon() {
-                true => format!(", which is more than the uncertainty of {}", readable(problem.epsilon())),
+            let uncertainty = problem.uncertainty();
+            let beyond = match !uncertainty.is_none() && !uncertainty.includes(*size) {
+                true => format!(", which is more than the uncertainty of {}", readable(uncertainty.radius())),
                 false => String::new(),
             };
             Some(format!(

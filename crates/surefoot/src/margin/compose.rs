@@ -3,7 +3,7 @@
 use super::perturbed;
 use crate::graph::{AffineForm, Builder, Graph};
 use crate::scm::{Downstream, Known};
-use crate::{ActionKind, Constraint, Error, NormKind, Problem, Result};
+use crate::{ActionKind, Constraint, Error, Problem, Result};
 
 /// Composes the margin of an individual who acts on a set of features.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Composer<'p> {
 }
 
 /// Coordinates `y` of perturbations, `D_i = sum_j y_j basis_ij / weight_i`: weights of the norm
-/// are divided out, so that its ball is that of the unweighted norm, and l2 balls may be turned.
+/// are divided out, so that its ball is a scaled uncertainty set, and round ones may be turned.
 #[derive(Clone, Debug)]
 pub(crate) struct Coordinates {
     width: usize,
@@ -28,8 +28,7 @@ pub(crate) struct Coordinates {
 impl Coordinates {
     pub fn of(problem: &Problem) -> Self {
         let width = problem.features().len();
-        let weights = problem.norm().weights().map_or(vec![1.0; width], <[f64]>::to_vec);
-        Self { width, weights, basis: None }
+        Self { width, weights: problem.uncertainty().weights(width), basis: None }
     }
 
     /// The same turned so that the first axis is along a point given in these coordinates, the
@@ -108,11 +107,6 @@ impl<'p> Composer<'p> {
 
     pub fn features(&self) -> &[usize] {
         &self.features
-    }
-
-    /// The kind of ball that perturbations are in, in coordinates of [`Coordinates`].
-    pub fn ball(&self) -> (NormKind, f64) {
-        (self.problem.norm().kind(), self.problem.epsilon())
     }
 
     /// The margin in the perturbation, for a fixed change.
@@ -266,9 +260,8 @@ impl Coordinates {
     /// The perturbation of given coordinates, not beyond a clip, and scaled down where rounding makes it
     /// larger than the uncertainty.
     pub(crate) fn admissible(&self, composer: &Composer<'_>, y: &[f64]) -> Vec<f64> {
-        let problem = composer.problem();
         let mut perturbation = composer.within_clips(self.perturbation(y));
-        problem.norm().shrink(&mut perturbation, problem.epsilon());
+        composer.problem().uncertainty().shrink(&mut perturbation);
         perturbation
     }
 }

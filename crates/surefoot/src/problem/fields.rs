@@ -114,10 +114,10 @@ impl<'a> Fields<'a> {
     }
 
     /// One of a few words.
-    pub fn choice<T: Copy>(&mut self, field: &'static str, choices: &[(&'static str, T)]) -> Option<T> {
+    pub fn choice<T: Clone>(&mut self, field: &'static str, choices: &[(&'static str, T)]) -> Option<T> {
         let found = self.text(field)?;
         if let Some((_, choice)) = choices.iter().find(|(word, _)| *word == found) {
-            return Some(*choice);
+            return Some(choice.clone());
         }
         let known: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
         let nearest = nearest(&found, &known);

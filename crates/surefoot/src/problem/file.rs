@@ -13,8 +13,9 @@ use super::{DEFAULT_SAFETY, LimitsOn, Problem};
 use crate::error::FileProblem;
 use crate::file::{ModelFolder, read_to_string};
 use crate::magnitude::is_moderate;
+use crate::uncertainty::named_norms;
 use crate::{
-    ActionKind, Classifier, Constraint, Cost, Error, Features, Forbidden, Norm, NormKind, Result, Scm,
+    ActionKind, Classifier, Constraint, Cost, Error, Features, Forbidden, Norm, Result, Scm, Uncertainty,
 };
 
 /// A problem file as far as it goes: a draft may lack its classifier or its equations.
@@ -58,8 +59,7 @@ pub struct ProblemFile {
 
 #[derive(Clone, Debug)]
 struct Settings {
-    epsilon: f64,
-    norm: Norm,
+    uncertainty: Uncertainty,
     cost: Cost,
     form: ActionKind,
     limits_on: LimitsOn,
@@ -227,9 +227,9 @@ impl ProblemFile {
         self.entry.as_ref()
     }
 
-    /// The size of the perturbations to guard against, and the norm that measures it.
-    pub fn uncertainty(&self) -> (f64, &Norm) {
-        (self.settings.epsilon, &self.settings.norm)
+    /// The perturbations to guard against.
+    pub fn uncertainty(&self) -> &Uncertainty {
+        &self.settings.uncertainty
     }
 
     /// How effort is measured, whether actions are changes or levels, and the margin to keep.
@@ -255,9 +255,9 @@ impl ProblemFile {
         let (Some(features), Some(classifier)) = (&self.features, &self.classifier) else {
             return Err(Error::NoFeatures);
         };
-        let Settings { epsilon, norm, cost, form, limits_on, safety } = self.settings.clone();
+        let Settings { uncertainty, cost, form, limits_on, safety } = self.settings.clone();
         let problem = Problem::new(features.clone(), classifier.clone())?
-            .with_uncertainty(norm, epsilon)?
+            .with_uncertainty(uncertainty.norm().clone(), uncertainty.radius())?
             .with_safety(safety)?
             .with_cost(cost)
             .with_action_kind(form)
@@ -294,16 +294,14 @@ fn sorted<'a>(sections: impl IntoIterator<Item = &'a Vec<Mistake>>) -> Vec<Mista
 fn read_settings(top: &mut Fields<'_>, norm_weights: Option<Vec<f64>>) -> Settings {
     top.require("epsilon", "how far circumstances may shift, in standard deviations (0: not at all)");
     let epsilon = top.number("epsilon").unwrap_or(0.0);
-    if !(is_moderate(epsilon) && epsilon >= 0.0) {
-        top.report_at("epsilon", Error::Epsilon { epsilon });
-    }
-    let norms = [("l1", NormKind::L1), ("l2", NormKind::L2), ("linf", NormKind::Linf)];
-    let kind = top.choice("norm", &norms).unwrap_or(NormKind::L2);
-    let norm = match norm_weights {
-        // Weights that cannot be are noted with their features.
-        Some(weights) => Norm::weighted(kind, weights).unwrap_or(Norm::unweighted(kind)),
-        None => Norm::unweighted(kind),
-    };
+    let uncertainty = Uncertainty::new(Norm::L2, epsilon).unwrap_or_else(|error| {
+        top.report_at("epsilon", error);
+        Uncertainty::NONE
+    });
+    let norm = top.choice("norm", &named_norms()).unwrap_or(Norm::L2);
+    // Weights that cannot be are noted with their features.
+    let norm = norm_weights.and_then(|weights| norm.clone().with_weights(weights).ok()).unwrap_or(norm);
+    let uncertainty = uncertainty.with_norm(norm);
     let cost = top.choice("cost", &[("l1", Cost::L1), ("l2", Cost::L2)]).unwrap_or_default();
     let forms = [("relative", ActionKind::Relative), ("absolute", ActionKind::Absolute)];
     let form = top.choice("form", &forms).unwrap_or_default();
@@ -313,5 +311,5 @@ fn read_settings(top: &mut Fields<'_>, norm_weights: Option<Vec<f64>>) -> Settin
     if !(is_moderate(safety) && safety >= 0.0) {
         top.report_at("safety", Error::Safety { safety });
     }
-    Settings { epsilon, norm, cost, form, limits_on, safety }
+    Settings { uncertainty, cost, form, limits_on, safety }
 }

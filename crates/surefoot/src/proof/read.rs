@@ -3,11 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::fingerprint::Fingerprint;
-use super::saved::{Cover, SavedProof, VERSION};
+use super::saved::{Cover, SavedNorm, SavedProof, VERSION};
 use crate::error::SavedProblem;
 use crate::outcome::{Recourse, Shortfall, Undecided, UndecidedReason};
 use crate::proof::{BoundKind, Cone, Piece, RuledOut};
-use crate::{Action, ActionKind, Cost, Error, Norm, NormKind, Outcome, Result};
+use crate::uncertainty::named_norms;
+use crate::{Action, ActionKind, Cost, Error, Norm, Outcome, Result};
 
 /// A value with where it was found.
 struct At<'v> {
@@ -41,25 +42,13 @@ impl SavedProof {
         }
         let individual = top.field("individual")?.finite_numbers(None)?;
         let width = individual.len();
-        let norm = top.field("norm")?;
-        let kind = match norm.field("kind")?.text()? {
-            "l1" => NormKind::L1,
-            "l2" => NormKind::L2,
-            "linf" => NormKind::Linf,
-            _ => return Err(norm.field("kind")?.expected("`l1`, `l2` or `linf`")),
-        };
-        let weights = norm.field("weights")?;
-        let norm = match weights.value {
-            Value::Null => Norm::unweighted(kind),
-            _ => Norm::weighted(kind, weights.finite_numbers(Some(width))?)?,
-        };
         let cost = top.field("cost")?;
         let form = top.field("form")?;
         let cover = top.field("cover")?;
         let ruled_out = top.field("ruled_out")?.items()?;
         Ok(Self {
             problem: top.fingerprint()?,
-            norm,
+            norm: top.field("norm")?.norm(width)?,
             epsilon: top.field("epsilon")?.finite()?,
             cost: match cost.text()? {
                 "l1" => Cost::L1,
@@ -113,6 +102,26 @@ impl SavedProof {
 impl<'v> At<'v> {
     fn wrong(&self, problem: SavedProblem) -> Error {
         Error::SavedProof { place: self.place.clone(), problem }
+    }
+
+    /// A set of one's own is known by its parameters, of which there may be none.
+    fn norm(&self, width: usize) -> Result<SavedNorm> {
+        let name = self.field("kind")?;
+        let parameters = self.object()?.get("parameters");
+        let parameters = parameters.map(|_| self.field("parameters")?.finite_numbers(None)).transpose()?;
+        let known: Vec<&str> = named_norms().into_iter().map(|(name, _)| name).collect();
+        if parameters.is_none() && !known.contains(&name.text()?) {
+            return Err(name.wrong(SavedProblem::NoSuchSet(known)));
+        }
+        let weights = self.field("weights")?;
+        let weights = match weights.value {
+            Value::Null => None,
+            _ => Some(weights.finite_numbers(Some(width))?),
+        };
+        if let Some(weights) = &weights {
+            Norm::L2.with_weights(weights.clone())?;
+        }
+        Ok(SavedNorm { name: name.text()?.to_owned(), parameters, weights })
     }
 
     fn expected(&self, what: &'static str) -> Error {

@@ -9,7 +9,7 @@
 //!   "problem": {"features": "9f2c...", "classifier": "...", "causal_model": "...", "rules": "..."},
 //!   "individual": [0.3, -1.2],
 //!   "epsilon": 0.1,
-//!   "norm": {"kind": "l2", "weights": null},
+//!   "norm": {"kind": "l2", "weights": null},             "parameters": [...] of a set of one's own
 //!   "cost": "l1",
 //!   "form": "relative",
 //!   "outcome": {
@@ -35,7 +35,7 @@ use serde_json::{Map, Value, json};
 use super::fingerprint::Fingerprint;
 use crate::proof::{BoundKind, Piece};
 use crate::proof::{Proof, RuledOut};
-use crate::{Action, ActionKind, Cost, Norm, NormKind, Outcome, Problem};
+use crate::{Action, ActionKind, Cost, Norm, Outcome, Problem};
 
 /// The version of the format that is written. The one before, in which a box was ruled out by one
 /// constraint at most, is read as well.
@@ -54,6 +54,27 @@ pub struct Cover {
     pub pieces: Vec<Piece>,
 }
 
+/// The norm of perturbations, as a proof names it: its uncertainty set and its weights.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SavedNorm {
+    /// The name of the set.
+    pub name: String,
+    /// The parameters of a set that is not one of the engine's own.
+    pub parameters: Option<Vec<f64>>,
+    /// The weights, if any were given.
+    pub weights: Option<Vec<f64>>,
+}
+
+impl From<&Norm> for SavedNorm {
+    fn from(norm: &Norm) -> Self {
+        Self {
+            name: norm.name().to_owned(),
+            parameters: (!norm.set().is_listed()).then(|| norm.set().parameters()),
+            weights: norm.weights().map(<[f64]>::to_vec),
+        }
+    }
+}
+
 /// Everything a proof claims and rests upon, but for the problem that it is about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedProof {
@@ -62,7 +83,7 @@ pub struct SavedProof {
     /// The individual, in standardised units.
     pub individual: Vec<f64>,
     /// The norm of perturbations.
-    pub norm: Norm,
+    pub norm: SavedNorm,
     /// Their size.
     pub epsilon: f64,
     /// How effort is measured.
@@ -89,8 +110,8 @@ impl Proof {
         SavedProof {
             problem: Some(Fingerprint::of(problem)),
             individual: individual.to_vec(),
-            norm: problem.norm().clone(),
-            epsilon: problem.epsilon(),
+            norm: problem.uncertainty().norm().into(),
+            epsilon: problem.uncertainty().radius(),
             cost: problem.cost(),
             form: problem.action_kind(),
             outcome: self.outcome.clone(),
@@ -108,16 +129,12 @@ impl Proof {
 impl SavedProof {
     /// As JSON.
     pub fn to_json(&self) -> String {
-        let norm = json!({
-            "kind": kind_name(self.norm.kind()),
-            "weights": self.norm.weights().map_or(Value::Null, numbers),
-        });
         json!({
             "surefoot_proof": VERSION,
             "problem": self.problem.as_ref().map_or(Value::Null, fingerprint),
             "individual": numbers(&self.individual),
             "epsilon": number(self.epsilon),
-            "norm": norm,
+            "norm": norm(&self.norm),
             "cost": cost_name(self.cost),
             "form": form_name(self.form),
             "outcome": outcome(&self.outcome),
@@ -128,12 +145,15 @@ impl SavedProof {
     }
 }
 
-pub(super) fn kind_name(kind: NormKind) -> &'static str {
-    match kind {
-        NormKind::L1 => "l1",
-        NormKind::L2 => "l2",
-        NormKind::Linf => "linf",
+fn norm(norm: &SavedNorm) -> Value {
+    let mut value = json!({
+        "kind": norm.name,
+        "weights": norm.weights.as_deref().map_or(Value::Null, numbers),
+    });
+    if let Some(parameters) = &norm.parameters {
+        value["parameters"] = numbers(parameters);
     }
+    value
 }
 
 pub(super) fn cost_name(cost: Cost) -> &'static str {

@@ -32,7 +32,7 @@ use crate::margin::{Individuals, Margin, counterfactual};
 use crate::network::{LANES, Lanes, sigmoid};
 use crate::outcome::{Candidate, Outcome, Undecided, UndecidedReason};
 use crate::proof::Proof;
-use crate::{Action, Cost, Error, Norm, People, Problem, Result};
+use crate::{Action, Cost, Error, People, Problem, Result};
 use evaluator::Evaluator;
 
 /// The settings of Algorithm 1; the default is as published.
@@ -146,7 +146,7 @@ pub fn karimi(problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
 }
 
 fn without_uncertainty(problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
-    let problem = problem.clone().with_uncertainty(Norm::L2, 0.0)?;
+    let problem = problem.clone().with_epsilon(0.0)?;
     Descent::default().solve(&problem, people)
 }
 

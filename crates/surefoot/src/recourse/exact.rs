@@ -149,8 +149,9 @@ impl<'p> Exact<'p> {
         let gains = Gains::new(gains.collect(), vec![true; features.len()], &weights);
         let most = features.iter().zip(&computed).map(|(&i, g)| g + error(i).copysign(*g)).collect();
         let most = Gains::new(most, certain, &weights);
-        let dual = |v: &[f64]| self.problem.epsilon() * self.problem.norm().dual(v);
-        let (raise, raise_error) = (dual(&self.response(&features)?), self.rounding(dual(&sizes)));
+        let uncertainty = self.problem.uncertainty();
+        let raise = uncertainty.support(&self.response(&features)?);
+        let raise_error = self.rounding(uncertainty.support(&sizes));
         let effects = |rule: &Constraint| -> Result<Effects> {
             let (_, coefficients) = rule.upper_terms();
             let sizes = self.sizes(coefficients, &features);
@@ -351,7 +352,7 @@ impl<'p> Exact<'p> {
         let counterfactual = counterfactual(self.problem, individual, action, &zero)?;
         let response = self.response(&action.features)?;
         let downwards: Vec<f64> = response.iter().map(|r| -r).collect();
-        let perturbation = self.problem.norm().maximiser(&downwards, self.problem.epsilon());
+        let perturbation = self.problem.uncertainty().maximiser(&downwards);
         let lowered: f64 = response.iter().zip(&perturbation).map(|(r, d)| r * d).sum();
         Ok(WorstCase { margin: self.score(&counterfactual)? + lowered, perturbation })
     }
@@ -362,7 +363,7 @@ impl<'p> Exact<'p> {
     pub fn smallest_break(&self, individual: &[f64], action: &Action) -> Result<f64> {
         let zero = vec![0.0; individual.len()];
         let score = self.score(&counterfactual(self.problem, individual, action, &zero)?)?;
-        let dual = self.problem.norm().dual(&self.response(&action.features)?);
+        let dual = self.problem.uncertainty().norm().dual(&self.response(&action.features)?);
         Ok(if score <= 0.0 { 0.0 } else { score / dual })
     }
 
@@ -384,7 +385,7 @@ impl<'p> Exact<'p> {
 
     /// How far perturbations can lower the score of somebody who does not act.
     pub(crate) fn raise_of_observation(&self) -> Result<f64> {
-        Ok(self.problem.epsilon() * self.problem.norm().dual(&self.response(&[])?))
+        Ok(self.problem.uncertainty().support(&self.response(&[])?))
     }
 
     pub(crate) fn problem(&self) -> &'p Problem {

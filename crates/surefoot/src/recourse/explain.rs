@@ -190,10 +190,10 @@ impl<'p> Explainer<'p> {
     }
 
     fn reach(&self, individual: &[f64], outcome: &Outcome) -> Result<Reach> {
-        let epsilon = self.problem.epsilon();
-        if epsilon == 0.0 {
+        if self.problem.uncertainty().is_none() {
             return Ok(Reach { possible: None, impossible: Some(0.0) });
         }
+        let epsilon = self.problem.uncertainty().radius();
         match &self.exact {
             Some(exact) => {
                 let Reach { possible, impossible } = exact.reach(individual)?;

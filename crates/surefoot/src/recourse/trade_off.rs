@@ -221,7 +221,7 @@ impl<'p> Searches<'p> {
     /// `evaluations`.
     fn search(&mut self, epsilon: f64, evaluations: usize) -> Result<usize> {
         let budget = self.budget(evaluations);
-        let problem = self.problem.clone().with_uncertainty(self.problem.norm().clone(), epsilon)?;
+        let problem = self.problem.clone().with_epsilon(epsilon)?;
         let settings = Settings { budget: Budget { evaluations: budget }, ..self.settings };
         let (outcome, used) = Solver::new(&problem, settings)?.solve_counted(self.individual)?;
         self.evaluations += used;

@@ -57,7 +57,7 @@ pub fn break_action(problem: &Problem, individual: &[f64], action: &Action) -> R
             let perturbation = rounded(problem, &taken.perturbation);
             match margin(problem, individual, action, &perturbation) {
                 Ok(margin) if margin < 0.0 => {
-                    let size = problem.norm().value(&perturbation);
+                    let size = problem.uncertainty().size(&perturbation);
                     return Ok(Some(Breaking { perturbation, size, margin }));
                 }
                 Ok(_) => {}

@@ -70,7 +70,7 @@ impl AboutPerson {
         let found = self.outcome.recourse()?;
         match &self.extra_cost {
             Ok(bound) => Some(problem.cost().of(problem.features(), &bound.action)),
-            Err(_) if problem.epsilon() == 0.0 => Some(found.cost),
+            Err(_) if problem.uncertainty().is_none() => Some(found.cost),
             Err(_) => None,
         }
     }
@@ -152,7 +152,7 @@ impl Theory<'_> {
             // A robust action is a standard action.
             (Outcome::Impossible(_), _) | (_, Guarantee::Impossible(_)) => RobustRecourse::DoesNotExist,
             (_, Guarantee::Unbounded(_) | Guarantee::RobustlyClassified(_)) => RobustRecourse::Exists,
-            (Outcome::Found(_), _) if extra_cost.is_ok() || self.problem.epsilon() == 0.0 => {
+            (Outcome::Found(_), _) if extra_cost.is_ok() || self.problem.uncertainty().is_none() => {
                 RobustRecourse::Exists
             }
             // The most that similar individuals need is what a robust action must achieve (Proposition 4).

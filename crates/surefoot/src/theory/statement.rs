@@ -151,14 +151,14 @@ fn rounding(problem: &Problem) -> Result<f64> {
     let finite = |limit: f64| if limit.is_finite() { limit.abs() } else { 0.0 };
     let sizes = weights.iter().zip(problem.features().iter()).map(|(w, feature)| {
         let own = finite(feature.lower).max(finite(feature.upper)) + feature.mean.abs();
-        w.abs() * (1.0 + problem.epsilon() + own / feature.std)
+        w.abs() * (1.0 + problem.uncertainty().radius() + own / feature.std)
     });
     Ok(1e-9 * (intercept.abs() + sizes.sum::<f64>()))
 }
 
 /// The same problem without uncertainty, whose answers are standard recourse.
 pub fn standard(problem: &Problem) -> Result<Problem> {
-    problem.clone().with_uncertainty(problem.norm().clone(), 0.0)
+    problem.clone().with_epsilon(0.0)
 }
 
 /// Makes the statements of the theory; prepared once for a problem and used for any number of

@@ -2,18 +2,19 @@
 //! that costs less is covered by boxes and cones of actions, each with a perturbation that breaks
 //! all of them.
 
+use super::ball::Ball;
 use super::cones::{Far, halved, long_sides};
 use super::cover::{Covered, Sides, covered};
 use super::integer::Cells;
 use super::prove::{Claim, Work, agrees, at_least};
 use super::tape::Tape;
-use super::zone::{Ball, Zone};
+use super::zone::Zone;
 use super::{Fault, Stop};
 use crate::action::{MOST_ACTIONABLE, feasible_change};
 use crate::margin::Composer;
 use crate::margin::{counterfactual, margin};
 use crate::proof::{Cone, RuledOut, SavedProof};
-use crate::{Action, ActionKind, Constraint, Cost, Error, NormKind, Problem};
+use crate::{Action, ActionKind, Constraint, Error, Problem};
 
 /// What was verified of what is ruled out.
 #[derive(Default)]
@@ -31,8 +32,10 @@ pub(super) fn nothing_cheaper(
     work: &mut Work,
 ) -> Result<RuledOutCount, Stop> {
     for (part, ruled_out) in saved.ruled_out.iter().enumerate() {
-        let (size, epsilon) = (problem.norm().value(&ruled_out.perturbation), problem.epsilon());
-        if !(size <= epsilon) {
+        let uncertainty = problem.uncertainty();
+        let size = uncertainty.size(&ruled_out.perturbation);
+        if !uncertainty.includes(size) {
+            let epsilon = uncertainty.radius();
             return Err(Stop::Wrong(Fault::Perturbation { part, size, epsilon }));
         }
     }
@@ -224,14 +227,10 @@ impl RuledOutPart<'_, '_> {
             let value = value(change)?;
             (value >= 0.0).then(|| Fault::Meets { part: self.number, change: change.to_vec(), value })
         };
-        let weights: Vec<f64> =
-            part.features.iter().map(|&i| self.problem.features().feature(i).weight).collect();
         // Only what costs at most so much is ruled out: a ball of the cost.
-        let ball = part.cost.is_finite().then(|| Ball {
-            kind: if self.problem.cost() == Cost::L1 { NormKind::L1 } else { NormKind::L2 },
-            weights,
-            radius: part.cost * (1.0 + 1e-12),
-        });
+        let is_limited = part.cost.is_finite();
+        let radius = part.cost * (1.0 + 1e-12);
+        let ball = is_limited.then(|| Ball::of_cost(self.problem, &part.features, radius));
         let Some(zone) = Zone::new(part.lower.clone(), part.upper.clone(), ball) else { return Ok(()) };
         agrees(&tape, &zone, 3, |change| value(change).map(|value| -value))?;
         let claim = Claim {

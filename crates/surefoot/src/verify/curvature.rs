@@ -35,10 +35,10 @@
 //! any d with a gradient of r is above the minimum by at most `|r|^2 / (2 mu)`.
 
 use super::affine::Affine;
+use super::ball::Ball;
 use super::tape::{Node, Tape};
 use super::unit::{Range, second_derivatives, slopes};
 use super::zone::Zone;
-use crate::NormKind;
 
 /// A quadratic below a function: everything about it but the multipliers.
 pub(super) struct Quadratic<'z> {
@@ -201,11 +201,9 @@ impl<'z> Quadratic<'z> {
     /// `value + gradient.d + d^T matrix d / 2` with `d = y - at`.
     pub fn new(zone: &'z Zone, at: Vec<f64>, value: f64, gradient: Vec<f64>, matrix: Vec<f64>) -> Self {
         let sides = (0..at.len()).map(|i| zone.lower[i].powi(2).max(zone.upper[i].powi(2))).sum::<f64>();
-        let longest = match &zone.ball {
-            Some(ball) if ball.kind == NormKind::L2 && ball.weights.iter().all(|w| *w == 1.0) => {
-                sides.min(ball.radius * ball.radius)
-            }
-            _ => sides,
+        let longest = match zone.ball.as_ref().and_then(Ball::longest) {
+            Some(length) => sides.min(length * length),
+            None => sides,
         };
         Self { zone, at, value, gradient, matrix, longest: longest * (1.0 + 1e-14) }
     }
@@ -229,7 +227,7 @@ impl<'z> Quadratic<'z> {
                 if out && u > l { 2.0 * self.gradient[i].abs() / (u - l) } else { 0.0 }
             })
             .collect();
-        let is_round = self.zone.ball.as_ref().is_some_and(|ball| ball.kind == NormKind::L2);
+        let is_round = self.zone.ball.as_ref().is_some_and(Ball::is_round);
         let kkt = length / self.longest.sqrt();
         let mut best = f64::NEG_INFINITY;
         let ways: [&[f64]; 2] = if is_round { [&none, &held] } else { [&held, &none] };

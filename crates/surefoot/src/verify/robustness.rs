@@ -1,14 +1,15 @@
 //! That an action holds for every perturbation: pieces that cover the ball.
 
+use super::ball::Ball;
 use super::cover::{Covered, Sides, covered};
 use super::prove::{Claim, Work, agrees, at_least};
 use super::tape::Tape;
-use super::zone::{Ball, Zone};
+use super::zone::Zone;
 use super::{Fault, Stop, TOLERANCE};
 use crate::margin::margin;
 use crate::margin::{Composer, Coordinates};
 use crate::proof::{Cover, SavedProof};
-use crate::{Action, NormKind, Problem, Recourse};
+use crate::{Action, Problem, Recourse};
 
 /// By this share the ball that is covered is larger than that of the problem: room for the
 /// rounding of weights and for a basis that is orthogonal but for rounding.
@@ -32,12 +33,8 @@ pub(super) fn holds(
     let composer = Composer::new(problem, &saved.individual, &found.action.features)?;
     let tape = Tape::new(&composer.in_perturbation(&found.action.change, &coordinates));
     let width = problem.features().len();
-    let radius = problem.epsilon() * (1.0 + ROOM);
-    let ball = match problem.norm().kind() {
-        NormKind::Linf => None,
-        kind => Some(Ball { kind, weights: vec![1.0; width], radius }),
-    };
-    let whole: Sides = (vec![-radius; width], vec![radius; width]);
+    let (ball, reach) = Ball::of_uncertainty(problem.uncertainty(), width, ROOM);
+    let whole: Sides = (reach.iter().map(|end| -end).collect(), reach);
     let zone = |(lower, upper): &Sides| Zone::new(lower.clone(), upper.clone(), ball.clone());
     let definition = |y: &[f64]| {
         let perturbation = admissible(problem, &coordinates, y);
@@ -75,10 +72,9 @@ pub(super) fn holds(
             let (margin, stated) = (piece.margin, found.margin);
             return Err(Stop::Wrong(Fault::PieceBelow { piece: number, margin, stated }));
         }
-        let within = |ends: &[f64], limit: f64| -> Vec<f64> {
-            ends.iter().map(|&end| if limit > 0.0 { end.min(limit) } else { end.max(limit) }).collect()
-        };
-        let sides = (within(&piece.lower, -radius), within(&piece.upper, radius));
+        let lower = piece.lower.iter().zip(&whole.0).map(|(&end, &limit)| end.max(limit)).collect();
+        let upper = piece.upper.iter().zip(&whole.1).map(|(&end, &limit)| end.min(limit)).collect();
+        let sides = (lower, upper);
         let Some(zone) = zone(&sides) else { continue };
         let claim = Claim {
             wanted: (found.margin - TOLERANCE).max(0.0),
@@ -101,7 +97,8 @@ fn coordinates(problem: &Problem, cover: &Cover) -> Result<Coordinates, Stop> {
         return Ok(coordinates);
     }
     let n = problem.features().len();
-    let mut error = if problem.norm().kind() == NormKind::L2 { 0.0f64 } else { f64::INFINITY };
+    let (ball, _) = Ball::of_uncertainty(problem.uncertainty(), n, ROOM);
+    let mut error = if ball.as_ref().is_some_and(Ball::is_round) { 0.0f64 } else { f64::INFINITY };
     for i in 0..n {
         for j in 0..n {
             let product: f64 = (0..n).map(|k| cover.basis[k * n + i] * cover.basis[k * n + j]).sum();
@@ -118,9 +115,10 @@ fn coordinates(problem: &Problem, cover: &Cover) -> Result<Coordinates, Stop> {
 /// The perturbation of given coordinates, no larger than the uncertainty.
 fn admissible(problem: &Problem, coordinates: &Coordinates, y: &[f64]) -> Vec<f64> {
     let mut perturbation = coordinates.perturbation(y);
-    let size = problem.norm().value(&perturbation);
-    if size > problem.epsilon() {
-        let shrink = problem.epsilon() / size * (1.0 - 2.0 * f64::EPSILON);
+    let uncertainty = problem.uncertainty();
+    let size = uncertainty.size(&perturbation);
+    if size > uncertainty.radius() {
+        let shrink = uncertainty.radius() / size * (1.0 - 2.0 * f64::EPSILON);
         perturbation.iter_mut().for_each(|d| *d *= shrink);
     }
     perturbation

@@ -4,13 +4,14 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::affine::Affine;
+use super::ball::{Ball, Shape};
 use super::tape::Tape;
-use super::zone::{Ball, Zone};
+use super::zone::Zone;
 use super::{curvature, quadratic};
 use crate::margin::margin;
 use crate::margin::{Composer, Coordinates};
 use crate::small::{FORMULAS, Family, individual, one, uniform};
-use crate::{Action, Change, Feature, Features, NormKind, Problem};
+use crate::{Action, Change, Feature, Features, Problem};
 
 /// A formula that cannot give every value.
 const BOUNDED: &str = "tanh(u + 0.3 * {p}) * 3";
@@ -54,9 +55,8 @@ fn no_perturbation_is_beyond_a_bound() {
         let coordinates = Coordinates::of(&problem);
         let composer = Composer::new(&problem, &x, &action.features).unwrap();
         let tape = Tape::new(&composer.in_perturbation(&action.change, &coordinates));
-        let (kind, radius) = composer.ball();
-        let ball = (kind != NormKind::Linf).then(|| Ball { kind, weights: vec![1.0; 4], radius });
-        let whole = Zone::new(vec![-radius; 4], vec![radius; 4], ball).unwrap();
+        let (ball, reach) = Ball::of_uncertainty(problem.uncertainty(), 4, 0.0);
+        let whole = Zone::new(reach.iter().map(|end| -end).collect(), reach, ball).unwrap();
         let (first, second) = (random.random_range(0..4), random.random_range(0..4));
         let part = whole.halves(first)[0].clone().and_then(|half| half.halves(second)[1].clone());
         for zone in [Some(whole), part].into_iter().flatten() {
@@ -102,7 +102,7 @@ fn no_action_is_beyond_a_bound() {
         let lower = uniform(random, width, -1.0..0.5);
         let upper: Vec<f64> = lower.iter().map(|l| l + far).collect();
         let ball = random.random_bool(0.5).then(|| Ball {
-            kind: one(random, &[NormKind::L1, NormKind::L2]),
+            shape: one(random, &[Shape::L1, Shape::L2]),
             weights: vec![1.5; width],
             radius: random.random_range(1.0..3.0),
         });
@@ -147,18 +147,18 @@ fn no_action_is_beyond_a_bound() {
 /// ball and a box that of a knapsack.
 #[test]
 fn support_functions_by_hand() {
-    let zone = |kind, lower: [f64; 2], upper: [f64; 2]| {
-        let ball = Ball { kind, weights: vec![1.0, 2.0], radius: 1.0 };
+    let zone = |shape, lower: [f64; 2], upper: [f64; 2]| {
+        let ball = Ball { shape, weights: vec![1.0, 2.0], radius: 1.0 };
         Zone::new(lower.to_vec(), upper.to_vec(), Some(ball)).unwrap()
     };
     let (l, u) = ([-9.0, -9.0], [9.0, 9.0]);
     let least = |zone: Zone| zone.least(&[3.0, 8.0], &[0.0, 0.0]);
-    assert!((least(zone(NormKind::L1, l, u)) + 4.0).abs() < 1e-9);
-    assert!((least(zone(NormKind::L2, l, u)) + 5.0).abs() < 1e-9);
+    assert!((least(zone(Shape::L1, l, u)) + 4.0).abs() < 1e-9);
+    assert!((least(zone(Shape::L2, l, u)) + 5.0).abs() < 1e-9);
     // A side of the box takes part of the second: 0.25 at a price of 0.5, the rest for the first.
-    assert!((least(zone(NormKind::L1, [-9.0, -0.25], u)) + 3.5).abs() < 1e-9);
+    assert!((least(zone(Shape::L1, [-9.0, -0.25], u)) + 3.5).abs() < 1e-9);
     let rest = (1.0f64 - 0.25).sqrt();
-    assert!((least(zone(NormKind::L2, [-9.0, -0.25], u)) + 2.0 + 3.0 * rest).abs() < 1e-4);
+    assert!((least(zone(Shape::L2, [-9.0, -0.25], u)) + 2.0 + 3.0 * rest).abs() < 1e-4);
     let cone = Zone::cone(2, 2.0, f64::INFINITY, &[-1.0], &[3.0]);
     assert!((cone.least(&[3.0, 8.0, 1.0], &[0.0; 3]) - 5.0).abs() < 1e-9);
     assert_eq!(cone.least(&[3.0, -1e-9, 1.0], &[0.0; 3]), f64::NEG_INFINITY);

@@ -1,14 +1,6 @@
 //! Where inputs may be: a box, what a box and a ball have in common, or a cone.
 
-use crate::NormKind;
-
-/// `||weights . y|| <= radius`, in the l1 or l2 norm (that of linf is a box).
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Ball {
-    pub kind: NormKind,
-    pub weights: Vec<f64>,
-    pub radius: f64,
-}
+use super::ball::Ball;
 
 /// A convex set of inputs.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,27 +13,6 @@ pub(super) struct Zone {
     pub shares: Option<(usize, f64, f64)>,
 }
 
-/// Steps in the search for the best multiplier of the ball.
-const STEPS: usize = 14;
-/// Room for rounding where something is cut off.
-const ROOM: f64 = 1e-12;
-
-impl Ball {
-    fn term(&self, i: usize, y: f64) -> f64 {
-        let scaled = (self.weights[i] * y).abs();
-        if self.kind == NormKind::L1 { scaled } else { scaled * scaled }
-    }
-
-    /// The radius as [`Ball::term`] adds up.
-    fn limit(&self) -> f64 {
-        if self.kind == NormKind::L1 { self.radius } else { self.radius * self.radius }
-    }
-
-    pub fn holds(&self, y: &[f64]) -> bool {
-        y.iter().enumerate().map(|(i, &y)| self.term(i, y)).sum::<f64>() <= self.limit()
-    }
-}
-
 impl Zone {
     /// A box, whose ends may be infinite, and perhaps a ball; nothing if they have nothing in
     /// common. The box is made as small as the ball allows.
@@ -50,21 +21,8 @@ impl Zone {
         if (0..zone.lower.len()).any(|i| !(zone.lower[i] <= zone.upper[i])) {
             return None;
         }
-        let Some(ball) = zone.ball.clone() else { return Some(zone) };
-        let near: Vec<f64> = zone.nearest().iter().enumerate().map(|(i, &y)| ball.term(i, y)).collect();
-        let used: f64 = near.iter().sum();
-        let limit = ball.limit() * (1.0 + ROOM);
-        if used > limit {
-            return None;
-        }
-        for i in 0..near.len() {
-            let room = limit - used + near[i];
-            let reach = if ball.kind == NormKind::L1 { room } else { room.sqrt() };
-            let reach = reach / ball.weights[i] * (1.0 + ROOM);
-            zone.lower[i] = zone.lower[i].max(-reach).min(zone.upper[i]);
-            zone.upper[i] = zone.upper[i].min(reach).max(zone.lower[i]);
-        }
-        Some(zone)
+        let Some(ball) = &zone.ball else { return Some(zone) };
+        ball.tighten(&mut zone.lower, &mut zone.upper).then_some(zone)
     }
 
     /// Shares of rays that add up to something between two numbers, and a box for the rest.
@@ -147,87 +105,17 @@ impl Zone {
 
     /// A bound from below of `sum_i a_i y_i` over the zone, for all coefficients that differ from
     /// `linear` by at most `doubt`.
-    ///
-    /// Over box and ball, by weak duality, for any multiplier `m >= 0`
-    ///
-    /// ```text
-    /// l1:  sum_i min over y_i in [l_i, u_i] of (a_i y_i + m w_i |y_i|)       - m R
-    /// l2:  sum_i min over y_i in [l_i, u_i] of (a_i y_i + m (w_i y_i)^2 / 2) - m R^2 / 2
-    /// ```
-    ///
-    /// is one; m = 0 is the box alone. The best multiplier of l1 is 0 or one of `|a_i| / w_i`,
-    /// where the piecewise linear function of m has its kinks; that of l2 is searched for by bisection.
     pub fn least(&self, linear: &[f64], doubt: &[f64]) -> f64 {
-        let mut best = self.least_of_box(linear, doubt);
+        let best = self.least_of_box(linear, doubt);
         let Some(ball) = &self.ball else { return best };
         // Sides are finite where there is a ball.
         let doubts: f64 = (0..linear.len()).map(|i| doubt[i] * self.side(i)).sum();
-        match ball.kind {
-            NormKind::L1 => {
-                for k in 0..linear.len() {
-                    let m = linear[k].abs() / ball.weights[k];
-                    best = best.max(self.dual(ball, linear, m).0 - doubts);
-                }
-            }
-            _ => {
-                let length = (0..linear.len()).map(|i| (linear[i] / ball.weights[i]).powi(2)).sum::<f64>();
-                let (mut low, mut high) = (0.0, f64::INFINITY);
-                let mut m = length.sqrt() / ball.radius;
-                for _ in 0..STEPS {
-                    if !(m > 0.0 && m.is_finite()) {
-                        break;
-                    }
-                    let (bound, used) = self.dual(ball, linear, m);
-                    best = best.max(bound - doubts);
-                    if used > ball.limit() {
-                        low = m
-                    } else {
-                        high = m
-                    }
-                    // The ball alone: nothing is better.
-                    if (used / ball.limit() - 1.0).abs() < 1e-9 {
-                        break;
-                    }
-                    m = if high == f64::INFINITY { 4.0 * m } else { 0.5 * (low + high) };
-                }
-            }
-        }
-        best
+        best.max(ball.least(&self.lower, &self.upper, linear) - doubts)
     }
 
     fn side(&self, i: usize) -> f64 {
         let end = |end: f64| if end.is_finite() { end.abs() } else { 0.0 };
         end(self.lower[i]).max(end(self.upper[i]))
-    }
-
-    /// The bound of a multiplier, rounded down, and how much of the ball its minimum uses.
-    fn dual(&self, ball: &Ball, linear: &[f64], m: f64) -> (f64, f64) {
-        let given = if ball.kind == NormKind::L1 { m * ball.radius } else { 0.5 * m * ball.limit() };
-        let (mut sum, mut size, mut used) = (-given, given, 0.0);
-        for i in 0..linear.len() {
-            let (a, w) = (linear[i], ball.weights[i]);
-            let (l, u) = (self.lower[i], self.upper[i]);
-            let y = match ball.kind {
-                // Where |a| <= m w nothing is gained by leaving zero.
-                NormKind::L1 if a.abs() <= m * w => 0.0f64.max(l).min(u),
-                NormKind::L1 => {
-                    if a > 0.0 {
-                        l
-                    } else {
-                        u
-                    }
-                }
-                _ => (-a / (m * w * w)).max(l).min(u),
-            };
-            let price = match ball.kind {
-                NormKind::L1 => m * w * y.abs(),
-                _ => 0.5 * m * (w * y).powi(2),
-            };
-            sum += a * y + price;
-            size += (a * y).abs() + price;
-            used += ball.term(i, y);
-        }
-        (sum - rounding(linear.len()) * size, used)
     }
 
     fn least_of_box(&self, linear: &[f64], doubt: &[f64]) -> f64 {
@@ -262,6 +150,6 @@ impl Zone {
 
 /// Relative to the magnitudes of so many terms and their products, more than their sum can be
 /// wrong.
-fn rounding(terms: usize) -> f64 {
+pub(super) fn rounding(terms: usize) -> f64 {
     (terms + 8) as f64 * f64::EPSILON
 }

@@ -1,7 +1,6 @@
 //! Where to cut a region in two.
 
 use super::Region;
-use crate::NormKind;
 
 /// Where sides may be cut, as shares of their length.
 const CUTS: [f64; 3] = [0.5, 0.3, 0.7];
@@ -22,9 +21,9 @@ impl Region {
             return Some((axis, 0.5 * (self.lower[axis] + self.upper[axis])));
         }
         // The multiplier of the ball is kept: with it the least value is a sum over the axes.
-        let multiplier = match self.ball {
-            Some((NormKind::L2, radius)) if self.whole => {
-                slope.iter().map(|a| a * a).sum::<f64>().sqrt() / radius
+        let multiplier = match &self.ball {
+            Some(ball) if self.whole && self.is_round() => {
+                slope.iter().map(|a| a * a).sum::<f64>().sqrt() / ball.radius
             }
             _ => self.multiplied(slope).map_or(0.0, |(multiplier, _)| multiplier),
         };
@@ -61,10 +60,12 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
     use super::*;
+    use crate::Norm;
+    use crate::uncertainty::Uncertainty;
 
     #[test]
     fn cuts_are_where_the_bound_rises_or_its_error_lies() {
-        let ball = Region::ball(NormKind::L2, 3, 1.0);
+        let ball = Region::uncertain(&Uncertainty::new(Norm::L2, 1.0).unwrap(), 3, 0.0);
         // Steep along one axis: half of the ball is out of the way at once.
         assert_eq!(ball.best_cut(&[0.0, 9.0, 0.0], &[0.1; 3], 4.0).unwrap().0, 1);
         // Flat, so that only the error can be mended.

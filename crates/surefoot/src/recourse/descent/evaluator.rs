@@ -4,10 +4,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{Descent, Inner};
-use crate::Norm;
 use crate::classifier::Precision;
 use crate::margin::{Evaluation, Individuals, Margin};
 use crate::network::{LANES, Lanes};
+use crate::{Norm, Uncertainty};
 
 /// The margins of the individuals of a run, in one precision.
 pub(super) struct Evaluator {
@@ -50,13 +50,13 @@ impl Evaluator {
             margin.value_of_action(individuals, change, zero, plain)
         };
         margin.gradients(plain);
-        let epsilon = margin.problem().epsilon();
-        if epsilon == 0.0 {
+        let uncertainty = margin.problem().uncertainty();
+        if uncertainty.is_none() {
             gradient.copy_from_slice(&plain.in_action);
             return (without, without);
         }
-        let norm = margin.problem().norm();
-        step_against(norm, &plain.in_perturbation, epsilon, perturbation, true);
+        let radius = uncertainty.radius();
+        step_against(uncertainty.norm(), &plain.in_perturbation, radius, perturbation, true);
         let mut with = margin.value(individuals, change, perturbation, perturbed);
         margin.gradients(perturbed);
         gradient.copy_from_slice(&perturbed.in_action);
@@ -65,13 +65,14 @@ impl Evaluator {
         };
         for start in 0..=restarts {
             if start > 0 {
-                scatter(norm, epsilon, perturbation, seed, start);
+                scatter(uncertainty, perturbation, seed, start);
                 margin.value(individuals, change, perturbation, perturbed);
                 margin.gradients(perturbed);
             }
             for _ in 0..steps {
-                step_against(norm, &perturbed.in_perturbation, epsilon * length, perturbation, false);
-                project(norm, perturbation, epsilon);
+                let norm = uncertainty.norm();
+                step_against(norm, &perturbed.in_perturbation, radius * length, perturbation, false);
+                project(uncertainty, perturbation);
                 let tried = margin.value(individuals, change, perturbation, perturbed);
                 margin.gradients(perturbed);
                 for lane in 0..LANES {
@@ -99,20 +100,21 @@ fn step_against(norm: &Norm, gradient: &[Lanes], length: f64, perturbation: &mut
     }
 }
 
-/// Puts every lane at the same random point of the ball.
-fn scatter(norm: &Norm, epsilon: f64, perturbation: &mut [Lanes], seed: u64, start: usize) {
+/// Puts every lane at the same random perturbation.
+fn scatter(uncertainty: &Uncertainty, perturbation: &mut [Lanes], seed: u64, start: usize) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(start as u64);
-    perturbation.iter_mut().for_each(|place| *place = Lanes::splat(epsilon * random.random_range(-1.0..1.0)));
-    project(norm, perturbation, epsilon);
+    let radius = uncertainty.radius();
+    perturbation.iter_mut().for_each(|place| *place = Lanes::splat(radius * random.random_range(-1.0..1.0)));
+    project(uncertainty, perturbation);
 }
 
-/// Projects every lane onto the ball.
-fn project(norm: &Norm, perturbation: &mut [Lanes], radius: f64) {
+/// Projects every lane onto the perturbations that are guarded against.
+fn project(uncertainty: &Uncertainty, perturbation: &mut [Lanes]) {
     let mut vector = vec![0.0; perturbation.len()];
     for lane in 0..LANES {
         vector.iter_mut().zip(&*perturbation).for_each(|(v, p)| *v = p.0[lane]);
-        norm.project(&mut vector, radius);
+        uncertainty.project(&mut vector);
         perturbation.iter_mut().zip(&vector).for_each(|(p, &v)| p.0[lane] = v);
     }
 }

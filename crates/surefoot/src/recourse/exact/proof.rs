@@ -90,9 +90,9 @@ impl<'p> Exact<'p> {
     /// The box of all feasible actions on a set that cost at most `bound`, with the worst perturbation.
     fn ruled_out(&self, individual: &[f64], features: &[usize], bound: f64) -> Result<RuledOut> {
         let downwards: Vec<f64> = self.response(features)?.iter().map(|r| -r).collect();
-        let (norm, epsilon) = (self.problem.norm(), self.problem.epsilon());
-        let mut perturbation = norm.maximiser(&downwards, epsilon);
-        norm.shrink(&mut perturbation, epsilon);
+        let uncertainty = self.problem.uncertainty();
+        let mut perturbation = uncertainty.maximiser(&downwards);
+        uncertainty.shrink(&mut perturbation);
         let side = |&i: &usize| {
             let (lower, upper) = feasible_change(self.problem.features(), i, individual[i]);
             // No cheaper action is cut off by rounding.

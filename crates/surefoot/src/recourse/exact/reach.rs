@@ -22,8 +22,8 @@ impl Exact<'_> {
         let (mut possible, mut impossible) = (None::<f64>, 0.0_f64);
         for set in &self.sets {
             // The response for epsilon 1.
-            let epsilon = self.problem.epsilon();
-            let (dual, error) = (set.raise / epsilon, set.raise_error / epsilon);
+            let radius = self.problem.uncertainty().radius();
+            let (dual, error) = (set.raise / radius, set.raise_error / radius);
             let Some((raised, _)) = self.farthest(individual, set, |k, change| set.most_gain(k, change))
             else {
                 continue;

@@ -1,0 +1,210 @@
+//! Balls that zones are cut from: of perturbations and of costs.
+//!
+//! The checker has formulas of its own for l1 and l2; that of linf is a box. Of any other uncertainty set
+//! it uses the support function alone. Other functions of the set choose where to look, and prove nothing.
+
+use super::zone::rounding;
+use crate::uncertainty::{SharedSet, Uncertainty};
+use crate::{Cost, Problem};
+
+/// `||weights . y|| <= radius`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ball {
+    pub shape: Shape,
+    pub weights: Vec<f64>,
+    pub radius: f64,
+}
+
+/// The norm of a ball.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Shape {
+    /// The sum of sizes.
+    L1,
+    /// The Euclidean length.
+    L2,
+    /// A set that is known by its support function. Its weights are one.
+    Other(SharedSet),
+}
+
+/// Steps in the search for the best multiplier of the ball.
+const STEPS: usize = 14;
+/// Room for rounding where something is cut off.
+const ROOM: f64 = 1e-12;
+/// Room for the rounding of support functions, and less than a search leaves.
+const SUPPORT_ROOM: f64 = 1e-13;
+/// Steps between a box and a set before they are taken to meet.
+const PROJECTIONS: usize = 200;
+
+impl Ball {
+    /// All perturbations of so many features, in coordinates in which weights are divided out, with a
+    /// radius that is larger by a share: the ball, unless it is a box, and the greatest size of each
+    /// coordinate.
+    pub fn of_uncertainty(uncertainty: &Uncertainty, width: usize, room: f64) -> (Option<Self>, Vec<f64>) {
+        let radius = uncertainty.radius() * (1.0 + room);
+        let ball = |shape: Shape| Some(Self { shape, weights: vec![1.0; width], radius });
+        let set = uncertainty.set();
+        match set.name() {
+            "linf" if set.is_listed() => (None, vec![radius; width]),
+            "l1" if set.is_listed() => (ball(Shape::L1), vec![radius; width]),
+            "l2" if set.is_listed() => (ball(Shape::L2), vec![radius; width]),
+            _ => {
+                let axis = |i: usize| -> Vec<f64> { (0..width).map(|j| f64::from(i == j)).collect() };
+                let reach = |i: usize| radius * set.support(&axis(i)) * (1.0 + SUPPORT_ROOM);
+                (ball(Shape::Other(set.clone())), (0..width).map(reach).collect())
+            }
+        }
+    }
+
+    /// All changes of some features that cost at most so much.
+    pub fn of_cost(problem: &Problem, features: &[usize], radius: f64) -> Self {
+        let weights = features.iter().map(|&i| problem.features().feature(i).weight).collect();
+        let shape = if problem.cost() == Cost::L1 { Shape::L1 } else { Shape::L2 };
+        Self { shape, weights, radius }
+    }
+
+    /// Whether it is an ellipsoid.
+    pub fn is_round(&self) -> bool {
+        self.shape == Shape::L2
+    }
+
+    /// The greatest Euclidean length, where it is known.
+    pub fn longest(&self) -> Option<f64> {
+        (self.is_round() && self.weights.iter().all(|w| *w == 1.0)).then_some(self.radius)
+    }
+
+    fn term(&self, i: usize, y: f64) -> f64 {
+        let scaled = (self.weights[i] * y).abs();
+        if self.is_round() { scaled * scaled } else { scaled }
+    }
+
+    /// The radius as [`Ball::term`] adds up.
+    fn limit(&self) -> f64 {
+        if self.is_round() { self.radius * self.radius } else { self.radius }
+    }
+
+    pub fn holds(&self, y: &[f64]) -> bool {
+        match &self.shape {
+            Shape::Other(set) => set.gauge(y) <= self.radius,
+            _ => y.iter().enumerate().map(|(i, &y)| self.term(i, y)).sum::<f64>() <= self.limit(),
+        }
+    }
+
+    /// Makes a box as small as the ball allows; `false` if they have nothing in common.
+    pub fn tighten(&self, lower: &mut [f64], upper: &mut [f64]) -> bool {
+        let nearest: Vec<f64> = (0..lower.len()).map(|i| 0.0f64.max(lower[i]).min(upper[i])).collect();
+        if let Shape::Other(set) = &self.shape {
+            return !self.is_apart(set, nearest, lower, upper);
+        }
+        let near: Vec<f64> = nearest.iter().enumerate().map(|(i, &y)| self.term(i, y)).collect();
+        let used: f64 = near.iter().sum();
+        let limit = self.limit() * (1.0 + ROOM);
+        if used > limit {
+            return false;
+        }
+        for i in 0..near.len() {
+            let room = limit - used + near[i];
+            let reach = if self.is_round() { room.sqrt() } else { room };
+            let reach = reach / self.weights[i] * (1.0 + ROOM);
+            lower[i] = lower[i].max(-reach).min(upper[i]);
+            upper[i] = upper[i].min(reach).max(lower[i]);
+        }
+        true
+    }
+
+    /// Whether a plane is found that has the box on one side and the set on the other, from points of
+    /// both that come nearer to each other.
+    fn is_apart(&self, set: &SharedSet, mut at: Vec<f64>, lower: &[f64], upper: &[f64]) -> bool {
+        for _ in 0..PROJECTIONS {
+            if set.gauge(&at) <= self.radius {
+                return false;
+            }
+            let mut inside = at.clone();
+            set.project(&mut inside, self.radius);
+            let plane: Vec<f64> = at.iter().zip(&inside).map(|(y, p)| y - p).collect();
+            let (mut least, mut size) = (0.0, 0.0);
+            for (i, &a) in plane.iter().enumerate().filter(|(_, a)| **a != 0.0) {
+                let end = a * if a > 0.0 { lower[i] } else { upper[i] };
+                least += end;
+                size += end.abs();
+            }
+            let most = self.radius * set.support(&plane);
+            if least - rounding(plane.len()) * size > most * (1.0 + SUPPORT_ROOM) {
+                return true;
+            }
+            at = inside.iter().enumerate().map(|(i, y)| y.max(lower[i]).min(upper[i])).collect();
+        }
+        false
+    }
+
+    /// A bound from below of `linear . y` over the ball and a box, whose sides are finite.
+    ///
+    /// By weak duality, for any multiplier `m >= 0`
+    ///
+    /// ```text
+    /// l1:  sum_i min over y_i in [l_i, u_i] of (a_i y_i + m w_i |y_i|)       - m R
+    /// l2:  sum_i min over y_i in [l_i, u_i] of (a_i y_i + m (w_i y_i)^2 / 2) - m R^2 / 2
+    /// ```
+    ///
+    /// is one. The best multiplier of l1 is 0, the box alone, or one of `|a_i| / w_i`, where the
+    /// piecewise linear function of m has its kinks; that of l2 is searched for by bisection. For other
+    /// sets the box is left out: minus the support function.
+    pub fn least(&self, lower: &[f64], upper: &[f64], linear: &[f64]) -> f64 {
+        let mut best = f64::NEG_INFINITY;
+        match &self.shape {
+            Shape::Other(set) => -self.radius * set.support(linear) * (1.0 + SUPPORT_ROOM),
+            Shape::L1 => {
+                for k in 0..linear.len() {
+                    let m = linear[k].abs() / self.weights[k];
+                    best = best.max(self.dual(lower, upper, linear, m).0);
+                }
+                best
+            }
+            Shape::L2 => {
+                let length = (0..linear.len()).map(|i| (linear[i] / self.weights[i]).powi(2)).sum::<f64>();
+                let (mut low, mut high) = (0.0, f64::INFINITY);
+                let mut m = length.sqrt() / self.radius;
+                for _ in 0..STEPS {
+                    if !(m > 0.0 && m.is_finite()) {
+                        break;
+                    }
+                    let (bound, used) = self.dual(lower, upper, linear, m);
+                    best = best.max(bound);
+                    if used > self.limit() {
+                        low = m
+                    } else {
+                        high = m
+                    }
+                    // The ball alone: nothing is better.
+                    if (used / self.limit() - 1.0).abs() < 1e-9 {
+                        break;
+                    }
+                    m = if high == f64::INFINITY { 4.0 * m } else { 0.5 * (low + high) };
+                }
+                best
+            }
+        }
+    }
+
+    /// The bound of a multiplier, rounded down, and how much of the ball its minimum uses.
+    fn dual(&self, lower: &[f64], upper: &[f64], linear: &[f64], m: f64) -> (f64, f64) {
+        let is_round = self.is_round();
+        let given = if is_round { 0.5 * m * self.limit() } else { m * self.radius };
+        let (mut sum, mut size, mut used) = (-given, given, 0.0);
+        for i in 0..linear.len() {
+            let (a, w) = (linear[i], self.weights[i]);
+            let (l, u) = (lower[i], upper[i]);
+            let y = match is_round {
+                true => (-a / (m * w * w)).max(l).min(u),
+                // Where |a| <= m w nothing is gained by leaving zero.
+                false if a.abs() <= m * w => 0.0f64.max(l).min(u),
+                false if a > 0.0 => l,
+                false => u,
+            };
+            let price = if is_round { 0.5 * m * (w * y).powi(2) } else { m * w * y.abs() };
+            sum += a * y + price;
+            size += (a * y).abs() + price;
+            used += self.term(i, y);
+        }
+        (sum - rounding(linear.len()) * size, used)
+    }
+}
