@@ -10,6 +10,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, presets::UTF8_FULL_CONDENSED};
 use indicatif::{ProgressBar, ProgressStyle};
+use surefoot::error::{CausalModelError, SettingError};
 use surefoot::problem::{Edit, EquationEntry, EquationForm, Inputs, NetworkFile};
 use surefoot::train::{Fitted, Fitting, Function, Shape};
 use surefoot::{Activation, Equation, Error, Features, Network, ProblemFile, Scm};
@@ -103,8 +104,10 @@ impl Options {
     /// What the engine refuses, in the words of the command line.
     fn explain(error: Error) -> anyhow::Error {
         match error {
-            Error::Setting { setting, value } => setting_of_descent(setting, value),
-            Error::ValidationShare { .. } => anyhow::Error::new(error).context("--held-out"),
+            Error::Setting(SettingError::Setting { setting, value }) => setting_of_descent(setting, value),
+            Error::Setting(SettingError::ValidationShare { .. }) => {
+                anyhow::Error::new(error).context("--held-out")
+            }
             other => other.into(),
         }
     }
@@ -213,7 +216,7 @@ fn kept<'a>(file: &'a ProblemFile, graph: &Graph, features: &Features) -> Result
     match Scm::new(features, equations) {
         // What no problem may have is not written into one.
         Ok(scm) => scm.require_whole_categories()?,
-        Err(error @ Error::Cycle { .. }) => {
+        Err(error @ Error::CausalModel(CausalModelError::Cycle { .. })) => {
             if kept.is_empty() {
                 return Err(error.into());
             }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use surefoot::error::PeopleError;
 use surefoot::feature::{self, Column};
 use surefoot::{Features, People, Problem, escape_line};
 use surefoot_cli::table::{Place, Reader, Table};
@@ -125,7 +126,11 @@ pub fn from_json(text: &str, features: &Features) -> Result<People> {
     for column in features.columns().iter().filter(|column| column.categories().is_some()) {
         let Some((_, value)) = fields.iter().find(|(name, _)| name == column.name()) else {
             let feature = column.name().to_owned();
-            return Err(Error::new(surefoot::Error::MissingValue { person: 1, feature }).context("--person"));
+            return Err(Error::new(surefoot::Error::People(PeopleError::MissingValue {
+                person: 1,
+                feature,
+            }))
+            .context("--person"));
         };
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let mut row = vec![0.0; features.len()];

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+use surefoot::error::CausalModelError;
 use surefoot::{Action, Classifier, Problem, margin};
 use surefoot_paper::loan;
 
@@ -36,7 +37,7 @@ fn education_is_not_additive_and_its_inverse_undoes_it() {
     let scm = loan::scm(&features).unwrap();
     assert!(matches!(
         scm.require_additive(),
-        Err(surefoot::Error::EquationNotAdditive { feature }) if feature == "education"
+        Err(surefoot::Error::CausalModel(CausalModelError::EquationNotAdditive { feature })) if feature == "education"
     ));
     let sample = loan::sample(1000, 1).unwrap();
     for row in sample.rows.rows() {

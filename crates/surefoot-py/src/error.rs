@@ -102,87 +102,16 @@ pub fn raise(py: Python<'_>, class: &str, message: &str) -> PyErr {
     }
 }
 
-/// The kinds of exception, by what a mistake is about.
+/// The exception of each stage; one without an exception of its own is the common one.
 fn class(error: &Error) -> &'static str {
     match error {
-        Error::NoFeatures
-        | Error::FeatureWithoutName
-        | Error::DuplicateFeature { .. }
-        | Error::FeatureMean { .. }
-        | Error::FeatureStd { .. }
-        | Error::FeatureWeight { .. }
-        | Error::FeatureLimits { .. }
-        | Error::UnknownFeature { .. }
-        | Error::NoSuchFeature { .. }
-        | Error::NothingActionable
-        | Error::GroupKind { .. }
-        | Error::Categories { .. }
-        | Error::GroupSize { .. }
-        | Error::UnknownGroup { .. }
-        | Error::NotInGroup { .. }
-        | Error::TooManyActionable { .. } => "FeatureError",
-        Error::NoPeople
-        | Error::RowLength { .. }
-        | Error::MissingValue { .. }
-        | Error::RepeatedValue { .. }
-        | Error::NotFinite { .. }
-        | Error::OutsideLimits { .. }
-        | Error::WrongKind { .. }
-        | Error::GroupSum { .. }
-        | Error::VectorLength { .. }
-        | Error::VectorNotFinite { .. }
-        | Error::Unreachable { .. }
-        | Error::BeyondClip { .. }
-        | Error::RepeatedIntervention { .. }
-        | Error::TooManyPeople { .. } => "PeopleError",
-        Error::DuplicateEquation { .. }
-        | Error::UnknownParent { .. }
-        | Error::DuplicateParent { .. }
-        | Error::Cycle { .. }
-        | Error::EquationInputs { .. }
-        | Error::EquationNumber { .. }
-        | Error::Formula { .. }
-        | Error::NotInvertible { .. }
-        | Error::WrongInverse { .. }
-        | Error::EquationNotFinite { .. }
-        | Error::Nobody { .. }
-        | Error::ActionUndefined { .. }
-        | Error::EquationNotLinear { .. }
-        | Error::EquationNotAdditive { .. }
-        | Error::OtherFeatures
-        | Error::CategoryFollows { .. }
-        | Error::NoCauses { .. }
-        | Error::CollinearCause { .. } => "CausalModelError",
-        Error::NetworkWithoutLayers
-        | Error::NetworkOutputs { .. }
-        | Error::NetworkShape { .. }
-        | Error::NetworkNotFinite { .. }
-        | Error::ClassifierInputs { .. }
-        | Error::ClassifierNumber { .. }
-        | Error::ClassifierNotLinear
-        | Error::Onnx(_)
-        | Error::Threshold { .. } => "ClassifierError",
-        Error::File { .. } | Error::ProblemFile(_) | Error::NotEditable { .. } => "FileError",
-        Error::NormWeight { .. }
-        | Error::NormWeights { .. }
-        | Error::Epsilon { .. }
-        | Error::Safety { .. }
-        | Error::Setting { .. }
-        | Error::UnknownMethod { .. }
-        | Error::NoProof { .. }
-        | Error::Rule { .. }
-        | Error::ConstraintNumber { .. }
-        | Error::ForbiddenReal { .. }
-        | Error::ForbiddenValue { .. }
-        | Error::ForbiddenEverything
-        | Error::Rate { .. }
-        | Error::ValidationShare { .. } => "SettingError",
-        Error::Labels { .. }
-        | Error::OneClass
-        | Error::NotConverged
-        | Error::Diverged { .. }
-        | Error::ConstantColumn { .. }
-        | Error::Collinear { .. } => "TrainingError",
+        Error::Feature(_) => "FeatureError",
+        Error::People(_) => "PeopleError",
+        Error::CausalModel(_) => "CausalModelError",
+        Error::Model(_) => "ClassifierError",
+        Error::File(_) => "FileError",
+        Error::Rule(_) | Error::Setting(_) => "SettingError",
+        Error::Training(_) => "TrainingError",
         _ => "Error",
     }
 }

@@ -7,6 +7,7 @@ use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use rayon::prelude::*;
+use surefoot::error::PeopleError;
 use surefoot::report::AnswerTable;
 use surefoot::uncertainty::named_norms;
 use surefoot::{ActionKind, Constraint, Cost, Error, Forbidden, Intervention, LimitsOn, ProblemFile, Scm};
@@ -79,7 +80,7 @@ impl CausalModel {
         let flat: Vec<f64> = values.into_iter().flatten().collect();
         let expected = shape.0 * shape.1;
         let array = Array2::from_shape_vec(shape, flat);
-        let array = array.map_err(|_| Error::VectorLength { expected, found: 0 })?;
+        let array = array.map_err(|_| Error::People(PeopleError::VectorLength { expected, found: 0 }))?;
         Ok(array.into_pyarray(py))
     }
 }

@@ -6,6 +6,7 @@ use ndarray::{Array2, Axis};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
 use surefoot::Error;
+use surefoot::error::{PeopleError, TrainingError};
 use surefoot::train::{
     Allr, ClassWeights, Epoch, Fitted, Fitting, Function, Objective, Quality, Ross, Shape, Threshold,
     Training, Validation, split,
@@ -105,7 +106,7 @@ fn rows(given: &Bound<'_, PyAny>, layout: &Layout) -> Result<Array2<f64>> {
         .enumerate()
         .for_each(|(k, value)| *value = features.standardise(k % features.len(), *value));
     let shape = (values.len() / features.len(), features.len());
-    Ok(Array2::from_shape_vec(shape, values).map_err(|_| Error::NoPeople)?)
+    Ok(Array2::from_shape_vec(shape, values).map_err(|_| Error::People(PeopleError::NoPeople))?)
 }
 
 /// A trained classifier for Python.
@@ -137,10 +138,12 @@ pub fn train<'py>(
     let rows = rows(people, &layout)?;
     let labels = labels.as_array().to_vec();
     if labels.len() != rows.nrows() {
-        return Err(Error::Labels { rows: rows.nrows(), labels: labels.len() }.into());
+        return Err(
+            Error::Training(TrainingError::Labels { rows: rows.nrows(), labels: labels.len() }).into()
+        );
     }
     if labels.iter().all(|&label| label == labels[0]) {
-        return Err(Error::OneClass.into());
+        return Err(Error::Training(TrainingError::OneClass).into());
     }
     let (training, threshold) = (settings.training()?, settings.threshold()?);
     let TrainingSettings { test, seed, .. } = settings;

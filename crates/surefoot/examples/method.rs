@@ -2,6 +2,7 @@
 //!
 //! Run with `cargo run -p surefoot --example method`.
 
+use surefoot::error::SettingError;
 use surefoot::margin::counterfactual;
 use surefoot::outcome::{Undecided, UndecidedReason};
 use surefoot::proof::Proof;
@@ -65,7 +66,7 @@ impl Method for Steps<'_> {
     }
 
     fn prove(&self, _individual: &[f64]) -> Result<Proof> {
-        Err(Error::NoProof { method: "steps" })
+        Err(Error::Setting(SettingError::NoProof { method: "steps" }))
     }
 }
 

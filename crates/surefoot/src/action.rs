@@ -1,5 +1,6 @@
 //! What people can do: intervention sets, actions, the feasible box and costs.
 
+use crate::error::{FeatureError, PeopleError};
 use crate::length::{euclidean, sum_of_sizes};
 use crate::{Change, Error, Feature, Features, Kind, Result};
 
@@ -33,18 +34,27 @@ impl Action {
     /// twice, or another number of changes.
     pub fn check(&self, features: &Features) -> Result<()> {
         if self.features.len() != self.change.len() {
-            return Err(Error::VectorLength { expected: self.features.len(), found: self.change.len() });
+            return Err(Error::People(PeopleError::VectorLength {
+                expected: self.features.len(),
+                found: self.change.len(),
+            }));
         }
         for (k, &i) in self.features.iter().enumerate() {
             if i >= features.len() {
-                return Err(Error::NoSuchFeature { index: i, features: features.len() });
+                return Err(Error::Feature(FeatureError::NoSuchFeature {
+                    index: i,
+                    features: features.len(),
+                }));
             }
             let feature = || features.feature(i).name.clone();
             if self.features[..k].contains(&i) {
-                return Err(Error::RepeatedIntervention { feature: feature() });
+                return Err(Error::People(PeopleError::RepeatedIntervention { feature: feature() }));
             }
             if !self.change[k].is_finite() {
-                return Err(Error::VectorNotFinite { feature: feature(), value: self.change[k] });
+                return Err(Error::People(PeopleError::VectorNotFinite {
+                    feature: feature(),
+                    value: self.change[k],
+                }));
             }
         }
         Ok(())
@@ -86,7 +96,7 @@ impl Cost {
 pub fn intervention_sets(features: &Features, causal: bool) -> Result<Vec<Vec<usize>>> {
     let actionable = features.actionable();
     if actionable.is_empty() {
-        return Err(Error::NothingActionable);
+        return Err(Error::Feature(FeatureError::NothingActionable));
     }
     if !causal {
         return Ok(vec![actionable]);
@@ -94,7 +104,7 @@ pub fn intervention_sets(features: &Features, causal: bool) -> Result<Vec<Vec<us
     let units = features.actionable_units();
     let count = units.len();
     if count > MOST_ACTIONABLE {
-        return Err(Error::TooManyActionable { count, most: MOST_ACTIONABLE });
+        return Err(Error::Feature(FeatureError::TooManyActionable { count, most: MOST_ACTIONABLE }));
     }
     let members = |mask: u32| (0..count).filter(move |&k| mask >> k & 1 == 1);
     let mut masks: Vec<u32> = (1..1 << count).collect();
@@ -197,12 +207,12 @@ mod tests {
         let many = features(&[Change::Any; 13]);
         assert!(matches!(
             intervention_sets(&many, true),
-            Err(Error::TooManyActionable { count: 13, most: 12 })
+            Err(Error::Feature(FeatureError::TooManyActionable { count: 13, most: 12 }))
         ));
         assert_eq!(intervention_sets(&many, false).unwrap().len(), 1);
         assert!(matches!(
             intervention_sets(&features(&[Change::Fixed]), true),
-            Err(Error::NothingActionable)
+            Err(Error::Feature(FeatureError::NothingActionable))
         ));
     }
 

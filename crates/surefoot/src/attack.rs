@@ -25,6 +25,7 @@ pub use smallest::smallest_break;
 
 use confirm::confirm;
 
+use crate::error::{CausalModelError, PeopleError, SettingError};
 use crate::margin::{Evaluation, Individuals, Margin, margin};
 use crate::network::{LANES, Lanes};
 use crate::recourse::WorstCase;
@@ -117,12 +118,16 @@ impl Target<'_, '_> {
 
 /// A setting that counts something must not be zero.
 fn at_least_one(setting: &'static str, value: usize) -> Result<()> {
-    if value > 0 { Ok(()) } else { Err(Error::Setting { setting, value: 0.0 }) }
+    if value > 0 { Ok(()) } else { Err(Error::Setting(SettingError::Setting { setting, value: 0.0 })) }
 }
 
 /// A setting that is a length must be positive.
 fn positive(setting: &'static str, value: f64) -> Result<()> {
-    if value.is_finite() && value > 0.0 { Ok(()) } else { Err(Error::Setting { setting, value }) }
+    if value.is_finite() && value > 0.0 {
+        Ok(())
+    } else {
+        Err(Error::Setting(SettingError::Setting { setting, value }))
+    }
 }
 
 /// One lane of a block.
@@ -149,10 +154,13 @@ fn for_everybody(
     perturb: impl Fn(&mut Target<'_, '_>) -> Vec<Lanes> + Sync,
 ) -> Result<Vec<Vec<f64>>> {
     if people.features() != problem.features() {
-        return Err(Error::OtherFeatures);
+        return Err(Error::CausalModel(CausalModelError::OtherFeatures));
     }
     if actions.len() != people.len() {
-        return Err(Error::VectorLength { expected: people.len(), found: actions.len() });
+        return Err(Error::People(PeopleError::VectorLength {
+            expected: people.len(),
+            found: actions.len(),
+        }));
     }
     actions.iter().try_for_each(|action| action.check(problem.features()))?;
     let mut order: Vec<usize> = (0..people.len()).collect();
@@ -203,7 +211,7 @@ pub fn worst_found(
         let perturbation = within_clips(problem, individual, perturbation);
         match margin(problem, individual, action, &perturbation) {
             // No shift at all always concerns somebody.
-            Err(Error::Nobody { .. }) => {
+            Err(Error::CausalModel(CausalModelError::Nobody { .. })) => {
                 let perturbation = vec![0.0; perturbation.len()];
                 Ok(WorstCase { margin: margin(problem, individual, action, &perturbation)?, perturbation })
             }

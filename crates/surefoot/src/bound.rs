@@ -12,6 +12,7 @@ mod tests;
 
 use ndarray::Array2;
 
+use crate::error::{PeopleError, SettingError};
 use crate::graph::{Affine, Bounded, Jets, Region};
 use crate::margin::{Composer, Coordinates};
 use crate::{Action, Error, Problem, Result};
@@ -137,11 +138,11 @@ fn planes(problem: &Problem, bounded: &Bounded<'_, '_>) -> Planes {
 fn check(width: usize, lower: &[f64], upper: &[f64]) -> Result<()> {
     for ends in [lower, upper] {
         if ends.len() != width {
-            return Err(Error::VectorLength { expected: width, found: ends.len() });
+            return Err(Error::People(PeopleError::VectorLength { expected: width, found: ends.len() }));
         }
     }
     match lower.iter().zip(upper).find(|(l, u)| l > u || l.is_nan() || u.is_nan()) {
-        Some((&value, _)) => Err(Error::Setting { setting: "lower", value }),
+        Some((&value, _)) => Err(Error::Setting(SettingError::Setting { setting: "lower", value })),
         None => Ok(()),
     }
 }

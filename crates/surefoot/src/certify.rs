@@ -19,6 +19,7 @@ mod search;
 pub(crate) use branch::{ProofAttempt, Prover};
 pub(crate) use search::{Found, Search};
 
+use crate::error::SettingError;
 use crate::margin::{Composer, margin};
 use crate::{Action, Certificate, Error, Problem, Result, Verdict};
 
@@ -39,7 +40,7 @@ impl Budget {
     /// Refuses a budget with which nothing can be done.
     pub fn check(self) -> Result<()> {
         match self.evaluations {
-            0 => Err(Error::Setting { setting: "evaluations", value: 0.0 }),
+            0 => Err(Error::Setting(SettingError::Setting { setting: "evaluations", value: 0.0 })),
             _ => Ok(()),
         }
     }

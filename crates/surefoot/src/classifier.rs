@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::digest::Digest;
+use crate::error::ModelError;
 use crate::graph::{AffineForm, Builder};
 use crate::magnitude::is_moderate;
 use crate::network::{Lanes, Network, logit, sigmoid};
@@ -50,7 +51,7 @@ impl Classifier {
     /// regression. Favourable iff `sigmoid(logit) >= threshold`.
     pub fn linear(weights: Vec<f64>, intercept: f64, threshold: f64) -> Result<Self> {
         if let Some(&value) = weights.iter().chain([&intercept]).find(|v| !is_moderate(**v)) {
-            return Err(Error::ClassifierNumber { value });
+            return Err(Error::Model(ModelError::ClassifierNumber { value }));
         }
         Self::with_model(Linear::new(weights, intercept), threshold)
     }
@@ -63,7 +64,10 @@ impl Classifier {
         threshold: f64,
     ) -> Result<Self> {
         if weights.len() != features.len() {
-            return Err(Error::ClassifierInputs { features: features.names(), inputs: weights.len() });
+            return Err(Error::Model(ModelError::ClassifierInputs {
+                features: features.names(),
+                inputs: weights.len(),
+            }));
         }
         let scaled = || features.iter().zip(weights);
         let shift: f64 = scaled().map(|(feature, w)| w * feature.mean).sum();
@@ -95,7 +99,7 @@ impl Classifier {
     fn new(model: Shared, threshold: f64) -> Result<Self> {
         let offset = logit(threshold);
         if !(threshold > 0.0 && threshold < 1.0 && offset.is_finite()) {
-            return Err(Error::Threshold { threshold });
+            return Err(Error::Model(ModelError::Threshold { threshold }));
         }
         Ok(Self { model, threshold, offset })
     }
@@ -127,7 +131,7 @@ impl Classifier {
     /// The score, refused where it is not a finite number.
     pub(crate) fn finite_score(&self, x: &[f64]) -> Result<f64> {
         let score = self.score(x);
-        if score.is_finite() { Ok(score) } else { Err(Error::ScoreNotFinite { score }) }
+        if score.is_finite() { Ok(score) } else { Err(Error::Model(ModelError::ScoreNotFinite { score })) }
     }
 
     /// The gradient of the score.
@@ -159,7 +163,8 @@ impl Classifier {
 
     /// Weights and intercept of the score, if it is linear.
     pub fn coefficients(&self) -> Result<(&[f64], f64)> {
-        let (weights, intercept) = self.model.0.coefficients().ok_or(Error::ClassifierNotLinear)?;
+        let (weights, intercept) =
+            self.model.0.coefficients().ok_or(Error::Model(ModelError::ClassifierNotLinear))?;
         Ok((weights, intercept - self.offset))
     }
 }
@@ -201,23 +206,28 @@ mod tests {
         let classifier = Classifier::network(network, 0.5).unwrap();
         assert_eq!(classifier.score(&[1.0, 3.0]), -0.5);
         assert_eq!(classifier.gradient(&[1.0, 3.0]), [2.0, -1.0]);
-        assert!(matches!(classifier.coefficients(), Err(Error::ClassifierNotLinear)));
+        assert!(matches!(classifier.coefficients(), Err(Error::Model(ModelError::ClassifierNotLinear))));
     }
 
     #[test]
     fn bad_numbers_are_refused() {
         for threshold in [0.0, 1.0, -0.5, f64::NAN, 1e-320 * 1e-10] {
-            assert!(matches!(Classifier::linear(vec![1.0], 0.0, threshold), Err(Error::Threshold { .. })));
+            assert!(matches!(
+                Classifier::linear(vec![1.0], 0.0, threshold),
+                Err(Error::Model(ModelError::Threshold { .. }))
+            ));
         }
         for number in [f64::NAN, 1e101, -9e208] {
             let [weight, intercept] = [(number, 0.0), (1.0, number)];
             for (weight, intercept) in [weight, intercept] {
                 let refused = Classifier::linear(vec![weight], intercept, 0.5);
-                assert!(matches!(refused, Err(Error::ClassifierNumber { .. })));
+                assert!(matches!(refused, Err(Error::Model(ModelError::ClassifierNumber { .. }))));
             }
         }
         let features = Features::new(vec![Feature::new("a")]).unwrap();
         let wide = Classifier::linear_in_own_units(&features, &[1.0, 2.0], 0.0, 0.5);
-        assert!(matches!(wide, Err(Error::ClassifierInputs { features, inputs: 2 }) if features == ["a"]),);
+        assert!(
+            matches!(wide, Err(Error::Model(ModelError::ClassifierInputs { features, inputs: 2 })) if features == ["a"]),
+        );
     }
 }

@@ -4,32 +4,11 @@
 //! everything that the action causes included, a [`Forbidden`] transition about what the action
 //! itself does to one feature or one group.
 
-use thiserror::Error;
-
-use crate::expression::{Expression, FormulaProblem};
+use crate::error::{FeatureError, PeopleError, RuleError};
+use crate::error::{FormulaProblem, RuleProblem};
+use crate::expression::Expression;
 use crate::magnitude::is_moderate;
 use crate::{Error, Feature, Features, Kind, Result};
-
-/// What is wrong with the text of a constraint. The column it points at is kept beside it.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum RuleProblem {
-    /// One of its sides is no formula.
-    #[error("{0}")]
-    Formula(FormulaProblem),
-    /// Nothing is compared.
-    #[error("`>=` or `<=` is missing; write for example `savings >= debt`")]
-    NoComparison,
-    /// Compared in another way, or twice.
-    #[error("compare once, by `>=` or `<=`")]
-    Comparison,
-    /// A feature enters in another way than times a number.
-    #[error("this must be linear: sums of features, each times a number, and `{0}` is used otherwise")]
-    NotLinear(String),
-    /// It is about nothing.
-    #[error("no feature is named")]
-    NoFeature,
-}
 
 /// A linear inequality between features, in people's own units.
 ///
@@ -76,7 +55,8 @@ impl Constraint {
     /// Reads a rule such as `2 * income - loan >= 100`: two formulas with `>=` or `<=` between
     /// them, linear in the features.
     pub fn parse(features: &Features, rule: &str) -> Result<Self> {
-        let fault = |column: usize, problem| Error::Rule { rule: rule.into(), column, problem };
+        let fault =
+            |column: usize, problem| Error::Rule(RuleError::Rule { rule: rule.into(), column, problem });
         let characters: Vec<char> = rule.chars().collect();
         let mut quoted = false;
         let mut comparisons = Vec::new();
@@ -125,10 +105,13 @@ impl Constraint {
     /// `coefficients . features + constant >= 0`, in people's own units.
     pub fn new(features: &Features, coefficients: &[f64], constant: f64) -> Result<Self> {
         if coefficients.len() != features.len() {
-            return Err(Error::VectorLength { expected: features.len(), found: coefficients.len() });
+            return Err(Error::People(PeopleError::VectorLength {
+                expected: features.len(),
+                found: coefficients.len(),
+            }));
         }
         if let Some(&value) = coefficients.iter().chain([&constant]).find(|value| !is_moderate(**value)) {
-            return Err(Error::ConstraintNumber { value });
+            return Err(Error::Rule(RuleError::ConstraintNumber { value }));
         }
         let terms: Vec<Term> = (0..features.len())
             .filter(|&index| coefficients[index] != 0.0)
@@ -145,7 +128,7 @@ impl Constraint {
         let offset = (means.sum::<f64>() + constant) / scale + 4.0 * ROUNDING * (size / scale);
         let scaled: Vec<f64> = features.iter().zip(coefficients).map(|(f, c)| f.std * c / scale).collect();
         if let Some(value) = scaled.iter().chain([&offset]).copied().find(|value| !value.is_finite()) {
-            return Err(Error::ConstraintNumber { value });
+            return Err(Error::Rule(RuleError::ConstraintNumber { value }));
         }
         let sum: Vec<String> =
             terms.iter().map(|term| format!("{} * `{}`", term.coefficient, term.feature.name)).collect();
@@ -254,21 +237,23 @@ impl Forbidden {
         let groups = features.groups();
         let Some(found) = groups.iter().find(|found| found.name == group) else {
             let known = groups.into_iter().map(|group| group.name).collect();
-            return Err(Error::UnknownGroup { group: group.into(), known });
+            return Err(Error::Feature(FeatureError::UnknownGroup { group: group.into(), known }));
         };
         let name = |&i: &usize| features.feature(i).name.clone();
         let position = |&column: &&str| {
             let is_meant = |i: &usize| name(i) == column || features.feature(*i).spoken_name() == column;
             let position = found.columns.iter().copied().find(is_meant);
-            position.ok_or_else(|| Error::NotInGroup {
-                group: group.into(),
-                column: column.into(),
-                known: found.columns.iter().map(name).collect(),
+            position.ok_or_else(|| {
+                Error::Feature(FeatureError::NotInGroup {
+                    group: group.into(),
+                    column: column.into(),
+                    known: found.columns.iter().map(name).collect(),
+                })
             })
         };
         let columns = |names: &[&str]| names.iter().map(position).collect::<Result<Vec<usize>>>();
         if from.is_empty() && to.is_empty() {
-            return Err(Error::ForbiddenEverything);
+            return Err(Error::Rule(RuleError::ForbiddenEverything));
         }
         Ok(Self::Categories { from: columns(from)?, to: columns(to)? })
     }
@@ -278,14 +263,14 @@ impl Forbidden {
     pub fn values(features: &Features, feature: &str, from: &[f64], to: &[f64]) -> Result<Self> {
         let index = features.index(feature)?;
         if features.feature(index).kind == Kind::Real {
-            return Err(Error::ForbiddenReal { feature: feature.into() });
+            return Err(Error::Rule(RuleError::ForbiddenReal { feature: feature.into() }));
         }
         if from.is_empty() && to.is_empty() {
-            return Err(Error::ForbiddenEverything);
+            return Err(Error::Rule(RuleError::ForbiddenEverything));
         }
         let is_integer = |value: &&f64| value.is_finite() && value.fract() == 0.0;
         if let Some(&value) = from.iter().chain(to).find(|value| !is_integer(value)) {
-            return Err(Error::ForbiddenValue { feature: feature.into(), value });
+            return Err(Error::Rule(RuleError::ForbiddenValue { feature: feature.into(), value }));
         }
         Ok(Self::Values { feature: index, from: from.to_vec(), to: to.to_vec() })
     }
@@ -353,7 +338,7 @@ mod tests {
 
     fn problem_of(rule: &str) -> (usize, RuleProblem) {
         match Constraint::parse(&features(), rule) {
-            Err(Error::Rule { column, problem, .. }) => (column, problem),
+            Err(Error::Rule(RuleError::Rule { column, problem, .. })) => (column, problem),
             other => panic!("{other:?}"),
         }
     }
@@ -393,7 +378,7 @@ mod tests {
         assert!(matches!(problem_of("income >= "), (11, RuleProblem::Formula(_))));
         assert!(matches!(
             Constraint::new(&features(), &[f64::NAN; 5], 0.0),
-            Err(Error::ConstraintNumber { .. })
+            Err(Error::Rule(RuleError::ConstraintNumber { .. }))
         ));
     }
 

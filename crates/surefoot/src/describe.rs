@@ -9,6 +9,7 @@ pub use theory::{
 };
 
 use crate::action::rounded;
+use crate::error::PeopleError;
 use crate::feature::{Group, Shown};
 use crate::magnitude::{WITH_EXPONENT, readable};
 use crate::margin::counterfactual;
@@ -90,7 +91,10 @@ pub fn describe_options(problem: &Problem, individual: &[f64], outcomes: &[Outco
 pub fn describe_action(problem: &Problem, individual: &[f64], action: &Action) -> Result<String> {
     action.check(problem.features())?;
     if individual.len() != problem.features().len() {
-        return Err(Error::VectorLength { expected: problem.features().len(), found: individual.len() });
+        return Err(Error::People(PeopleError::VectorLength {
+            expected: problem.features().len(),
+            found: individual.len(),
+        }));
     }
     let mut steps = Vec::new();
     let action = essential(problem, action);
@@ -139,7 +143,10 @@ fn moved(problem: &Problem, individual: &[f64], action: &Action, group: &Group) 
 pub fn describe_shift(problem: &Problem, perturbation: &[f64]) -> Result<String> {
     let features = problem.features();
     if perturbation.len() != features.len() {
-        return Err(Error::VectorLength { expected: features.len(), found: perturbation.len() });
+        return Err(Error::People(PeopleError::VectorLength {
+            expected: features.len(),
+            found: perturbation.len(),
+        }));
     }
     let largest = perturbation.iter().fold(0.0, |a: f64, d| a.max(d.abs()));
     let mut order: Vec<usize> = (0..perturbation.len()).collect();

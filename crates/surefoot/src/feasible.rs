@@ -9,6 +9,7 @@ use std::fmt;
 use thiserror::Error;
 
 use crate::action::feasible_change;
+use crate::error::{CausalModelError, PeopleError};
 use crate::feature::Group;
 use crate::magnitude::readable;
 use crate::margin::counterfactual;
@@ -91,7 +92,10 @@ pub fn infeasibility(problem: &Problem, individual: &[f64], action: &Action) -> 
     let features = problem.features();
     action.check(features)?;
     if individual.len() != features.len() {
-        return Err(Error::VectorLength { expected: features.len(), found: individual.len() });
+        return Err(Error::People(PeopleError::VectorLength {
+            expected: features.len(),
+            found: individual.len(),
+        }));
     }
     let mut reasons = Vec::new();
     for (&i, &change) in action.features.iter().zip(&action.change) {
@@ -107,7 +111,7 @@ pub fn infeasibility(problem: &Problem, individual: &[f64], action: &Action) -> 
             let unmet = problem.requirements().iter().filter(is_unmet);
             reasons.extend(unmet.filter_map(|rule| of_requirement(problem, &reached, action, rule)));
         }
-        Err(Error::ActionUndefined { why }) => {
+        Err(Error::CausalModel(CausalModelError::ActionUndefined { why })) => {
             reasons.push(InfeasibleReason::Undefined { why: why.to_string() })
         }
         Err(error) => return Err(error),

@@ -10,9 +10,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-pub use category::{CategoryProblem, Column, Shown};
+pub use category::{Column, Shown};
 pub(crate) use category::{columns, listed, nearest};
 
+use crate::error::FeatureError;
 use crate::magnitude::{is_moderate, is_scale};
 use crate::{Error, Result};
 
@@ -210,28 +211,35 @@ impl Feature {
         let feature = || self.name.clone();
         let mut mistakes = Vec::new();
         if self.name.trim().is_empty() {
-            mistakes.push(Error::FeatureWithoutName);
+            mistakes.push(Error::Feature(FeatureError::FeatureWithoutName));
         }
         if !is_moderate(self.mean) {
-            mistakes.push(Error::FeatureMean { feature: feature(), mean: self.mean });
+            mistakes.push(Error::Feature(FeatureError::FeatureMean { feature: feature(), mean: self.mean }));
         }
         if !is_scale(self.std) {
-            mistakes.push(Error::FeatureStd { feature: feature(), std: self.std });
+            mistakes.push(Error::Feature(FeatureError::FeatureStd { feature: feature(), std: self.std }));
         }
         if !is_scale(self.weight) {
-            mistakes.push(Error::FeatureWeight { feature: feature(), weight: self.weight });
+            mistakes.push(Error::Feature(FeatureError::FeatureWeight {
+                feature: feature(),
+                weight: self.weight,
+            }));
         }
         let is_lower = is_moderate(self.lower) || self.lower == f64::NEG_INFINITY;
         let is_upper = is_moderate(self.upper) || self.upper == f64::INFINITY;
         if !(self.lower <= self.upper && is_lower && is_upper) {
             let (lower, upper) = (self.lower, self.upper);
-            mistakes.push(Error::FeatureLimits { feature: feature(), lower, upper });
+            mistakes.push(Error::Feature(FeatureError::FeatureLimits { feature: feature(), lower, upper }));
         }
         if let Some(group) = self.group.as_ref().filter(|_| self.kind != Kind::Binary) {
-            mistakes.push(Error::GroupKind { feature: feature(), group: group.clone(), kind: self.kind });
+            mistakes.push(Error::Feature(FeatureError::GroupKind {
+                feature: feature(),
+                group: group.clone(),
+                kind: self.kind.to_string(),
+            }));
         }
         if let Some(problem) = self.category_problem() {
-            mistakes.push(Error::Categories { feature: feature(), problem });
+            mistakes.push(Error::Feature(FeatureError::Categories { feature: feature(), problem }));
         }
         mistakes
     }
@@ -268,7 +276,7 @@ impl Features {
     /// Checks each feature and that names are unique.
     pub fn new(features: Vec<Feature>) -> Result<Self> {
         if features.is_empty() {
-            return Err(Error::NoFeatures);
+            return Err(Error::Feature(FeatureError::NoFeatures));
         }
         let mut positions = HashMap::with_capacity(features.len());
         for (i, feature) in features.iter().enumerate() {
@@ -276,16 +284,16 @@ impl Features {
                 return Err(mistake);
             }
             if positions.insert(feature.name.clone(), i).is_some() {
-                return Err(Error::DuplicateFeature { feature: feature.name.clone() });
+                return Err(Error::Feature(FeatureError::DuplicateFeature { feature: feature.name.clone() }));
             }
         }
         let columns = columns(&features);
         if let Some(feature) = category::ambiguous(&features, &columns) {
-            return Err(Error::DuplicateFeature { feature });
+            return Err(Error::Feature(FeatureError::DuplicateFeature { feature }));
         }
         let features = Self(features, Arc::new(positions), columns.into());
         match features.groups().into_iter().find(|group| group.columns.len() < 2) {
-            Some(Group { name, .. }) => Err(Error::GroupSize { group: name }),
+            Some(Group { name, .. }) => Err(Error::Feature(FeatureError::GroupSize { group: name })),
             None => Ok(features),
         }
     }
@@ -312,7 +320,9 @@ impl Features {
     /// The position of a feature.
     pub fn index(&self, name: &str) -> Result<usize> {
         let position = self.1.get(name).copied();
-        position.ok_or_else(|| Error::UnknownFeature { feature: name.into(), known: self.names() })
+        position.ok_or_else(|| {
+            Error::Feature(FeatureError::UnknownFeature { feature: name.into(), known: self.names() })
+        })
     }
 
     /// All names in order.
@@ -412,30 +422,46 @@ mod tests {
     #[test]
     fn bad_features_are_refused_by_name() {
         let x = || Feature::new("x");
-        assert!(matches!(Features::new(vec![]), Err(Error::NoFeatures)));
-        assert!(matches!(refused(Feature::new(" ")), Error::FeatureWithoutName));
+        assert!(matches!(Features::new(vec![]), Err(Error::Feature(FeatureError::NoFeatures))));
+        assert!(matches!(refused(Feature::new(" ")), Error::Feature(FeatureError::FeatureWithoutName)));
         assert!(
-            matches!(refused(Feature::new("age")), Error::DuplicateFeature { feature } if feature == "age")
+            matches!(refused(Feature::new("age")), Error::Feature(FeatureError::DuplicateFeature { feature }) if feature == "age")
         );
         for std in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-101, 1e101] {
             let error = refused(x().scaling(0.0, std));
-            assert!(matches!(&error, Error::FeatureStd { feature, .. } if feature == "x"), "{error}");
+            assert!(
+                matches!(&error, Error::Feature(FeatureError::FeatureStd { feature, .. }) if feature == "x"),
+                "{error}"
+            );
         }
         for mean in [f64::NAN, -1e101] {
-            assert!(matches!(refused(x().scaling(mean, 1.0)), Error::FeatureMean { .. }));
+            assert!(matches!(
+                refused(x().scaling(mean, 1.0)),
+                Error::Feature(FeatureError::FeatureMean { .. })
+            ));
         }
         for weight in [0.0, 1e-101, 4e299] {
-            assert!(matches!(refused(x().weight(weight)), Error::FeatureWeight { .. }));
+            assert!(matches!(
+                refused(x().weight(weight)),
+                Error::Feature(FeatureError::FeatureWeight { .. })
+            ));
         }
         let infinite = f64::INFINITY;
         for (lower, upper) in
             [(1.0, 0.0), (f64::NAN, 1.0), (0.0, f64::NAN), (infinite, infinite), (-1e101, 0.0), (0.0, 1e300)]
         {
-            assert!(matches!(refused(x().limits(lower, upper)), Error::FeatureLimits { .. }));
+            assert!(matches!(
+                refused(x().limits(lower, upper)),
+                Error::Feature(FeatureError::FeatureLimits { .. })
+            ));
         }
-        assert!(matches!(refused(x().group("job")), Error::GroupSize { group } if group == "job"));
+        assert!(
+            matches!(refused(x().group("job")), Error::Feature(FeatureError::GroupSize { group }) if group == "job")
+        );
         let half = x().group("job").kind(Kind::Real);
-        assert!(matches!(refused(half), Error::GroupKind { feature, .. } if feature == "x"));
+        assert!(
+            matches!(refused(half), Error::Feature(FeatureError::GroupKind { feature, .. }) if feature == "x")
+        );
     }
 
     #[test]

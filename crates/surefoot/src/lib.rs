@@ -46,9 +46,9 @@
 
 #![allow(clippy::too_many_lines, reason = "a few functions of bounds are still to be split")]
 
-pub mod error;
 pub mod file;
 pub mod magnitude;
+pub mod error;
 mod length;
 mod digest;
 mod adam;

@@ -12,11 +12,11 @@
 //! **Where the causal model is undefined.** The two counterfactuals fail for different reasons:
 //!
 //! - If the causal model cannot produce the perturbed individual `CF(x, D)`, the perturbation
-//!   concerns nobody ([`Error::Nobody`]) and says nothing about the action. That is so where an
+//!   concerns nobody ([`Error::CausalModel(CausalModelError::Nobody)`]) and says nothing about the action. That is so where an
 //!   equation gives no finite number, where a clipped feature is shifted beyond its clip, and where
 //!   no noise gives the value of a feature that follows from the action.
 //! - If the perturbed individual exists and the result of the action is undefined
-//!   ([`Error::ActionUndefined`]), the action fails for that individual: the margin is minus infinity.
+//!   ([`Error::CausalModel(CausalModelError::ActionUndefined)`]), the action fails for that individual: the margin is minus infinity.
 //!
 //! An action *holds* iff its margin is not negative for every perturbation of the ball that
 //! concerns somebody.
@@ -30,13 +30,14 @@ use rayon::prelude::*;
 pub(crate) use block::{Evaluation, Individuals, Margin, blocks};
 pub(crate) use compose::{Composer, Coordinates};
 
+use crate::error::{CausalModelError, PeopleError};
 use crate::network::{LANES, Lanes};
 use crate::{Action, ActionKind, Error, Intervention, People, Problem, Result, Scm};
 
 /// The individual after perturbation and action, `CF(CF(x, D), action)`.
 ///
 /// # Errors
-/// [`Error::Nobody`] if the causal model cannot produce `CF(x, D)`, [`Error::ActionUndefined`] if it
+/// [`Error::CausalModel(CausalModelError::Nobody)`] if the causal model cannot produce `CF(x, D)`, [`Error::CausalModel(CausalModelError::ActionUndefined)`] if it
 /// can and the result of the action is undefined; others if individual, action or perturbation do
 /// not fit the problem, or if the causal model cannot produce the individual.
 pub fn counterfactual(
@@ -48,11 +49,11 @@ pub fn counterfactual(
     let width = problem.features().len();
     for vector in [individual, perturbation] {
         if vector.len() != width {
-            return Err(Error::VectorLength { expected: width, found: vector.len() });
+            return Err(Error::People(PeopleError::VectorLength { expected: width, found: vector.len() }));
         }
         if let Some(i) = vector.iter().position(|v| !v.is_finite()) {
             let feature = problem.features().feature(i).name.clone();
-            return Err(Error::VectorNotFinite { feature, value: vector[i] });
+            return Err(Error::People(PeopleError::VectorNotFinite { feature, value: vector[i] }));
         }
     }
     action.check(problem.features())?;
@@ -105,7 +106,7 @@ fn require_finite(problem: &Problem, vector: &[f64]) -> Result<()> {
         None => Ok(()),
         Some(i) => {
             let feature = problem.features().feature(i).name.clone();
-            Err(Error::VectorNotFinite { feature, value: vector[i] })
+            Err(Error::People(PeopleError::VectorNotFinite { feature, value: vector[i] }))
         }
     }
 }
@@ -114,7 +115,7 @@ fn require_finite(problem: &Problem, vector: &[f64]) -> Result<()> {
 /// infinity where the result of the action is undefined.
 ///
 /// # Errors
-/// [`Error::Nobody`] if the perturbation concerns nobody; otherwise as [`counterfactual`].
+/// [`Error::CausalModel(CausalModelError::Nobody)`] if the perturbation concerns nobody; otherwise as [`counterfactual`].
 pub fn margin(problem: &Problem, individual: &[f64], action: &Action, perturbation: &[f64]) -> Result<f64> {
     match counterfactual(problem, individual, action, perturbation) {
         Ok(individual) => {
@@ -122,7 +123,7 @@ pub fn margin(problem: &Problem, individual: &[f64], action: &Action, perturbati
             // A score that overflows is not known to be favourable.
             Ok(if score.is_nan() { f64::NEG_INFINITY } else { score })
         }
-        Err(Error::ActionUndefined { .. }) => Ok(f64::NEG_INFINITY),
+        Err(Error::CausalModel(CausalModelError::ActionUndefined { .. })) => Ok(f64::NEG_INFINITY),
         Err(error) => Err(error),
     }
 }
@@ -150,7 +151,7 @@ pub fn gradients(
     perturbation: ArrayView2<'_, f64>,
 ) -> Result<Gradients> {
     if people.features() != problem.features() {
-        return Err(Error::OtherFeatures);
+        return Err(Error::CausalModel(CausalModelError::OtherFeatures));
     }
     let width = problem.features().len();
     Action { features: features.to_vec(), change: vec![0.0; features.len()] }.check(problem.features())?;
@@ -161,7 +162,7 @@ pub fn gradients(
         (perturbation.ncols(), width),
     ] {
         if found != expected {
-            return Err(Error::VectorLength { expected, found });
+            return Err(Error::People(PeopleError::VectorLength { expected, found }));
         }
     }
     let margin = Margin::new(problem, features);

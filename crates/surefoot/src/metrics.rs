@@ -1,6 +1,7 @@
 //! How good a classifier is: accuracy, Matthews correlation, F1, area under the curve,
 //! calibration.
 
+use crate::error::{PeopleError, TrainingError};
 use crate::{Error, Result};
 
 /// Bins of equal width over which calibration is measured.
@@ -129,13 +130,18 @@ impl Metrics {
 /// One finite probability for each label, and both labels.
 pub(crate) fn check(probabilities: &[f64], labels: &[bool]) -> Result<()> {
     if probabilities.len() != labels.len() {
-        return Err(Error::Labels { rows: probabilities.len(), labels: labels.len() });
+        return Err(Error::Training(TrainingError::Labels {
+            rows: probabilities.len(),
+            labels: labels.len(),
+        }));
     }
     if labels.is_empty() {
-        return Err(Error::NoPeople);
+        return Err(Error::People(PeopleError::NoPeople));
     }
     match probabilities.iter().position(|p| !(0.0..=1.0).contains(p)) {
-        Some(i) => Err(Error::Probability { person: i + 1, value: probabilities[i] }),
+        Some(i) => {
+            Err(Error::Training(TrainingError::Probability { person: i + 1, value: probabilities[i] }))
+        }
         None => Ok(()),
     }
 }
@@ -213,10 +219,16 @@ mod tests {
     fn what_is_no_probability_is_refused() {
         assert!(matches!(
             Metrics::measure(&[0.5, 1.5], &[true, false], 0.5),
-            Err(Error::Probability { person: 2, .. })
+            Err(Error::Training(TrainingError::Probability { person: 2, .. }))
         ));
-        assert!(matches!(Metrics::measure(&[f64::NAN], &[true], 0.5), Err(Error::Probability { .. })));
-        assert!(matches!(Metrics::measure(&[0.5], &[], 0.5), Err(Error::Labels { .. })));
-        assert!(matches!(Metrics::measure(&[], &[], 0.5), Err(Error::NoPeople)));
+        assert!(matches!(
+            Metrics::measure(&[f64::NAN], &[true], 0.5),
+            Err(Error::Training(TrainingError::Probability { .. }))
+        ));
+        assert!(matches!(
+            Metrics::measure(&[0.5], &[], 0.5),
+            Err(Error::Training(TrainingError::Labels { .. }))
+        ));
+        assert!(matches!(Metrics::measure(&[], &[], 0.5), Err(Error::People(PeopleError::NoPeople))));
     }
 }

@@ -19,6 +19,7 @@ pub(crate) use real::Real;
 pub(crate) use wide::WideLayer;
 
 use crate::digest::Digest;
+use crate::error::ModelError;
 use crate::magnitude::is_moderate;
 use crate::{Error, Result};
 use kernel::Packed;
@@ -128,20 +129,26 @@ impl Network {
     /// Checks that layers fit one another, end in one output and hold finite numbers.
     pub fn new(layers: Vec<Layer>, activation: Activation) -> Result<Self> {
         let Some(last) = layers.last() else {
-            return Err(Error::NetworkWithoutLayers);
+            return Err(Error::Model(ModelError::NetworkWithoutLayers));
         };
         if last.weight.nrows() != 1 {
-            return Err(Error::NetworkOutputs { outputs: last.weight.nrows() });
+            return Err(Error::Model(ModelError::NetworkOutputs { outputs: last.weight.nrows() }));
         }
         for (number, layer) in layers.iter().enumerate() {
             let (outputs, inputs) = layer.weight.dim();
             let expected = number.checked_sub(1).map_or(inputs, |before| layers[before].bias.len());
             if inputs != expected || layer.bias.len() != outputs || inputs == 0 || outputs == 0 {
                 let biases = layer.bias.len();
-                return Err(Error::NetworkShape { layer: number, outputs, inputs, biases, expected });
+                return Err(Error::Model(ModelError::NetworkShape {
+                    layer: number,
+                    outputs,
+                    inputs,
+                    biases,
+                    expected,
+                }));
             }
             if let Some(&value) = layer.weight.iter().chain(&layer.bias).find(|v| !is_moderate(**v)) {
-                return Err(Error::NetworkNotFinite { layer: number, value });
+                return Err(Error::Model(ModelError::NetworkNotFinite { layer: number, value }));
             }
         }
         let (double, single) = (Passes::new(&layers), Passes::new(&layers));
@@ -418,19 +425,22 @@ mod tests {
     fn misshapen_networks_are_refused() {
         let ok = Layer { weight: array![[1.0, 2.0]], bias: array![0.0] };
         let with = |layers: Vec<Layer>| Network::new(layers, Activation::Tanh).unwrap_err();
-        assert!(matches!(with(vec![]), Error::NetworkWithoutLayers));
+        assert!(matches!(with(vec![]), Error::Model(ModelError::NetworkWithoutLayers)));
         assert!(matches!(
             with(vec![ok.clone(), ok.clone()]),
-            Error::NetworkShape { layer: 1, expected: 1, .. }
+            Error::Model(ModelError::NetworkShape { layer: 1, expected: 1, .. })
         ));
         let wide = Layer { weight: array![[1.0], [2.0]], bias: array![0.0, 0.0] };
-        assert!(matches!(with(vec![wide]), Error::NetworkOutputs { outputs: 2 }));
+        assert!(matches!(with(vec![wide]), Error::Model(ModelError::NetworkOutputs { outputs: 2 })));
         let bias = Layer { bias: array![0.0, 0.0], ..ok.clone() };
-        assert!(matches!(with(vec![bias]), Error::NetworkShape { layer: 0, biases: 2, .. }));
+        assert!(matches!(
+            with(vec![bias]),
+            Error::Model(ModelError::NetworkShape { layer: 0, biases: 2, .. })
+        ));
         let nan = Layer { bias: array![f64::NAN], ..ok };
-        assert!(matches!(with(vec![nan]), Error::NetworkNotFinite { layer: 0, .. }));
+        assert!(matches!(with(vec![nan]), Error::Model(ModelError::NetworkNotFinite { layer: 0, .. })));
         let none = Layer { weight: Array2::zeros((1, 0)), bias: array![0.0] };
-        assert!(matches!(with(vec![none]), Error::NetworkShape { .. }));
+        assert!(matches!(with(vec![none]), Error::Model(ModelError::NetworkShape { .. })));
     }
 
     #[test]

@@ -9,7 +9,6 @@ mod affine;
 mod graph;
 mod message;
 mod operators;
-mod error;
 mod tensor;
 #[cfg(test)]
 mod tests;
@@ -18,9 +17,7 @@ use std::path::{Path, PathBuf};
 
 use prost::Message;
 
-pub use error::{OnnxProblem, UnsupportedUse};
-
-use crate::error::FileProblem;
+use crate::error::{FileError, FileProblem, ModelError, OnnxProblem};
 use crate::file::{ModelFolder, read_whole};
 use crate::{Error, Network, Result};
 
@@ -38,7 +35,7 @@ impl Network {
 
     /// Reads a classifier by its path relative to a folder, which also decides which files may be read.
     pub(crate) fn read_onnx_in(folder: &ModelFolder, named: &Path) -> Result<Self> {
-        let fault = |problem| Error::File { path: folder.path().join(named), problem };
+        let fault = |problem| Error::File(FileError::File { path: folder.path().join(named), problem });
         let bytes = folder.open(named).and_then(read_whole);
         let bytes = bytes.map_err(|error| fault(FileProblem::Read(error.into())))?;
         let model = ModelFile { folder, named };
@@ -49,7 +46,7 @@ impl Network {
     ///
     /// # Errors As for [`Network::read_onnx`]; also if weights are in a file beside it.
     pub fn from_onnx(bytes: &[u8]) -> Result<Self> {
-        network(bytes, None).map_err(Error::Onnx)
+        network(bytes, None).map_err(|problem| ModelError::Onnx(problem).into())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use ndarray::ArrayView2;
 
+use crate::error::PeopleError;
 use crate::magnitude::is_moderate;
 use crate::{Error, Features, Kind, Result};
 
@@ -39,11 +40,19 @@ impl People {
             let mut row = vec![None; features.len()];
             for (name, value) in *record {
                 if row[features.index(name)?].replace(*value).is_some() {
-                    return Err(Error::RepeatedValue { person: number + 1, feature: (*name).into() });
+                    return Err(Error::People(PeopleError::RepeatedValue {
+                        person: number + 1,
+                        feature: (*name).into(),
+                    }));
                 }
             }
             let complete = row.iter().zip(features.iter()).map(|(value, feature)| {
-                value.ok_or_else(|| Error::MissingValue { person: number + 1, feature: feature.name.clone() })
+                value.ok_or_else(|| {
+                    Error::People(PeopleError::MissingValue {
+                        person: number + 1,
+                        feature: feature.name.clone(),
+                    })
+                })
             });
             rows.push(complete.collect::<Result<Vec<f64>>>()?);
         }
@@ -68,7 +77,7 @@ impl People {
             values.extend(row.iter().enumerate().map(|(i, &v)| features.standardise(i, v)));
         }
         if values.is_empty() {
-            return Err(Error::NoPeople);
+            return Err(Error::People(PeopleError::NoPeople));
         }
         Ok(Self { features: features.clone(), values })
     }
@@ -109,13 +118,13 @@ impl People {
             .unwrap_or_else(|_| unreachable!("rows are whole"))
     }
 
-    /// The people at these positions, or nobody at all: [`Error::NoPeople`].
+    /// The people at these positions, or nobody at all: [`Error::People(PeopleError::NoPeople)`].
     ///
     /// # Panics
     /// If there is nobody at a position.
     pub fn select(&self, positions: &[usize]) -> Result<Self> {
         if positions.is_empty() {
-            return Err(Error::NoPeople);
+            return Err(Error::People(PeopleError::NoPeople));
         }
         let values = positions.iter().flat_map(|&i| self.individual(i)).copied().collect();
         Ok(Self { features: self.features.clone(), values })
@@ -125,17 +134,27 @@ impl People {
 /// One row in own units.
 fn check(features: &Features, person: usize, row: &[f64]) -> Result<()> {
     if row.len() != features.len() {
-        return Err(Error::RowLength { person, expected: features.len(), found: row.len() });
+        return Err(Error::People(PeopleError::RowLength {
+            person,
+            expected: features.len(),
+            found: row.len(),
+        }));
     }
     for (&value, feature) in row.iter().zip(features.iter()) {
         let name = || feature.name.clone();
         // A moderate value may still be huge once it is standardised.
         if !(is_moderate(value) && is_moderate(feature.standardise(value))) {
-            return Err(Error::NotFinite { person, feature: name(), value });
+            return Err(Error::People(PeopleError::NotFinite { person, feature: name(), value }));
         }
         if !feature.allows(value) {
             let (lower, upper) = (feature.lower, feature.upper);
-            return Err(Error::OutsideLimits { person, feature: name(), value, lower, upper });
+            return Err(Error::People(PeopleError::OutsideLimits {
+                person,
+                feature: name(),
+                value,
+                lower,
+                upper,
+            }));
         }
         let whole = (value - value.round()).abs() <= 1e-9 * value.abs().max(1.0);
         let fits = match feature.kind {
@@ -144,14 +163,19 @@ fn check(features: &Features, person: usize, row: &[f64]) -> Result<()> {
             Kind::Binary => whole && (value.round() == 0.0 || value.round() == 1.0),
         };
         if !fits {
-            return Err(Error::WrongKind { person, feature: name(), value, kind: feature.kind });
+            return Err(Error::People(PeopleError::WrongKind {
+                person,
+                feature: name(),
+                value,
+                kind: feature.kind.to_string(),
+            }));
         }
     }
     // One of each group is 1 and the others are 0, as their kind says already.
     for group in features.groups() {
         let ones = group.columns.iter().filter(|&&i| row[i].round() == 1.0).count();
         if ones != 1 {
-            return Err(Error::GroupSum { person, group: group.name, ones });
+            return Err(Error::People(PeopleError::GroupSum { person, group: group.name, ones }));
         }
     }
     Ok(())
@@ -163,6 +187,7 @@ mod tests {
 
     use super::*;
     use crate::Feature;
+    use crate::error::FeatureError;
 
     fn features() -> Features {
         Features::new(vec![
@@ -190,23 +215,38 @@ mod tests {
     fn bad_people_are_refused_with_number_and_feature() {
         let of = |row: &[f64]| People::from_own_units(&features(), &[&[0.0, 1.0], row]).unwrap_err();
         assert!(
-            matches!(of(&[0.0, f64::NAN]), Error::NotFinite { person: 2, feature, .. } if feature == "income")
+            matches!(of(&[0.0, f64::NAN]), Error::People(PeopleError::NotFinite { person: 2, feature, .. }) if feature == "income")
         );
-        assert!(matches!(of(&[0.0, f64::INFINITY]), Error::NotFinite { .. }));
-        assert!(matches!(of(&[0.0, -1.0]), Error::OutsideLimits { person: 2, .. }));
-        assert!(matches!(of(&[0.5, 1.0]), Error::WrongKind { person: 2, .. }));
-        assert!(matches!(of(&[2.0, 1.0]), Error::WrongKind { .. }));
-        assert!(matches!(of(&[0.0]), Error::RowLength { person: 2, expected: 2, found: 1 }));
+        assert!(matches!(of(&[0.0, f64::INFINITY]), Error::People(PeopleError::NotFinite { .. })));
+        assert!(matches!(of(&[0.0, -1.0]), Error::People(PeopleError::OutsideLimits { person: 2, .. })));
+        assert!(matches!(of(&[0.5, 1.0]), Error::People(PeopleError::WrongKind { person: 2, .. })));
+        assert!(matches!(of(&[2.0, 1.0]), Error::People(PeopleError::WrongKind { .. })));
+        assert!(matches!(
+            of(&[0.0]),
+            Error::People(PeopleError::RowLength { person: 2, expected: 2, found: 1 })
+        ));
         let tiny = Features::new(vec![Feature::new("x").scaling(0.0, 1e-100)]).unwrap();
         for value in [1e300, 2.0] {
-            assert!(matches!(People::from_own_units(&tiny, &[[value]]), Err(Error::NotFinite { .. })));
+            assert!(matches!(
+                People::from_own_units(&tiny, &[[value]]),
+                Err(Error::People(PeopleError::NotFinite { .. }))
+            ));
         }
         let nobody: [[f64; 2]; 0] = [];
-        assert!(matches!(People::from_own_units(&features(), &nobody), Err(Error::NoPeople)));
+        assert!(matches!(
+            People::from_own_units(&features(), &nobody),
+            Err(Error::People(PeopleError::NoPeople))
+        ));
         let short = array![[0.0]];
-        assert!(matches!(People::from_standardised(&features(), short.view()), Err(Error::RowLength { .. })));
+        assert!(matches!(
+            People::from_standardised(&features(), short.view()),
+            Err(Error::People(PeopleError::RowLength { .. }))
+        ));
         let long = array![[0.0, 0.0, f64::NAN]];
-        assert!(matches!(People::from_standardised(&features(), long.view()), Err(Error::RowLength { .. })));
+        assert!(matches!(
+            People::from_standardised(&features(), long.view()),
+            Err(Error::People(PeopleError::RowLength { .. }))
+        ));
     }
 
     #[test]
@@ -216,15 +256,23 @@ mod tests {
         assert!(People::from_own_units(&features, &[[1.0, 0.0], [0.0, 1.0]]).is_ok());
         for (row, ones) in [([0.0, 0.0], 0), ([1.0, 1.0], 2)] {
             let error = People::from_own_units(&features, &[[1.0, 0.0], row]).unwrap_err();
-            assert_eq!(error, Error::GroupSum { person: 2, group: "job".into(), ones });
+            assert_eq!(error, Error::People(PeopleError::GroupSum { person: 2, group: "job".into(), ones }));
         }
     }
 
     #[test]
     fn bad_records_are_refused() {
         let of = |record: &[(&str, f64)]| People::from_records(&features(), &[record]).unwrap_err();
-        assert!(matches!(of(&[("member", 1.0)]), Error::MissingValue { feature, .. } if feature == "income"));
-        assert!(matches!(of(&[("member", 1.0), ("incme", 1.0)]), Error::UnknownFeature { .. }));
-        assert!(matches!(of(&[("member", 1.0), ("member", 0.0)]), Error::RepeatedValue { .. }));
+        assert!(
+            matches!(of(&[("member", 1.0)]), Error::People(PeopleError::MissingValue { feature, .. }) if feature == "income")
+        );
+        assert!(matches!(
+            of(&[("member", 1.0), ("incme", 1.0)]),
+            Error::Feature(FeatureError::UnknownFeature { .. })
+        ));
+        assert!(matches!(
+            of(&[("member", 1.0), ("member", 0.0)]),
+            Error::People(PeopleError::RepeatedValue { .. })
+        ));
     }
 }

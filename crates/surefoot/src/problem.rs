@@ -6,7 +6,6 @@ mod edit;
 mod entry;
 mod fields;
 mod file;
-mod mistake;
 mod rules;
 mod sections;
 mod summary;
@@ -15,13 +14,14 @@ mod units;
 
 use std::path::Path;
 
+pub use crate::error::{Fault, Mistake, Mistakes};
 pub use classifier::{ClassifierEntry, ClassifierForm, LinearModel, OnnxFile, StatedModel};
 pub use edit::Edit;
 pub use entry::{EquationEntry, EquationForm, Inputs, NetworkFile};
 pub use file::ProblemFile;
-pub use mistake::{Fault, Mistake, Mistakes};
 pub use summary::six_digits;
 
+use crate::error::{CausalModelError, ModelError, SettingError};
 use crate::magnitude::is_moderate;
 use crate::{
     ActionKind, Classifier, Constraint, Cost, Error, Feature, Features, Forbidden, Kind, Norm, Result, Scm,
@@ -78,7 +78,10 @@ impl Problem {
     /// A problem over these features; the classifier must look at all of them.
     pub fn new(features: Features, classifier: Classifier) -> Result<Self> {
         if classifier.inputs() != features.len() {
-            return Err(Error::ClassifierInputs { features: features.names(), inputs: classifier.inputs() });
+            return Err(Error::Model(ModelError::ClassifierInputs {
+                features: features.names(),
+                inputs: classifier.inputs(),
+            }));
         }
         Ok(Self {
             features,
@@ -105,7 +108,7 @@ impl Problem {
     /// action may change a binary feature or a category by way of its equation.
     pub fn with_causal_model(mut self, scm: Scm) -> Result<Self> {
         if *scm.features() != self.features {
-            return Err(Error::OtherFeatures);
+            return Err(Error::CausalModel(CausalModelError::OtherFeatures));
         }
         scm.require_whole_categories()?;
         self.scm = Some(scm);
@@ -116,7 +119,10 @@ impl Problem {
     pub fn with_uncertainty(mut self, norm: Norm, epsilon: f64) -> Result<Self> {
         let uncertainty = Uncertainty::new(norm, epsilon)?;
         if let Some(weights) = uncertainty.norm().weights().filter(|w| w.len() != self.features.len()) {
-            return Err(Error::NormWeights { features: self.features.len(), weights: weights.len() });
+            return Err(Error::Setting(SettingError::NormWeights {
+                features: self.features.len(),
+                weights: weights.len(),
+            }));
         }
         self.uncertainty = uncertainty;
         Ok(self)
@@ -144,7 +150,7 @@ impl Problem {
     /// [`DEFAULT_SAFETY`].
     pub fn with_safety(mut self, safety: f64) -> Result<Self> {
         if !(is_moderate(safety) && safety >= 0.0) {
-            return Err(Error::Safety { safety });
+            return Err(Error::Setting(SettingError::Safety { safety }));
         }
         self.safety = safety;
         Ok(self)
@@ -153,7 +159,7 @@ impl Problem {
     /// Sets what people must meet who act, as they end up without any perturbation; all of it.
     pub fn with_constraints(mut self, constraints: Vec<Constraint>) -> Result<Self> {
         if constraints.iter().any(|constraint| constraint.width() != self.features.len()) {
-            return Err(Error::OtherFeatures);
+            return Err(Error::CausalModel(CausalModelError::OtherFeatures));
         }
         self.constraints = constraints;
         self.with_requirements()
@@ -180,7 +186,7 @@ impl Problem {
     /// Sets the transitions that no action may make.
     pub fn with_forbidden(mut self, forbidden: Vec<Forbidden>) -> Result<Self> {
         if forbidden.iter().any(|forbidden| forbidden.highest_position() >= self.features.len()) {
-            return Err(Error::OtherFeatures);
+            return Err(Error::CausalModel(CausalModelError::OtherFeatures));
         }
         self.forbidden = forbidden;
         Ok(self)
@@ -220,7 +226,7 @@ impl Problem {
             (None, Some(constraint)) => format!("there is a constraint, `{}`", constraint.text()),
             (None, None) => return Ok(()),
         };
-        Err(Error::NotContinuous { what })
+        Err(Error::Setting(SettingError::NotContinuous { what }))
     }
 
     /// The same with a stricter classifier: scores are lower by about this much.

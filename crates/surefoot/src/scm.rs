@@ -29,6 +29,7 @@ pub use equation::Equation;
 pub use sample::Noise;
 
 use crate::digest::Digest;
+use crate::error::{CausalModelError, FeatureError, PeopleError};
 use crate::{Error, Features, Kind, Result};
 use equation::Mechanism;
 
@@ -93,7 +94,7 @@ impl Scm {
         let mut declared: Vec<Option<Equation>> = vec![None; features.len()];
         for (name, equation) in equations {
             if declared[features.index(name)?].replace(equation).is_some() {
-                return Err(Error::DuplicateEquation { feature: name.into() });
+                return Err(Error::CausalModel(CausalModelError::DuplicateEquation { feature: name.into() }));
             }
         }
         let compile = |(i, equation): (usize, Option<Equation>)| {
@@ -111,7 +112,9 @@ impl Scm {
         let i = features.index(name)?;
         let (parents, _) = equation.clone().compile(features, i)?;
         match parents.contains(&i) {
-            true => Err(Error::Cycle { features: vec![name.into(), name.into()] }),
+            true => {
+                Err(Error::CausalModel(CausalModelError::Cycle { features: vec![name.into(), name.into()] }))
+            }
             false => Ok(()),
         }
     }
@@ -191,7 +194,10 @@ impl Scm {
         };
         let downstream = self.downstream(&[cause]);
         match (0..self.features.len()).find(|&i| is_binary(i) && downstream.contains(i)) {
-            Some(i) => Err(Error::CategoryFollows { feature: self.name(i), cause: self.name(cause) }),
+            Some(i) => Err(Error::CausalModel(CausalModelError::CategoryFollows {
+                feature: self.name(i),
+                cause: self.name(cause),
+            })),
             None => Ok(()),
         }
     }
@@ -200,7 +206,9 @@ impl Scm {
     /// that names the first feature whose equation is not.
     pub fn require_additive(&self) -> Result<()> {
         match self.nodes.iter().position(|node| !node.mechanism.is_additive()) {
-            Some(i) => Err(Error::EquationNotAdditive { feature: self.name(i) }),
+            Some(i) => {
+                Err(Error::CausalModel(CausalModelError::EquationNotAdditive { feature: self.name(i) }))
+            }
             None => Ok(()),
         }
     }
@@ -210,7 +218,8 @@ impl Scm {
     pub fn coefficients(&self) -> Result<Array2<f64>> {
         let mut matrix = Array2::zeros((self.nodes.len(), self.nodes.len()));
         for (i, node) in self.nodes.iter().enumerate() {
-            let not_linear = || Error::EquationNotLinear { feature: self.name(i) };
+            let not_linear =
+                || Error::CausalModel(CausalModelError::EquationNotLinear { feature: self.name(i) });
             let coefficients = node.mechanism.coefficients().ok_or_else(not_linear)?;
             for (&parent, coefficient) in node.parents.iter().zip(coefficients) {
                 matrix[[i, parent]] += coefficient;
@@ -338,7 +347,10 @@ impl Scm {
             Intervention::Set { features, value } => (features, value),
         };
         if features.len() != amounts.len() {
-            return Err(Error::VectorLength { expected: features.len(), found: amounts.len() });
+            return Err(Error::People(PeopleError::VectorLength {
+                expected: features.len(),
+                found: amounts.len(),
+            }));
         }
         for (&i, &amount) in features.iter().zip(amounts) {
             self.check_feature(i)?;
@@ -347,7 +359,7 @@ impl Scm {
                 _ => individual[i] + amount,
             };
             if forced[i].replace(self.finite(i, value)?).is_some() {
-                return Err(Error::RepeatedIntervention { feature: self.name(i) });
+                return Err(Error::People(PeopleError::RepeatedIntervention { feature: self.name(i) }));
             }
         }
         Ok(forced)
@@ -442,15 +454,20 @@ impl Scm {
         if value.is_finite() {
             return Ok(value);
         }
-        Err(Error::EquationNotFinite { feature: self.name(i), value })
+        Err(Error::CausalModel(CausalModelError::EquationNotFinite { feature: self.name(i), value }))
     }
 
     fn check_length(&self, vector: &[f64]) -> Result<()> {
         if vector.len() != self.nodes.len() {
-            return Err(Error::VectorLength { expected: self.nodes.len(), found: vector.len() });
+            return Err(Error::People(PeopleError::VectorLength {
+                expected: self.nodes.len(),
+                found: vector.len(),
+            }));
         }
         match vector.iter().position(|v| !v.is_finite()) {
-            Some(i) => Err(Error::VectorNotFinite { feature: self.name(i), value: vector[i] }),
+            Some(i) => {
+                Err(Error::People(PeopleError::VectorNotFinite { feature: self.name(i), value: vector[i] }))
+            }
             None => Ok(()),
         }
     }
@@ -459,7 +476,7 @@ impl Scm {
         if index < self.nodes.len() {
             return Ok(());
         }
-        Err(Error::NoSuchFeature { index, features: self.nodes.len() })
+        Err(Error::Feature(FeatureError::NoSuchFeature { index, features: self.nodes.len() }))
     }
 }
 
@@ -486,7 +503,9 @@ fn causal_order(features: &Features, nodes: &[Node]) -> Result<Vec<usize>> {
         }
     }
     if order.len() < nodes.len() {
-        return Err(Error::Cycle { features: cycle(features, nodes, &placed) });
+        return Err(Error::CausalModel(CausalModelError::Cycle {
+            features: cycle(features, nodes, &placed),
+        }));
     }
     Ok(order)
 }

@@ -21,6 +21,7 @@ pub use summary::Summary;
 pub(crate) use summary::median;
 
 use crate::action::feasible_change;
+use crate::error::SettingError;
 use crate::margin::{counterfactual, margin};
 use crate::recourse::Exact;
 use crate::{
@@ -55,7 +56,7 @@ fn relative<'p>(exact: &Exact<'p>) -> Result<&'p Problem> {
     exact.problem().require_continuous()?;
     match exact.problem().action_kind() {
         ActionKind::Relative => Ok(exact.problem()),
-        ActionKind::Absolute => Err(Error::AbsoluteActions),
+        ActionKind::Absolute => Err(Error::Setting(SettingError::AbsoluteActions)),
     }
 }
 
@@ -230,7 +231,7 @@ pub fn fragility(
 ) -> Result<Option<Fragility>> {
     require_theorem_1(problem)?;
     if !(radius.is_finite() && radius >= 0.0) {
-        return Err(Error::Epsilon { epsilon: radius });
+        return Err(Error::Setting(SettingError::Epsilon { epsilon: radius }));
     }
     // Refuses an individual or an action that does not fit the problem.
     margin(problem, individual, action, &vec![0.0; individual.len()])?;
@@ -247,7 +248,7 @@ fn require_theorem_1(problem: &Problem) -> Result<()> {
     }
     match problem.action_kind() {
         ActionKind::Relative => Ok(()),
-        ActionKind::Absolute => Err(Error::AbsoluteActions),
+        ActionKind::Absolute => Err(Error::Setting(SettingError::AbsoluteActions)),
     }
 }
 

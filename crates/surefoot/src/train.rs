@@ -25,6 +25,7 @@ pub use quality::Quality;
 pub use split::split;
 pub use threshold::Threshold;
 
+use crate::error::{PeopleError, TrainingError};
 use crate::{Error, Features, Result};
 
 /// A column of ones and the given columns.
@@ -38,15 +39,19 @@ fn design(rows: ArrayView2<'_, f64>, columns: &[usize]) -> DMatrix<f64> {
 /// Checks that there are rows and that every value is finite.
 fn check_table(features: &Features, rows: ArrayView2<'_, f64>) -> Result<()> {
     if rows.nrows() == 0 {
-        return Err(Error::NoPeople);
+        return Err(Error::People(PeopleError::NoPeople));
     }
     if rows.ncols() != features.len() {
-        return Err(Error::RowLength { person: 1, expected: features.len(), found: rows.ncols() });
+        return Err(Error::People(PeopleError::RowLength {
+            person: 1,
+            expected: features.len(),
+            found: rows.ncols(),
+        }));
     }
     match rows.indexed_iter().find(|(_, v)| !v.is_finite()) {
         Some(((row, column), &value)) => {
             let feature = features.feature(column).name.clone();
-            Err(Error::NotFinite { person: row + 1, feature, value })
+            Err(Error::People(PeopleError::NotFinite { person: row + 1, feature, value }))
         }
         None => Ok(()),
     }
@@ -56,10 +61,10 @@ fn check_table(features: &Features, rows: ArrayView2<'_, f64>) -> Result<()> {
 fn check_labels(features: &Features, rows: ArrayView2<'_, f64>, labels: &[bool]) -> Result<()> {
     check_table(features, rows)?;
     if labels.len() != rows.nrows() {
-        return Err(Error::Labels { rows: rows.nrows(), labels: labels.len() });
+        return Err(Error::Training(TrainingError::Labels { rows: rows.nrows(), labels: labels.len() }));
     }
     if labels.iter().all(|&label| label == labels[0]) {
-        return Err(Error::OneClass);
+        return Err(Error::Training(TrainingError::OneClass));
     }
     Ok(())
 }

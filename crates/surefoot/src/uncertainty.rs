@@ -20,6 +20,7 @@ use set::ROOM;
 pub(crate) use set::project_inside;
 pub use set::{Part, UncertaintySet};
 
+use crate::error::SettingError;
 use crate::magnitude::is_moderate;
 use crate::{Error, Result};
 
@@ -46,7 +47,7 @@ impl Uncertainty {
     /// problem files.
     pub fn new(norm: Norm, radius: f64) -> Result<Self> {
         if !(is_moderate(radius) && radius >= 0.0) {
-            return Err(Error::Epsilon { epsilon: radius });
+            return Err(Error::Setting(SettingError::Epsilon { epsilon: radius }));
         }
         Ok(Self { norm, radius })
     }

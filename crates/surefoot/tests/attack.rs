@@ -8,6 +8,7 @@ use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::attack::{CarliniWagner, DeepFool, FastGradient, ProjectedGradient, worst_found};
+use surefoot::error::{FeatureError, PeopleError, SettingError};
 use surefoot::margin::margin;
 use surefoot::{
     Action, ActionKind, Activation, Attack, Break, Budget, Change, Classifier, Equation, Error, Exact,
@@ -206,7 +207,9 @@ fn breaks_are_found_at_the_edge_of_what_can_be() {
 #[test]
 fn settings_that_make_no_sense_are_refused() {
     let (problem, people, actions) = linear_problem(Norm::L2, ActionKind::Relative);
-    let refused = |result: Result<Vec<Option<Break>>>| assert!(matches!(result, Err(Error::Setting { .. })));
+    let refused = |result: Result<Vec<Option<Break>>>| {
+        assert!(matches!(result, Err(Error::Setting(SettingError::Setting { .. }))))
+    };
     refused(CarliniWagner { searches: 0, ..CarliniWagner::default() }.attack(&problem, &people, &actions));
     refused(CarliniWagner { step: f64::NAN, ..CarliniWagner::default() }.attack(&problem, &people, &actions));
     refused(DeepFool { overshoot: -5.0, ..DeepFool::default() }.attack(&problem, &people, &actions));
@@ -220,11 +223,14 @@ fn settings_that_make_no_sense_are_refused() {
 fn people_and_actions_that_do_not_fit_are_refused() {
     let (problem, people, actions) = curved_problem(ActionKind::Relative);
     let of = |actions: &[Action]| FastGradient.attack(&problem, &people, actions).unwrap_err();
-    assert!(matches!(of(&actions[1..]), Error::VectorLength { expected: 20, found: 19 }));
+    assert!(matches!(
+        of(&actions[1..]),
+        Error::People(PeopleError::VectorLength { expected: 20, found: 19 })
+    ));
     let mut beyond = actions.clone();
     beyond[7].features = vec![9];
     beyond[7].change = vec![0.0];
-    assert!(matches!(of(&beyond), Error::NoSuchFeature { index: 9, .. }));
+    assert!(matches!(of(&beyond), Error::Feature(FeatureError::NoSuchFeature { index: 9, .. })));
 }
 
 /// Refutes one action, and holds what is reported against the definition.

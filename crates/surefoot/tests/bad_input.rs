@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+use surefoot::error::{CausalModelError, FeatureError, ModelError, PeopleError, SettingError};
 use surefoot::margin::margin;
 use surefoot::theory::{cost_stability, extra_cost, fragility};
 use surefoot::{
@@ -37,7 +38,9 @@ fn a_cycle_is_told_arrow_by_arrow() {
         ("income", Equation::linear(&["savings"], vec![1.0], 0.0)),
         ("savings", Equation::formula("age + income + u")),
     ]);
-    assert!(matches!(&error, Error::Cycle { features } if features.len() == 3));
+    assert!(
+        matches!(&error, Error::CausalModel(CausalModelError::Cycle { features }) if features.len() == 3)
+    );
     says(&error, &["`income` -> `savings` -> `income`", "remove"]);
     let itself = model(vec![("age", Equation::formula("age * 0.5 + u"))]);
     says(&itself, &["`age` -> `age`"]);
@@ -47,16 +50,23 @@ fn a_cycle_is_told_arrow_by_arrow() {
 fn unknown_and_repeated_names_in_equations() {
     let linear = |parents: &[&str], n: usize| Equation::linear(parents, vec![1.0; n], 0.0);
     let error = model(vec![("savings", linear(&["incme"], 1))]);
-    assert!(matches!(&error, Error::UnknownParent { .. }));
+    assert!(matches!(&error, Error::CausalModel(CausalModelError::UnknownParent { .. })));
     says(&error, &["`savings`", "`incme`", "`income`"]);
     assert!(
-        matches!(model(vec![("debt", linear(&[], 0))]), Error::UnknownFeature { feature, .. } if feature == "debt")
+        matches!(model(vec![("debt", linear(&[], 0))]), Error::Feature(FeatureError::UnknownFeature { feature, .. }) if feature == "debt")
     );
     let twice = model(vec![("age", linear(&[], 0)), ("age", Equation::formula("u"))]);
-    assert!(matches!(twice, Error::DuplicateEquation { feature } if feature == "age"));
-    assert!(matches!(model(vec![("age", linear(&["income", "income"], 2))]), Error::DuplicateParent { .. }));
+    assert!(
+        matches!(twice, Error::CausalModel(CausalModelError::DuplicateEquation { feature }) if feature == "age")
+    );
+    assert!(matches!(
+        model(vec![("age", linear(&["income", "income"], 2))]),
+        Error::CausalModel(CausalModelError::DuplicateParent { .. })
+    ));
     let short = model(vec![("age", linear(&["income", "savings"], 1))]);
-    assert!(matches!(&short, Error::EquationInputs { parents, inputs: 1, .. } if parents.len() == 2));
+    assert!(
+        matches!(&short, Error::CausalModel(CausalModelError::EquationInputs { parents, inputs: 1, .. }) if parents.len() == 2)
+    );
     says(
         &short,
         &["equation of `age`: it takes 1 input, but 2 parents are named", "order: `income` and `savings`"],
@@ -64,11 +74,11 @@ fn unknown_and_repeated_names_in_equations() {
     let orphan = model(vec![("age", linear(&[], 2))]);
     says(&orphan, &["it takes 2 inputs, but 0 parents are named; name its parents"]);
     let nan = model(vec![("age", Equation::linear(&["income"], vec![f64::NAN], 0.0))]);
-    assert!(matches!(nan, Error::EquationNumber { .. }));
+    assert!(matches!(nan, Error::CausalModel(CausalModelError::EquationNumber { .. })));
     let layer = Layer { weight: ndarray::array![[1.0, 2.0]], bias: ndarray::array![0.0] };
     let network = Network::new(vec![layer], Activation::Tanh).unwrap();
     let narrow = model(vec![("age", Equation::network(&["income"], network))]);
-    assert!(matches!(&narrow, Error::EquationInputs { inputs: 2, .. }));
+    assert!(matches!(&narrow, Error::CausalModel(CausalModelError::EquationInputs { inputs: 2, .. })));
     says(
         &narrow,
         &["it takes 2 inputs, but 1 parent is named", "one input of the network", "order: `income`"],
@@ -118,28 +128,39 @@ fn values_that_equations_cannot_take_or_give() {
     let unreachable = scm("exp(u)").abduct(&[0.0, -1.0, 0.0]).unwrap_err();
     says(&unreachable, &["`savings`", "-1"]);
     let undefined = scm("log(income) + u").predict(&[-1.0, 0.0, 0.0]).unwrap_err();
-    assert!(matches!(&undefined, Error::EquationNotFinite { feature, .. } if feature == "savings"));
+    assert!(
+        matches!(&undefined, Error::CausalModel(CausalModelError::EquationNotFinite { feature, .. }) if feature == "savings")
+    );
     let huge = scm("exp(income) + u").predict(&[1e4, 0.0, 0.0]).unwrap_err();
-    assert!(matches!(huge, Error::EquationNotFinite { .. }));
+    assert!(matches!(huge, Error::CausalModel(CausalModelError::EquationNotFinite { .. })));
 }
 
 #[test]
 fn vectors_of_the_wrong_length_or_content() {
     let scm = Scm::new(&features(), vec![("savings", Equation::formula("income + u"))]).unwrap();
     let x = [0.0; 3];
-    assert!(matches!(scm.abduct(&[0.0]), Err(Error::VectorLength { expected: 3, found: 1 })));
+    assert!(matches!(
+        scm.abduct(&[0.0]),
+        Err(Error::People(PeopleError::VectorLength { expected: 3, found: 1 }))
+    ));
     assert!(
-        matches!(scm.predict(&[0.0, 0.0, f64::NAN]), Err(Error::VectorNotFinite { feature, .. }) if feature == "age")
+        matches!(scm.predict(&[0.0, 0.0, f64::NAN]), Err(Error::People(PeopleError::VectorNotFinite { feature, .. })) if feature == "age")
     );
     assert!(scm.counterfactual(&x, Intervention::Additive(&[0.0])).is_err());
     let beyond = Intervention::Shift { features: &[3], change: &[1.0] };
-    assert!(matches!(scm.counterfactual(&x, beyond), Err(Error::NoSuchFeature { index: 3, features: 3 })));
+    assert!(matches!(
+        scm.counterfactual(&x, beyond),
+        Err(Error::Feature(FeatureError::NoSuchFeature { index: 3, features: 3 }))
+    ));
     let uneven = Intervention::Set { features: &[0, 1], value: &[1.0] };
-    assert!(matches!(scm.counterfactual(&x, uneven), Err(Error::VectorLength { .. })));
+    assert!(matches!(scm.counterfactual(&x, uneven), Err(Error::People(PeopleError::VectorLength { .. }))));
     let infinite = Intervention::Set { features: &[0], value: &[f64::INFINITY] };
     assert!(scm.counterfactual(&x, infinite).is_err());
     let twice = Intervention::Shift { features: &[0, 0], change: &[1.0, 2.0] };
-    assert!(matches!(scm.counterfactual(&x, twice), Err(Error::RepeatedIntervention { .. })));
+    assert!(matches!(
+        scm.counterfactual(&x, twice),
+        Err(Error::People(PeopleError::RepeatedIntervention { .. }))
+    ));
     assert!(scm.jacobian(&x, &[7]).is_err());
     assert!(scm.pullback(&x, &[], &[1.0]).is_err());
     assert!(scm.perturbation_between(&x, &[0.0]).is_err());
@@ -150,10 +171,15 @@ fn noise_that_is_missing_doubled_or_impossible() {
     let scm = Scm::new(&features(), vec![]).unwrap();
     let normal = Noise::Normal { mean: 0.0, std: 1.0 };
     let all = [("income", normal), ("savings", normal), ("age", normal)];
-    assert!(matches!(scm.sample(&all[..2], 1, 0), Err(Error::MissingNoise { feature }) if feature == "age"));
+    assert!(
+        matches!(scm.sample(&all[..2], 1, 0), Err(Error::CausalModel(CausalModelError::MissingNoise { feature })) if feature == "age")
+    );
     let twice = [all[0], all[1], all[2], all[2]];
-    assert!(matches!(scm.sample(&twice, 1, 0), Err(Error::DuplicateNoise { .. })));
-    assert!(matches!(scm.sample(&all, usize::MAX, 0), Err(Error::TooManyPeople { .. })));
+    assert!(matches!(
+        scm.sample(&twice, 1, 0),
+        Err(Error::CausalModel(CausalModelError::DuplicateNoise { .. }))
+    ));
+    assert!(matches!(scm.sample(&all, usize::MAX, 0), Err(Error::People(PeopleError::TooManyPeople { .. }))));
     for noise in [
         Noise::Normal { mean: 0.0, std: -1.0 },
         Noise::Normal { mean: f64::NAN, std: 1.0 },
@@ -164,7 +190,10 @@ fn noise_that_is_missing_doubled_or_impossible() {
         Noise::Uniform { low: f64::NAN, high: 0.0 },
     ] {
         let error = scm.sample(&[all[0], all[1], ("age", noise)], 1, 0).unwrap_err();
-        assert!(matches!(&error, Error::NoiseParameters { feature, .. } if feature == "age"), "{error}");
+        assert!(
+            matches!(&error, Error::CausalModel(CausalModelError::NoiseParameters { feature, .. }) if feature == "age"),
+            "{error}"
+        );
     }
 }
 
@@ -176,20 +205,23 @@ fn problem() -> Problem {
 fn problems_whose_parts_do_not_fit() {
     let narrow = Classifier::linear(vec![1.0], 0.0, 0.5).unwrap();
     let narrow = Problem::new(features(), narrow).unwrap_err();
-    assert!(matches!(&narrow, Error::ClassifierInputs { inputs: 1, .. }));
+    assert!(matches!(&narrow, Error::Model(ModelError::ClassifierInputs { inputs: 1, .. })));
     let order = "give one coefficient, or one input of the network, for each feature, in this order: `income`, `savings` and `age`";
     says(&narrow, &["the classifier takes 1 input, but there are 3 features", order]);
     let other = Features::new(vec![Feature::new("x")]).unwrap();
     let foreign = problem().with_causal_model(Scm::new(&other, vec![]).unwrap());
-    assert!(matches!(foreign, Err(Error::OtherFeatures)));
+    assert!(matches!(foreign, Err(Error::CausalModel(CausalModelError::OtherFeatures))));
     for epsilon in [-0.1, f64::NAN, f64::INFINITY] {
-        assert!(matches!(problem().with_uncertainty(Norm::L2, epsilon), Err(Error::Epsilon { .. })));
-        assert!(matches!(problem().with_safety(epsilon), Err(Error::Safety { .. })));
+        assert!(matches!(
+            problem().with_uncertainty(Norm::L2, epsilon),
+            Err(Error::Setting(SettingError::Epsilon { .. }))
+        ));
+        assert!(matches!(problem().with_safety(epsilon), Err(Error::Setting(SettingError::Safety { .. }))));
     }
     let short = Norm::weighted(NormKind::L1, vec![1.0]).unwrap();
     assert!(matches!(
         problem().with_uncertainty(short, 0.1),
-        Err(Error::NormWeights { features: 3, weights: 1 })
+        Err(Error::Setting(SettingError::NormWeights { features: 3, weights: 1 }))
     ));
 }
 
@@ -197,7 +229,10 @@ fn problems_whose_parts_do_not_fit() {
 fn people_and_actions_that_do_not_fit_the_problem() {
     let other = Features::new(vec![Feature::new("x")]).unwrap();
     let people = People::from_own_units(&other, &[[0.0]]).unwrap();
-    assert!(matches!(recourse(&problem(), &people), Err(Error::OtherFeatures)));
+    assert!(matches!(
+        recourse(&problem(), &people),
+        Err(Error::CausalModel(CausalModelError::OtherFeatures))
+    ));
     let problem = problem();
     let exact = Exact::new(&problem).unwrap();
     assert!(exact.solve(&[0.0]).is_err() && exact.solve(&[0.0, f64::NAN, 0.0]).is_err());
@@ -224,11 +259,14 @@ fn people_and_actions_that_do_not_fit_the_problem() {
     let people = People::from_records(&swapped, &[&[("a", 1.0), ("b", 2.0)]]).unwrap();
     let straight = Features::new(vec![Feature::new("a").change(Change::Any), Feature::new("b")]).unwrap();
     let other = Problem::new(straight, Classifier::linear(vec![1.0, 1.0], -9.0, 0.5).unwrap()).unwrap();
-    assert!(matches!(recourse(&other, &people), Err(Error::OtherFeatures)));
+    assert!(matches!(recourse(&other, &people), Err(Error::CausalModel(CausalModelError::OtherFeatures))));
     assert!(fragility(&problem, &[0.0], &fine, 0.1).is_err());
     assert!(cost_stability(&exact, &[0.0]).is_err());
     for radius in [-1.0, f64::NAN, f64::INFINITY] {
-        assert!(matches!(fragility(&problem, &[0.0; 3], &fine, radius), Err(Error::Epsilon { .. })));
+        assert!(matches!(
+            fragility(&problem, &[0.0; 3], &fine, radius),
+            Err(Error::Setting(SettingError::Epsilon { .. }))
+        ));
     }
 }
 
@@ -242,7 +280,7 @@ fn methods_refuse_what_they_cannot_solve() {
     let output = Layer { weight: ndarray::array![[1.0]], bias: ndarray::array![0.0] };
     let network = Network::new(vec![hidden, output], Activation::Tanh).unwrap();
     let curved = Problem::new(features(), Classifier::network(network, 0.5).unwrap()).unwrap();
-    assert!(matches!(Exact::new(&curved), Err(Error::ClassifierNotLinear)));
+    assert!(matches!(Exact::new(&curved), Err(Error::Model(ModelError::ClassifierNotLinear))));
 
     let many = |n: usize, change| {
         let features = (0..n).map(|i| Feature::new(format!("x{i}")).change(change)).collect();
@@ -253,5 +291,8 @@ fn methods_refuse_what_they_cannot_solve() {
     };
     let error = Exact::new(&many(13, Change::Any)).unwrap_err();
     says(&error, &["13", "12", "fix some"]);
-    assert!(matches!(Exact::new(&many(3, Change::Fixed)), Err(Error::NothingActionable)));
+    assert!(matches!(
+        Exact::new(&many(3, Change::Fixed)),
+        Err(Error::Feature(FeatureError::NothingActionable))
+    ));
 }

@@ -9,6 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::attack::{ProjectedGradient, worst_found};
 use surefoot::certify::LEAST_MARGIN;
+use surefoot::error::{FeatureError, PeopleError, SettingError};
 use surefoot::margin::margin;
 use surefoot::{
     Action, ActionKind, Activation, Budget, Change, Classifier, Error, Exact, Feature, Features, Layer,
@@ -195,7 +196,10 @@ fn too_small_a_budget_is_no_verdict() {
     let problem = problem.with_uncertainty(Norm::L2, 0.3).unwrap();
     let nothing = Action { features: vec![], change: vec![] };
     let x = [0.3, -0.2, 0.5, 0.1, -0.4, 0.2];
-    assert!(matches!(certify(&problem, &x, &nothing, Budget { evaluations: 0 }), Err(Error::Setting { .. })));
+    assert!(matches!(
+        certify(&problem, &x, &nothing, Budget { evaluations: 0 }),
+        Err(Error::Setting(SettingError::Setting { .. }))
+    ));
     let of = |evaluations| certify(&problem, &x, &nothing, Budget { evaluations }).unwrap();
     if let Verdict::Undecided { lower, upper } = of(1).verdict {
         assert!(lower <= upper);
@@ -213,9 +217,21 @@ fn what_does_not_fit_is_refused() {
         certify(&problem, x, &action, BUDGET)
     };
     assert!(of(&[0.0, 0.0], &[0], &[1.0]).is_ok());
-    assert!(matches!(of(&[0.0], &[0], &[1.0]), Err(Error::VectorLength { expected: 2, found: 1 })));
-    assert!(matches!(of(&[0.0, f64::NAN], &[0], &[1.0]), Err(Error::VectorNotFinite { .. })));
-    assert!(matches!(of(&[0.0, 0.0], &[2], &[1.0]), Err(Error::NoSuchFeature { .. })));
-    assert!(matches!(of(&[0.0, 0.0], &[0, 0], &[1.0, 1.0]), Err(Error::RepeatedIntervention { .. })));
-    assert!(matches!(of(&[0.0, 0.0], &[0], &[f64::INFINITY]), Err(Error::VectorNotFinite { .. })));
+    assert!(matches!(
+        of(&[0.0], &[0], &[1.0]),
+        Err(Error::People(PeopleError::VectorLength { expected: 2, found: 1 }))
+    ));
+    assert!(matches!(
+        of(&[0.0, f64::NAN], &[0], &[1.0]),
+        Err(Error::People(PeopleError::VectorNotFinite { .. }))
+    ));
+    assert!(matches!(of(&[0.0, 0.0], &[2], &[1.0]), Err(Error::Feature(FeatureError::NoSuchFeature { .. }))));
+    assert!(matches!(
+        of(&[0.0, 0.0], &[0, 0], &[1.0, 1.0]),
+        Err(Error::People(PeopleError::RepeatedIntervention { .. }))
+    ));
+    assert!(matches!(
+        of(&[0.0, 0.0], &[0], &[f64::INFINITY]),
+        Err(Error::People(PeopleError::VectorNotFinite { .. }))
+    ));
 }

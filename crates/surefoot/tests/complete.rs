@@ -7,6 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::action::{feasible_change, intervention_sets};
 use surefoot::attack::{ProjectedGradient, worst_found};
+use surefoot::error::{PeopleError, SettingError};
 use surefoot::{
     Action, ActionKind, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Error, Exact,
     Feature, Features, Norm, Outcome, People, Problem, Scm, Verdict, certify, infeasibility, recourse,
@@ -187,11 +188,17 @@ fn settings_that_make_no_sense_are_refused() {
     let problem = problem(&mut ChaCha8Rng::seed_from_u64(8));
     let complete = || Complete::new(&problem).unwrap();
     for gap in [0.0, -1.0, 1.0, f64::NAN] {
-        assert!(matches!(complete().with_gap(gap), Err(Error::Setting { .. })));
+        assert!(matches!(complete().with_gap(gap), Err(Error::Setting(SettingError::Setting { .. }))));
     }
-    assert!(matches!(complete().with_budget(Budget { evaluations: 0 }), Err(Error::Setting { .. })));
-    assert!(matches!(complete().solve(&[0.0]), Err(Error::VectorLength { .. })));
-    assert!(matches!(complete().solve(&[0.0, f64::NAN, 0.0]), Err(Error::VectorNotFinite { .. })));
+    assert!(matches!(
+        complete().with_budget(Budget { evaluations: 0 }),
+        Err(Error::Setting(SettingError::Setting { .. }))
+    ));
+    assert!(matches!(complete().solve(&[0.0]), Err(Error::People(PeopleError::VectorLength { .. }))));
+    assert!(matches!(
+        complete().solve(&[0.0, f64::NAN, 0.0]),
+        Err(Error::People(PeopleError::VectorNotFinite { .. }))
+    ));
     // A tiny budget leaves it open, with what is known.
     let small = complete().with_budget(Budget { evaluations: 1 }).unwrap();
     assert!(small.solve(&[0.1, -0.2, 0.3]).is_ok());

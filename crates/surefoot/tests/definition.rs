@@ -6,6 +6,7 @@
 use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use surefoot::error::{CausalModelError, PeopleError};
 use surefoot::margin::{counterfactual, gradients, margin};
 use surefoot::{
     Action, Budget, Change, Classifier, Complete, Equation, Error, Feature, Features, Norm, Outcome, People,
@@ -60,20 +61,23 @@ fn nobody_and_a_failure_are_told_apart() {
     let raise = |change: f64| Action { features: vec![0], change: vec![change] };
     // There is nobody with a negative p.
     let nobody = margin(&problem, &x, &raise(0.0), &[-0.6, 0.0, 0.0]);
-    assert!(matches!(nobody, Err(Error::Nobody { .. })), "{nobody:?}");
+    assert!(matches!(nobody, Err(Error::CausalModel(CausalModelError::Nobody { .. }))), "{nobody:?}");
     // Somebody with a small p exists, and may not take that much away from it.
     let shift = [-0.1, 0.0, 0.0];
     assert!(margin(&problem, &x, &raise(-0.3), &shift).unwrap().is_finite());
     assert_eq!(margin(&problem, &x, &raise(-0.45), &shift).unwrap(), f64::NEG_INFINITY);
     let undefined = counterfactual(&problem, &x, &raise(-0.45), &shift);
-    assert!(matches!(undefined, Err(Error::ActionUndefined { .. })), "{undefined:?}");
+    assert!(
+        matches!(undefined, Err(Error::CausalModel(CausalModelError::ActionUndefined { .. }))),
+        "{undefined:?}"
+    );
     // Without a shift that is infeasible.
     assert!(infeasibility(&problem, &x, &raise(-0.45)).unwrap().is_none());
     let why = infeasibility(&problem, &x, &raise(-0.7)).unwrap().unwrap().to_string();
     assert!(why.contains("undefined") && why.contains("`y`"), "{why}");
     // A person who cannot be is a mistake of the input, whatever the shift.
     let cannot_be = margin(&problem, &[-0.5, 0.0, 0.0], &raise(0.1), &[0.0; 3]);
-    assert!(matches!(cannot_be, Err(Error::Unreachable { .. })), "{cannot_be:?}");
+    assert!(matches!(cannot_be, Err(Error::People(PeopleError::Unreachable { .. }))), "{cannot_be:?}");
     // Blocks say the same.
     let rows = Array2::from_shape_fn((3, 3), |(_, j)| x[j]);
     let people = People::from_standardised(problem.features(), rows.view()).unwrap();
@@ -162,15 +166,18 @@ fn shifts_beyond_a_clip_concern_nobody() {
     let (problem, x) = without_savings();
     let nothing = Action { features: vec![2], change: vec![-0.1] };
     let of = |d: [f64; 3]| margin(&problem, &x, &nothing, &d);
-    assert!(matches!(of([0.0, -0.1, 0.0]), Err(Error::Nobody { .. })));
-    assert!(matches!(of([0.0, 0.0, 0.45]), Err(Error::Nobody { .. })));
+    assert!(matches!(of([0.0, -0.1, 0.0]), Err(Error::CausalModel(CausalModelError::Nobody { .. }))));
+    assert!(matches!(of([0.0, 0.0, 0.45]), Err(Error::CausalModel(CausalModelError::Nobody { .. }))));
     // Less income leaves savings where they are, and more raises them at once: by 2 * 2 / 4 of it.
     let savings = |d: f64| counterfactual(&problem, &x, &nothing, &[d, 0.0, 0.0]).unwrap()[1];
     assert_eq!(savings(-0.1), x[1]);
     assert!((savings(0.1) - x[1] - 0.1).abs() < 1e-12);
     // A person with less than nothing is refused.
     let refused = problem.scm().unwrap().abduct(&[x[0], x[1] - 0.1, x[2]]).unwrap_err();
-    assert!(refused.to_string().contains("`savings`") && matches!(refused, Error::BeyondClip { .. }));
+    assert!(
+        refused.to_string().contains("`savings`")
+            && matches!(refused, Error::People(PeopleError::BeyondClip { .. }))
+    );
     // Blocks count a shift beyond the clip as far as the clip.
     let rows = Array2::from_shape_vec((1, 3), x.clone()).unwrap();
     let people = People::from_standardised(problem.features(), rows.view()).unwrap();
@@ -215,7 +222,7 @@ fn least_margin(problem: &Problem, x: &[f64], action: &Action, rounds: usize) ->
         d.iter_mut().for_each(|d| *d *= share * problem.epsilon() * (1.0 - 1e-15) / size);
         match margin(problem, x, action, &d) {
             Ok(margin) => least = least.min(margin),
-            Err(Error::Nobody { .. }) => {}
+            Err(Error::CausalModel(CausalModelError::Nobody { .. })) => {}
             Err(error) => panic!("{error}"),
         }
     }

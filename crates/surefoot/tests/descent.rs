@@ -6,6 +6,7 @@ use ndarray::{Array2, array};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::attack::{ProjectedGradient, worst_found};
+use surefoot::error::{CausalModelError, SettingError};
 use surefoot::recourse::{Attempt, Inner, Optimiser, karimi, wachter};
 use surefoot::{
     Action, ActionKind, Activation, Change, Classifier, Cost, Descent, Equation, Error, Exact, Feature,
@@ -161,8 +162,8 @@ fn answers_depend_on_neither_the_batch_nor_the_number_of_threads() {
 fn without_uncertainty_it_goes_by_the_names_of_wachter_and_of_karimi() {
     let (plain, causal) = (linear(Cost::L1, false), linear(Cost::L1, true));
     let people = people(30);
-    assert!(matches!(wachter(&causal, &people), Err(Error::HasCausalModel)));
-    assert!(matches!(karimi(&plain, &people), Err(Error::NoCausalModel)));
+    assert!(matches!(wachter(&causal, &people), Err(Error::Setting(SettingError::HasCausalModel))));
+    assert!(matches!(karimi(&plain, &people), Err(Error::Setting(SettingError::NoCausalModel))));
     for (problem, attempts) in [(&plain, wachter(&plain, &people)), (&causal, karimi(&causal, &people))] {
         let standard = problem.clone().with_uncertainty(Norm::L2, 0.0).unwrap();
         let exact = Exact::new(&standard).unwrap();
@@ -181,28 +182,31 @@ fn bad_settings_and_other_people_are_refused() {
     let solve = |settings: Descent| settings.solve(&problem, &people(1)).unwrap_err();
     assert!(matches!(
         solve(Descent { step: 0.0, ..Descent::default() }),
-        Error::Setting { setting: "step", .. }
+        Error::Setting(SettingError::Setting { setting: "step", .. })
     ));
     assert!(matches!(
         solve(Descent { decay: f64::NAN, ..Descent::default() }),
-        Error::Setting { setting: "decay", .. }
+        Error::Setting(SettingError::Setting { setting: "decay", .. })
     ));
     let inner = Inner::Projected { steps: 1, length: -1.0, restarts: 0, seed: 0 };
     assert!(matches!(
         solve(Descent { inner, ..Descent::default() }),
-        Error::Setting { setting: "length", .. }
+        Error::Setting(SettingError::Setting { setting: "length", .. })
     ));
     let other = Features::new(vec![Feature::new("x")]).unwrap();
     let others = People::from_own_units(&other, &[[0.0]]).unwrap();
-    assert!(matches!(Descent::default().solve(&problem, &others), Err(Error::OtherFeatures)));
+    assert!(matches!(
+        Descent::default().solve(&problem, &others),
+        Err(Error::CausalModel(CausalModelError::OtherFeatures))
+    ));
     assert!(matches!(
         solve(Descent { rounds: 0, ..Descent::default() }),
-        Error::Setting { setting: "rounds", .. }
+        Error::Setting(SettingError::Setting { setting: "rounds", .. })
     ));
     assert!(matches!(
         solve(Descent { steps: 0, ..Descent::default() }),
-        Error::Setting { setting: "steps", .. }
+        Error::Setting(SettingError::Setting { setting: "steps", .. })
     ));
     let endless = Descent { rounds: usize::MAX, ..Descent::default() };
-    assert!(matches!(solve(endless), Error::Setting { setting: "rounds", .. }));
+    assert!(matches!(solve(endless), Error::Setting(SettingError::Setting { setting: "rounds", .. })));
 }

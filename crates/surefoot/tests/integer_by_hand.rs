@@ -4,6 +4,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use surefoot::error::{CausalModelError, SettingError};
 use surefoot::verify::{Fault, Verification, verify};
 use surefoot::{
     Change, Classifier, Complete, Constraint, Cost, Equation, Error, Exact, Feature, Features, Forbidden,
@@ -136,7 +137,10 @@ fn categories_by_hand() {
 fn methods_for_real_features_say_so() {
     let problem = small(hours(), degree());
     let exact = Exact::new(&problem).unwrap();
-    assert!(matches!(surefoot::theory::existence(&exact), Err(Error::NotContinuous { .. })));
+    assert!(matches!(
+        surefoot::theory::existence(&exact),
+        Err(Error::Setting(SettingError::NotContinuous { .. }))
+    ));
     let people = People::from_own_units(problem.features(), &[[0.0, 0.0]]).unwrap();
     let error = surefoot::Descent::default().solve(&problem, &people).unwrap_err().to_string();
     assert!(error.contains("`hours` is integer") && error.contains("method `auto`"), "{error}");
@@ -155,7 +159,7 @@ fn no_action_changes_a_category_by_half() {
     let problem = Problem::new(features, Classifier::linear(vec![1.0, 1.0], -3.0, 0.5).unwrap()).unwrap();
     let error = problem.with_causal_model(scm).unwrap_err();
     assert!(
-        matches!(&error, Error::CategoryFollows { feature, cause } if feature == "member" && cause == "hours")
+        matches!(&error, Error::CausalModel(CausalModelError::CategoryFollows { feature, cause }) if feature == "member" && cause == "hours")
     );
 }
 

@@ -5,6 +5,7 @@
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use surefoot::error::SettingError;
 use surefoot::margin::margin;
 use surefoot::outcome::UndecidedReason;
 use surefoot::{
@@ -40,7 +41,7 @@ fn magnitudes_whose_products_overflow_are_refused_with_name_and_remedy() {
     assert!(said.contains("`x`: the limits") && said.contains("infinite: none"), "{said}");
     for epsilon in [1e101, f64::INFINITY] {
         let problem = one_feature(x(), 1.0, -1.0).unwrap().with_uncertainty(Norm::L2, epsilon);
-        assert!(matches!(problem, Err(Error::Epsilon { .. })));
+        assert!(matches!(problem, Err(Error::Setting(SettingError::Epsilon { .. }))));
     }
 }
 

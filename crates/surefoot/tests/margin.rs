@@ -8,6 +8,7 @@ mod every_kind;
 use ndarray::Array2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use surefoot::error::{FeatureError, PeopleError};
 use surefoot::margin::{gradients, margin};
 use surefoot::{Action, ActionKind, Activation, Classifier, Error, People, Problem};
 
@@ -119,8 +120,11 @@ fn tables_of_the_wrong_shape_are_refused() {
     for (features, change, d) in
         [(&[1][..], (2, 1), (3, 9)), (&[1], (3, 2), (3, 9)), (&[1], (3, 1), (3, 8)), (&[1], (3, 1), (4, 9))]
     {
-        assert!(matches!(of(features, change, d), Err(Error::VectorLength { .. })));
+        assert!(matches!(of(features, change, d), Err(Error::People(PeopleError::VectorLength { .. }))));
     }
-    assert!(matches!(of(&[9], (3, 1), (3, 9)), Err(Error::NoSuchFeature { .. })));
-    assert!(matches!(of(&[1, 1], (3, 2), (3, 9)), Err(Error::RepeatedIntervention { .. })));
+    assert!(matches!(of(&[9], (3, 1), (3, 9)), Err(Error::Feature(FeatureError::NoSuchFeature { .. }))));
+    assert!(matches!(
+        of(&[1, 1], (3, 2), (3, 9)),
+        Err(Error::People(PeopleError::RepeatedIntervention { .. }))
+    ));
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use ndarray::array;
 use proptest::prelude::*;
+use surefoot::error::FileError;
 use surefoot::problem::{
     ClassifierEntry, ClassifierForm, Edit, EquationEntry, EquationForm, Inputs, LinearModel, NetworkFile,
     ProblemFile,
@@ -66,7 +67,9 @@ fn parse(text: &str) -> ProblemFile {
 /// Every mistake as it is told.
 fn mistakes(text: &str) -> Vec<String> {
     match ProblemFile::parse(text, Path::new("problem.toml")).and_then(|file| file.problem()) {
-        Err(Error::ProblemFile(all)) => all.mistakes.iter().map(ToString::to_string).collect(),
+        Err(Error::File(FileError::ProblemFile(all))) => {
+            all.mistakes.iter().map(ToString::to_string).collect()
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -310,7 +313,7 @@ fn syntax_errors_and_things_of_the_wrong_shape() {
     assert!(found.iter().any(|m| m.contains("`epsilon` is missing")), "{found:?}");
     let found = mistakes("");
     assert!(found.iter().any(|m| m.contains("there are no features")), "{found:?}");
-    assert!(matches!(Problem::read("no/such/problem.toml"), Err(Error::File { .. })));
+    assert!(matches!(Problem::read("no/such/problem.toml"), Err(Error::File(FileError::File { .. }))));
     let found = mistakes(&WHOLE.replace("coefficients = [0.5]", "formula = \"u\"\ncoefficients = [0.5]"));
     assert!(found[0].contains("`formula` and `coefficients` cannot stand together"), "{found:?}");
     let found = mistakes(&WHOLE.replace("coefficients = [0.1, 0.8, 0.6]", "coefficients = [0.1, 0.8]"));
@@ -500,10 +503,13 @@ fn saving_leaves_one_whole_file() {
     edit.save().unwrap();
     assert!(Problem::read(&path).unwrap().scm().is_none());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    assert!(matches!(Edit::open(folder.path().join("none.toml")), Err(Error::File { .. })));
-    assert!(matches!(Edit::open(folder.path().join("a.json")), Err(Error::NotEditable { .. })));
+    assert!(matches!(Edit::open(folder.path().join("none.toml")), Err(Error::File(FileError::File { .. }))));
+    assert!(matches!(
+        Edit::open(folder.path().join("a.json")),
+        Err(Error::File(FileError::NotEditable { .. }))
+    ));
     let lost = Edit::parse(WHOLE, &folder.path().join("no/such/problem.toml")).unwrap();
-    assert!(matches!(lost.save(), Err(Error::File { .. })));
+    assert!(matches!(lost.save(), Err(Error::File(FileError::File { .. }))));
 }
 
 #[test]
@@ -524,7 +530,7 @@ proptest! {
         text.replace_range(start..WHOLE.len().min(start + length), &by);
         for name in ["problem.toml", "problem.json"] {
             if let Err(error) = ProblemFile::parse(&text, Path::new(name)).and_then(|file| file.problem()) {
-                prop_assert!(matches!(&error, Error::ProblemFile(all) if !all.mistakes.is_empty()));
+                prop_assert!(matches!(&error, Error::File(FileError::ProblemFile(all)) if !all.mistakes.is_empty()));
                 prop_assert!(!error.to_string().is_empty());
             }
         }

@@ -7,6 +7,7 @@ mod every_kind;
 use every_kind::{CLIP, scm};
 use ndarray::{Array2, array};
 use proptest::prelude::*;
+use surefoot::error::CausalModelError;
 use surefoot::{Activation, Equation, Error, Feature, Features, Intervention, Layer, Network, Noise, Scm};
 
 /// An individual that the model can produce: predicted from noise.
@@ -163,7 +164,9 @@ fn linear_formulas_and_single_layers_are_linear() {
         assert!((scm.coefficients().unwrap()[[1, 0]] - coefficient).abs() < 1e-15);
     }
     let scm = Scm::new(&features, vec![("b", Equation::formula("a ^ 2 + u"))]).unwrap();
-    assert!(matches!(scm.coefficients(), Err(Error::EquationNotLinear { feature }) if feature == "b"));
+    assert!(
+        matches!(scm.coefficients(), Err(Error::CausalModel(CausalModelError::EquationNotLinear { feature })) if feature == "b")
+    );
     assert!(scm.require_additive().is_ok());
 }
 

@@ -4,6 +4,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use surefoot::error::SettingError;
 use surefoot::recourse::{Attempt, Settings, Solver};
 use surefoot::{
     ActionKind, Change, Classifier, Cost, Descent, Equation, Error, Feature, Features, Norm, Outcome, People,
@@ -90,8 +91,14 @@ fn descent_is_labelled_unproved() {
             }
             (outcome, attempt) => panic!("{round}: {outcome:?} and {attempt:?}"),
         }
-        assert!(matches!(solver.prove(&row), Err(Error::NoProof { method: "descent" })));
-        assert!(matches!(solver.trade_off(&row, None, |_| {}), Err(Error::NoProof { .. })));
+        assert!(matches!(
+            solver.prove(&row),
+            Err(Error::Setting(SettingError::NoProof { method: "descent" }))
+        ));
+        assert!(matches!(
+            solver.trade_off(&row, None, |_| {}),
+            Err(Error::Setting(SettingError::NoProof { .. }))
+        ));
     }
     assert!(unproved > 2, "{unproved}");
 }

@@ -4,6 +4,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use surefoot::error::{CausalModelError, SettingError};
 use surefoot::margin::margin;
 use surefoot::recourse::Settings;
 use surefoot::theory::{RobustRecourse, Theory, cost_stability, existence, extra_cost, fragility};
@@ -241,13 +242,22 @@ fn fragility_needs_relative_actions_and_additive_noise() {
     let (problem, individual) = random_problem(0, false, false);
     let action = Action { features: vec![1], change: vec![1.0] };
     let absolute = problem.clone().with_action_kind(ActionKind::Absolute);
-    assert!(matches!(fragility(&absolute, &individual, &action, 0.1), Err(Error::AbsoluteActions)));
+    assert!(matches!(
+        fragility(&absolute, &individual, &action, 0.1),
+        Err(Error::Setting(SettingError::AbsoluteActions))
+    ));
     let exact = Exact::new(&absolute).unwrap();
-    assert!(matches!(existence(&exact), Err(Error::AbsoluteActions)));
-    assert!(matches!(cost_stability(&exact, &individual), Err(Error::AbsoluteActions)));
+    assert!(matches!(existence(&exact), Err(Error::Setting(SettingError::AbsoluteActions))));
+    assert!(matches!(
+        cost_stability(&exact, &individual),
+        Err(Error::Setting(SettingError::AbsoluteActions))
+    ));
     let scm = Scm::new(problem.features(), vec![("c", Equation::formula("exp(a + u)"))]).unwrap();
     let problem = problem.with_limits_on(LimitsOn::Action).unwrap().with_causal_model(scm).unwrap();
-    assert!(matches!(fragility(&problem, &individual, &action, 0.1), Err(Error::EquationNotAdditive { .. })));
+    assert!(matches!(
+        fragility(&problem, &individual, &action, 0.1),
+        Err(Error::CausalModel(CausalModelError::EquationNotAdditive { .. }))
+    ));
 }
 
 /// Statements about random problems of every kind agree with what is found by solving them.

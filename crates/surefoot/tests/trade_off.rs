@@ -5,6 +5,7 @@
 use ndarray::{Array1, Array2, array};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use surefoot::error::SettingError;
 use surefoot::recourse::{Reach, Settings, Solver, TradeOff, trade_off};
 use surefoot::{
     Activation, Budget, Change, Classifier, Error, Feature, Features, Kind, Layer, Network, Norm, Outcome,
@@ -105,14 +106,23 @@ fn arguments_are_checked_first() {
         error
     };
     for epsilon in [-0.1, f64::NAN, f64::INFINITY] {
-        assert!(matches!(refused(&[0.0, epsilon], Settings::default()), Error::Epsilon { .. }));
+        assert!(matches!(
+            refused(&[0.0, epsilon], Settings::default()),
+            Error::Setting(SettingError::Epsilon { .. })
+        ));
     }
     for gap in [0.0, 1.0, f64::NAN] {
         let settings = Settings { gap, ..Settings::default() };
-        assert!(matches!(refused(&[0.0], settings), Error::Setting { setting: "gap", .. }));
+        assert!(matches!(
+            refused(&[0.0], settings),
+            Error::Setting(SettingError::Setting { setting: "gap", .. })
+        ));
     }
     let settings = Settings { budget: Budget { evaluations: 0 }, ..Settings::default() };
-    assert!(matches!(refused(&[0.0], settings), Error::Setting { setting: "evaluations", .. }));
+    assert!(matches!(
+        refused(&[0.0], settings),
+        Error::Setting(SettingError::Setting { setting: "evaluations", .. })
+    ));
 }
 
 /// Four features of several kinds; linear problems and networks, with and without a causal model.

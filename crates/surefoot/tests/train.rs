@@ -5,6 +5,7 @@
 use std::ops::ControlFlow;
 
 use ndarray::{Array2, array};
+use surefoot::error::{CausalModelError, FeatureError, PeopleError, SettingError, TrainingError};
 use surefoot::train::{
     Allr, ClassWeights, Fitting, Function, Objective, Ross, Shape, Threshold, Training, Validation, Warning,
     logistic_regression,
@@ -166,7 +167,7 @@ fn class_weights_shift_the_balance() {
         ..Training::default()
     };
     let refused = refused.run(&features(), rows.view(), &labels);
-    assert!(matches!(refused, Err(Error::Setting { setting: "classes", .. })));
+    assert!(matches!(refused, Err(Error::Setting(SettingError::Setting { setting: "classes", .. }))));
 }
 
 #[test]
@@ -243,28 +244,55 @@ fn bad_training_is_refused() {
     let (rows, labels) = people(50);
     let refused =
         |training: Training| training.run(&features(), rows.view(), &labels).map(|_| ()).unwrap_err();
-    assert!(matches!(refused(Training { epochs: 0, ..quick() }), Error::Setting { setting: "epochs", .. }));
-    assert!(matches!(refused(Training { batch: 0, ..quick() }), Error::Setting { setting: "batch", .. }));
+    assert!(matches!(
+        refused(Training { epochs: 0, ..quick() }),
+        Error::Setting(SettingError::Setting { setting: "epochs", .. })
+    ));
+    assert!(matches!(
+        refused(Training { batch: 0, ..quick() }),
+        Error::Setting(SettingError::Setting { setting: "batch", .. })
+    ));
     for step in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(matches!(refused(Training { step, ..quick() }), Error::Setting { setting: "step", .. }));
+        assert!(matches!(
+            refused(Training { step, ..quick() }),
+            Error::Setting(SettingError::Setting { setting: "step", .. })
+        ));
     }
-    assert!(matches!(refused(Training { hidden: vec![0], ..quick() }), Error::Setting { .. }));
+    assert!(matches!(
+        refused(Training { hidden: vec![0], ..quick() }),
+        Error::Setting(SettingError::Setting { .. })
+    ));
     let allr = Objective::Allr(Allr { radius: -1.0, ..Allr::default() });
-    assert!(matches!(refused(Training { objective: allr, ..quick() }), Error::Setting { .. }));
+    assert!(matches!(
+        refused(Training { objective: allr, ..quick() }),
+        Error::Setting(SettingError::Setting { .. })
+    ));
     for share in [0.0, 1.0, 0.001, -3.0, f64::NAN] {
         let validation = Some(Validation { share, patience: None });
-        assert!(matches!(refused(Training { validation, ..quick() }), Error::ValidationShare { .. }));
+        assert!(matches!(
+            refused(Training { validation, ..quick() }),
+            Error::Setting(SettingError::ValidationShare { .. })
+        ));
     }
     let huge = rows.mapv(|x| x * 1e60);
-    assert!(matches!(quick().run(&features(), huge.view(), &labels), Err(Error::Diverged { epoch: 1 })));
+    assert!(matches!(
+        quick().run(&features(), huge.view(), &labels),
+        Err(Error::Training(TrainingError::Diverged { epoch: 1 }))
+    ));
     let fixed = Features::new(vec![Feature::new("a"), Feature::new("b"), Feature::new("c")]).unwrap();
     let af = Training { objective: Objective::ActionableOnly, ..quick() };
-    assert!(matches!(af.run(&fixed, rows.view(), &labels), Err(Error::NothingActionable)));
+    assert!(matches!(
+        af.run(&fixed, rows.view(), &labels),
+        Err(Error::Feature(FeatureError::NothingActionable))
+    ));
     let alike = vec![true; 50];
-    assert!(matches!(quick().run(&features(), rows.view(), &alike), Err(Error::OneClass)));
+    assert!(matches!(
+        quick().run(&features(), rows.view(), &alike),
+        Err(Error::Training(TrainingError::OneClass))
+    ));
     assert!(matches!(
         quick().run(&features(), rows.view(), &labels[..49]),
-        Err(Error::Labels { rows: 50, labels: 49 })
+        Err(Error::Training(TrainingError::Labels { rows: 50, labels: 49 }))
     ));
 }
 
@@ -427,10 +455,15 @@ fn tables_that_cannot_be_fitted_are_refused_by_name() {
     };
     let mut rows = table(60);
     let graph: &[(&str, &[&str])] = &[("savings", &["age", "income"])];
-    assert!(matches!(fit(&rows, &[("savings", &[])]), Error::NoCauses { feature } if feature == "savings"));
+    assert!(
+        matches!(fit(&rows, &[("savings", &[])]), Error::CausalModel(CausalModelError::NoCauses { feature }) if feature == "savings")
+    );
     let cycle: &[(&str, &[&str])] = &[("savings", &["income"]), ("income", &["savings"])];
-    assert!(matches!(fit(&rows, cycle), Error::Cycle { .. }));
-    assert!(matches!(fit(&rows, &[("savings", &["wealth"])]), Error::UnknownParent { .. }));
+    assert!(matches!(fit(&rows, cycle), Error::CausalModel(CausalModelError::Cycle { .. })));
+    assert!(matches!(
+        fit(&rows, &[("savings", &["wealth"])]),
+        Error::CausalModel(CausalModelError::UnknownParent { .. })
+    ));
     rows.column_mut(1).fill(4.0);
     let said = fit(&rows, graph).to_string();
     assert!(said.starts_with("equation of `savings`: its cause `income` has the same value"), "{said}");
@@ -442,8 +475,15 @@ fn tables_that_cannot_be_fitted_are_refused_by_name() {
         Warning::Collinear { parent, .. } if parent == "income"
     )));
     let causes: &[(&str, &[&str])] = &[("income", &["age"])];
-    assert!(matches!(fit(&rows, causes), Error::ConstantColumn { feature } if feature == "income"));
+    assert!(
+        matches!(fit(&rows, causes), Error::Training(TrainingError::ConstantColumn { feature }) if feature == "income")
+    );
     rows[[3, 1]] = f64::NAN;
-    assert!(matches!(fit(&rows, graph), Error::NotFinite { person: 4, feature, .. } if feature == "income"));
-    assert!(matches!(fit(&array![[1.0, 2.0, 3.0]], graph), Error::ValidationShare { .. }));
+    assert!(
+        matches!(fit(&rows, graph), Error::People(PeopleError::NotFinite { person: 4, feature, .. }) if feature == "income")
+    );
+    assert!(matches!(
+        fit(&array![[1.0, 2.0, 3.0]], graph),
+        Error::Setting(SettingError::ValidationShare { .. })
+    ));
 }

@@ -6,6 +6,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::error::SavedProblem;
+use surefoot::error::{FileError, PeopleError};
 use surefoot::outcome::Recourse;
 use surefoot::proof::Proof;
 use surefoot::verify::{Fault, Verification, verify, verify_within};
@@ -280,10 +281,16 @@ fn proofs_about_something_else_are_refused() {
 
     let mut saved = honest.clone();
     saved.ruled_out[0].upper.pop();
-    assert_eq!(verify(&problem, &saved), Err(Error::VectorLength { expected: 2, found: 1 }));
+    assert_eq!(
+        verify(&problem, &saved),
+        Err(Error::People(PeopleError::VectorLength { expected: 2, found: 1 }))
+    );
     let mut saved = honest.clone();
     saved.cover.as_mut().unwrap().worst.push(0.0);
-    assert_eq!(verify(&problem, &saved), Err(Error::VectorLength { expected: 2, found: 3 }));
+    assert_eq!(
+        verify(&problem, &saved),
+        Err(Error::People(PeopleError::VectorLength { expected: 2, found: 3 }))
+    );
 
     let mut saved = honest.clone();
     saved.individual[0] += 0.3;
@@ -374,7 +381,7 @@ fn files_that_are_no_proof_are_errors() {
     let text = saved.to_json();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     let error = |text: &str| match SavedProof::from_json(text) {
-        Err(Error::SavedProof { place, problem }) => (place, problem),
+        Err(Error::File(FileError::SavedProof { place, problem })) => (place, problem),
         other => panic!("{other:?}"),
     };
     assert!(matches!(error(""), (_, SavedProblem::Syntax(_))));

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use surefoot::error::{FeatureError, ModelError, SettingError, TrainingError};
 use surefoot::train::{Allr, ClassWeights, Objective, Ross, Threshold, Training, Validation};
 use surefoot::{Activation, Error};
 
@@ -259,7 +260,7 @@ impl Options {
     /// What the engine refuses, in the words of the command line.
     pub fn explain(&self, error: Error) -> anyhow::Error {
         match error {
-            Error::Setting { setting, value } => {
+            Error::Setting(SettingError::Setting { setting, value }) => {
                 let (option, range) = match setting {
                     "linearity" => ("--mu-1", NOT_NEGATIVE),
                     "reliance" if self.search.search => ("--grid", NOT_NEGATIVE),
@@ -271,18 +272,20 @@ impl Options {
                 };
                 anyhow::anyhow!("{option} is {}; it must be {range}", short(value))
             }
-            Error::ValidationShare { .. } => anyhow::Error::new(error).context("--validation"),
-            Error::NothingActionable if !self.problem.exists() => anyhow::anyhow!(
+            Error::Setting(SettingError::ValidationShare { .. }) => {
+                anyhow::Error::new(error).context("--validation")
+            }
+            Error::Feature(FeatureError::NothingActionable) if !self.problem.exists() => anyhow::anyhow!(
                 "every feature is fixed: write {problem} with `surefoot init`, state there what an action may \
                  change (change = \"increase\"), and train again",
                 problem = self.problem.display()
             ),
-            Error::NothingActionable => anyhow::anyhow!(
+            Error::Feature(FeatureError::NothingActionable) => anyhow::anyhow!(
                 "{}: every feature is fixed; let an action change at least one, for example with \
                  change = \"increase\"",
                 self.problem.display()
             ),
-            Error::Diverged { epoch } => {
+            Error::Training(TrainingError::Diverged { epoch }) => {
                 let weight = match self.objective {
                     _ if self.search.search => ", a smaller --mu-1 or smaller weights in --grid",
                     Goal::Allr => ", --mu-1 or --mu-2",
@@ -295,7 +298,9 @@ impl Options {
                     self.problem.display()
                 )
             }
-            Error::Threshold { .. } | Error::Rate { .. } => anyhow::Error::new(error).context("--threshold"),
+            Error::Model(ModelError::Threshold { .. }) | Error::Setting(SettingError::Rate { .. }) => {
+                anyhow::Error::new(error).context("--threshold")
+            }
             other => other.into(),
         }
     }

@@ -9,6 +9,7 @@ use crate::ids::Ids;
 use crate::words::are;
 use surefoot::action::feasible_change;
 use surefoot::error::CategoryProblem;
+use surefoot::error::{CausalModelError, PeopleError};
 use surefoot::feature::Shown;
 use surefoot::magnitude::readable;
 use surefoot::problem::six_digits;
@@ -145,7 +146,7 @@ impl Checked {
             let own = row.to_vec();
             match People::from_own_units(features, &[&own]) {
                 Ok(people) => self.person(people.individual(0), place, scm, classifier),
-                Err(Error::GroupSum { group, ones, .. }) => {
+                Err(Error::People(PeopleError::GroupSum { group, ones, .. })) => {
                     let what = format!("group `{group}`: exactly one of its columns must be 1");
                     self.add(what, Some(format!("{place}: {ones} are")));
                 }
@@ -171,7 +172,9 @@ impl Checked {
             let Ok(alone) = Features::new(vec![alone]) else { return };
             match People::from_own_units(&alone, &[[value]]) {
                 Ok(_) => return,
-                Err(Error::WrongKind { kind, .. }) => format!("not {kind}; correct the values or the kind"),
+                Err(Error::People(PeopleError::WrongKind { kind, .. })) => {
+                    format!("not {kind}; correct the values or the kind")
+                }
                 Err(_) => "too far from the mean to be standardised".into(),
             }
         };
@@ -182,12 +185,12 @@ impl Checked {
     fn person(&mut self, x: &[f64], place: Place, scm: Option<&Scm>, classifier: Option<&Classifier>) {
         if let Some(Err(error)) = scm.map(|scm| scm.abduct(x)) {
             let what = match &error {
-                Error::Unreachable { feature, .. }
-                | Error::WrongInverse { feature, .. }
-                | Error::BeyondClip { feature, .. } => {
+                Error::People(PeopleError::Unreachable { feature, .. })
+                | Error::CausalModel(CausalModelError::WrongInverse { feature, .. })
+                | Error::People(PeopleError::BeyondClip { feature, .. }) => {
                     format!("column `{feature}`: values that its equation cannot give, whatever the noise")
                 }
-                Error::EquationNotFinite { feature, .. } => {
+                Error::CausalModel(CausalModelError::EquationNotFinite { feature, .. }) => {
                     format!("column `{feature}`: its equation gives no finite number for its causes")
                 }
                 other => other.to_string(),

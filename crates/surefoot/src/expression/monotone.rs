@@ -4,38 +4,8 @@
 //! with a positive factor keeps its direction, and so on. An undecided formula counts as not monotone, with
 //! the position of the obstacle.
 
-use thiserror::Error;
-
 use super::{Expression, Function, Node, Operator};
-
-/// Why a formula is not known to be strictly monotone in its noise.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum Obstacle {
-    /// The noise does not occur, or its terms cancel.
-    #[error("the noise `u` has no influence; add a term such as `+ u`")]
-    Absent,
-    /// Terms have opposite directions.
-    #[error("at column {column} the noise `u` raises one side and lowers the other")]
-    Opposed {
-        /// Column of the operator.
-        column: usize,
-    },
-    /// A factor may be zero or change sign.
-    #[error("at column {column} the noise `u` meets something whose sign is not known to stay the same")]
-    Sign {
-        /// Column of the operator or function.
-        column: usize,
-    },
-    /// The noise has no influence on an interval.
-    #[error(
-        "at column {column} the noise `u` has no influence beyond the other bound; a clip such as `max(0, x + u)` must be the outermost part of the formula"
-    )]
-    Flat {
-        /// Column of the function.
-        column: usize,
-    },
-}
+use crate::error::Obstacle;
 
 /// The direction of a formula in an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,8 @@
 //!
 //! A name is a word, or anything between back quotes.
 
-use super::{Expression, FormulaProblem, Function, Input, Node, Operator};
+use super::{Expression, Function, Input, Node, Operator};
+use crate::error::FormulaProblem;
 
 /// The maximum depth of nested parentheses and height of the tree. Both are traversed by recursion, which
 /// must not exhaust the stack.

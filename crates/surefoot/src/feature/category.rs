@@ -7,10 +7,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use thiserror::Error;
-
 use super::{Change, Feature, Kind};
-use crate::error::quoted;
+use crate::error::CategoryProblem;
 
 /// How people's tables show the values of a feature.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,39 +25,6 @@ pub enum Shown {
         /// The text.
         category: String,
     },
-}
-
-/// What is wrong with categories, or with a text that should be one of them.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "fields are named by the message of their variant")]
-pub enum CategoryProblem {
-    /// An empty list.
-    #[error("there are no categories; list them, or leave out the field")]
-    None,
-    /// The same text twice.
-    #[error("the category `{category}` is given twice; remove one")]
-    Repeated { category: String },
-    /// A direction where there is no order.
-    #[error(
-        "categories without an order are neither more nor less; let it change to \"any\", make it \"fixed\", or give the categories an order (ordered = true)"
-    )]
-    Direction,
-    /// Values that are not positions in the list.
-    #[error(
-        "the values of an ordered category are the whole numbers 0 to {last}, the positions of its texts; give limits within these, and no other kind"
-    )]
-    Codes { last: usize },
-    /// A text that is none of the categories.
-    #[error("`{value}` is no category; {}there are {}", guess(nearest.as_deref()), quoted(known))]
-    Unknown { value: String, nearest: Option<String>, known: Vec<String> },
-    /// No text.
-    #[error("no value is given; there are {}", quoted(known))]
-    Missing { known: Vec<String> },
-}
-
-fn guess(nearest: Option<&str>) -> String {
-    nearest.map_or(String::new(), |nearest| format!("did you mean `{nearest}`? "))
 }
 
 /// The known name that a misspelt one most likely stands for, if any comes near.
@@ -292,6 +257,7 @@ pub(super) fn ambiguous(features: &[Feature], columns: &[Column]) -> Option<Stri
 #[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 mod tests {
     use super::*;
+    use crate::error::FeatureError;
     use crate::{Error, Features};
 
     fn features() -> Features {
@@ -336,7 +302,7 @@ mod tests {
     #[test]
     fn categories_that_cannot_be_are_refused() {
         let problem = |features: Vec<Feature>| match Features::new(features) {
-            Err(Error::Categories { feature, problem }) => (feature, problem),
+            Err(Error::Feature(FeatureError::Categories { feature, problem })) => (feature, problem),
             other => panic!("{other:?}"),
         };
         let education = || Feature::new("education");
@@ -358,7 +324,7 @@ mod tests {
             let mut features = Feature::new("job").one_of(["a", "b"]);
             features.push(other);
             let refused = Features::new(features).unwrap_err();
-            assert_eq!(refused, Error::DuplicateFeature { feature: "job".into() });
+            assert_eq!(refused, Error::Feature(FeatureError::DuplicateFeature { feature: "job".into() }));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The margin of one individual as a graph, in the perturbation or in the action.
 
 use super::perturbed;
+use crate::error::PeopleError;
 use crate::graph::{AffineForm, Builder, Graph};
 use crate::scm::{Downstream, Known};
 use crate::{ActionKind, Constraint, Error, Problem, Result};
@@ -87,11 +88,14 @@ impl<'p> Composer<'p> {
     pub fn new(problem: &'p Problem, individual: &[f64], features: &[usize]) -> Result<Self> {
         let width = problem.features().len();
         if individual.len() != width {
-            return Err(Error::VectorLength { expected: width, found: individual.len() });
+            return Err(Error::People(PeopleError::VectorLength {
+                expected: width,
+                found: individual.len(),
+            }));
         }
         if let Some(i) = individual.iter().position(|v| !v.is_finite()) {
             let feature = problem.features().feature(i).name.clone();
-            return Err(Error::VectorNotFinite { feature, value: individual[i] });
+            return Err(Error::People(PeopleError::VectorNotFinite { feature, value: individual[i] }));
         }
         let noise = match problem.scm() {
             Some(scm) => scm.abduct(individual)?,

@@ -10,6 +10,7 @@ use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use super::{Activation, Layer, Network};
+use crate::error::FileError;
 use crate::error::FileProblem;
 use crate::file::{self, Audience, write_atomically};
 use crate::{Error, Result};
@@ -29,7 +30,7 @@ impl Network {
         prefix: &str,
         activation: Activation,
     ) -> Result<Self> {
-        let fault = |problem| Error::File { path: path.into(), problem };
+        let fault = |problem| Error::File(FileError::File { path: path.into(), problem });
         let bytes = opened.and_then(file::read_whole);
         let bytes = bytes.map_err(|error| fault(FileProblem::Read(error.into())))?;
         from_safetensors(&bytes, prefix, activation).map_err(fault)
@@ -45,7 +46,7 @@ impl Network {
     /// Writes networks as doubles, each under its prefix (`""` for a single one), atomically.
     pub fn write(path: impl AsRef<Path>, networks: &[(&str, &Network)]) -> Result<()> {
         let path = path.as_ref();
-        let fault = |problem| Error::File { path: path.into(), problem };
+        let fault = |problem| Error::File(FileError::File { path: path.into(), problem });
         let bytes =
             to_safetensors(networks).map_err(|error| fault(FileProblem::Format(error.to_string())))?;
         let written = write_atomically(path, &bytes, Audience::Umask);
@@ -147,7 +148,7 @@ mod tests {
         // Nothing else is left in the folder.
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         let problem = |prefix: &str, activation| match Network::read(&path, prefix, activation) {
-            Err(Error::File { problem, .. }) => problem,
+            Err(Error::File(FileError::File { problem, .. })) => problem,
             other => panic!("{other:?}"),
         };
         assert_eq!(problem("", Activation::Tanh), FileProblem::Missing("layer0.weight".into()));
@@ -159,7 +160,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model.safetensors");
         let read = || match Network::read(&path, "", Activation::Tanh) {
-            Err(Error::File { problem, .. }) => problem,
+            Err(Error::File(FileError::File { problem, .. })) => problem,
             other => panic!("{other:?}"),
         };
         assert!(matches!(read(), FileProblem::Read(_)));
@@ -170,7 +171,7 @@ mod tests {
             assert!(matches!(read(), FileProblem::Format(_)), "{length}");
         }
         let nowhere = Network::write(folder.path().join("no/such/folder"), &[("", &network())]).unwrap_err();
-        assert!(matches!(nowhere, Error::File { problem: FileProblem::Write(_), .. }));
+        assert!(matches!(nowhere, Error::File(FileError::File { problem: FileProblem::Write(_), .. })));
 
         // One tensor at a time is renamed, reshaped or of another type.
         let save = |tensors: &[(&'static str, Dtype, &[usize], usize)]| {

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::ModelFile;
 use super::affine::Affine;
 use super::message::{Graph, Node, TensorMessage, ValueInfo, data_type};
 use super::tensor::Tensor;
-use super::{ModelFile, OnnxProblem, UnsupportedUse};
+use crate::error::{OnnxProblem, UnsupportedUse};
 use crate::{Activation, Layer, Network};
 
 type Result<T> = std::result::Result<T, OnnxProblem>;

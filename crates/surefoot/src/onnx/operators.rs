@@ -4,8 +4,8 @@ use super::affine::Affine;
 use super::graph::{Reader, Value, misuse};
 use super::message::{Attribute, Node, data_type};
 use super::tensor::Tensor;
-use super::{OnnxProblem, UnsupportedUse};
 use crate::Activation;
+use crate::error::{OnnxProblem, UnsupportedUse};
 
 type Result<T> = std::result::Result<T, OnnxProblem>;
 

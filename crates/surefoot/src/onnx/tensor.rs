@@ -5,9 +5,10 @@ use std::path::{Component, Path};
 
 use ndarray::Array2;
 
+use super::ModelFile;
 use super::graph::MOST_NUMBERS;
 use super::message::{TensorMessage, data_type};
-use super::{ModelFile, OnnxProblem};
+use crate::error::OnnxProblem;
 use crate::file::ReadProblem;
 
 /// Constants with their dimensions.

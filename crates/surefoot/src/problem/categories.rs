@@ -1,8 +1,9 @@
 //! The categories of a `[[feature]]` of a problem file.
 
 use super::fields::Fields;
-use super::mistake::Fault;
 use super::sections::refuse;
+use crate::error::Fault;
+use crate::error::FeatureError;
 use crate::feature::listed;
 use crate::{Change, Error, Feature};
 
@@ -19,7 +20,7 @@ pub(super) fn read_categories(fields: &mut Fields<'_>, feature: Feature) -> Vec<
     }
     let Some(categories) = fields.texts("categories") else { return vec![feature] };
     refuse(fields, "categories", &["kind", "group"]);
-    let fault = |problem| Error::Categories { feature: feature.name.clone(), problem };
+    let fault = |problem| Error::Feature(FeatureError::Categories { feature: feature.name.clone(), problem });
     if let Some(problem) = listed(&categories) {
         fields.report_at("categories", fault(problem));
         return vec![feature];
@@ -43,7 +44,10 @@ fn read_levels(fields: &mut Fields<'_>, feature: Feature, categories: Vec<String
     let or = |limit: f64, end: f64| if limit.is_infinite() { end } else { limit };
     let levels = levels.limits(or(lower, first), or(upper, last));
     if let Some(problem) = levels.category_problem() {
-        fields.report_at("limits", Error::Categories { feature: levels.name.clone(), problem });
+        fields.report_at(
+            "limits",
+            Error::Feature(FeatureError::Categories { feature: levels.name.clone(), problem }),
+        );
     }
     levels
 }

@@ -7,6 +7,7 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};
 use super::classifier::{ClassifierEntry, LinearModel, StatedModel};
 use super::entry::{EquationEntry, EquationForm, Inputs, NetworkFile, activation_name};
 use super::file::{ProblemFile, is_json};
+use crate::error::FileError;
 use crate::error::FileProblem;
 use crate::feature::{Column, columns};
 use crate::file::{Audience, read_to_string, write_atomically};
@@ -38,7 +39,7 @@ impl Edit {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         if is_json(path) {
-            return Err(Error::NotEditable { path: path.into() });
+            return Err(Error::File(FileError::NotEditable { path: path.into() }));
         }
         let read = |error: std::io::Error| fault(path, FileProblem::Read(error.into()));
         // What a link points at is replaced, not the link.
@@ -52,7 +53,7 @@ impl Edit {
         // Reading tells of a syntax error as it tells of any mistake.
         ProblemFile::parse(text, path)?;
         let document = text.parse::<DocumentMut>();
-        let document = document.map_err(|_| Error::NotEditable { path: path.into() })?;
+        let document = document.map_err(|_| Error::File(FileError::NotEditable { path: path.into() }))?;
         Ok(Self { path: path.into(), document })
     }
 
@@ -187,7 +188,7 @@ impl Edit {
 }
 
 fn fault(path: &Path, problem: FileProblem) -> Error {
-    Error::File { path: path.into(), problem }
+    Error::File(FileError::File { path: path.into(), problem })
 }
 
 /// Gives a table exactly these fields; comments beside and above those that stay are kept.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::units;
+use crate::error::FileError;
 use crate::error::FileProblem;
 use crate::file::ModelFolder;
 use crate::{Activation, Equation, Error, Features, Network, Result};
@@ -69,7 +70,9 @@ impl NetworkFile {
             |activation| Network::read_opened(&path, folder.open(&self.path), &self.prefix, activation);
         let activation = self.activation.unwrap_or(Activation::Tanh);
         match read(activation) {
-            Err(Error::File { problem: FileProblem::Activation(other), .. }) if self.activation.is_none() => {
+            Err(Error::File(FileError::File { problem: FileProblem::Activation(other), .. }))
+                if self.activation.is_none() =>
+            {
                 let named = ACTIVATIONS.iter().find(|(name, _)| *name == other);
                 let activation = named.map_or(activation, |(_, activation)| *activation);
                 Ok((read(activation)?, activation))

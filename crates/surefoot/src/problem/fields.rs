@@ -1,8 +1,8 @@
 //! The fields of one entry of a problem file, read one by one; mistakes are collected.
 
 use super::entry::{ACTIVATIONS, NetworkFile};
-use super::mistake::{Fault, Mistake};
 use super::tree::{Node, Value};
+use crate::error::{Fault, Mistake};
 use crate::feature::nearest;
 
 /// A table whose field names have been checked.

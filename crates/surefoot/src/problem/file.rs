@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use super::classifier::ClassifierEntry;
 use super::entry::{EquationEntry, EquationForm};
 use super::fields::Fields;
-use super::mistake::{Fault, Mistake, Mistakes};
 use super::rules::{read_constraints, read_forbidden};
 use super::sections::{read_classifier, read_equations, read_features};
 use super::tree::Node;
 use super::{DEFAULT_SAFETY, LimitsOn, Problem};
 use crate::error::FileProblem;
+use crate::error::{Fault, Mistake, Mistakes};
+use crate::error::{FeatureError, FileError, SettingError};
 use crate::file::{ModelFolder, read_to_string};
 use crate::magnitude::is_moderate;
 use crate::uncertainty::named_norms;
@@ -105,7 +106,7 @@ impl ProblemFile {
     fn parse_in(text: &str, path: &Path, folder: ModelFolder) -> Result<Self> {
         let tree = if is_json(path) { Node::from_json(text) } else { Node::from_toml(text) };
         let tree = tree.map_err(|mistake| {
-            Error::ProblemFile(Mistakes { path: path.into(), mistakes: vec![*mistake] })
+            Error::File(FileError::ProblemFile(Mistakes { path: path.into(), mistakes: vec![*mistake] }))
         })?;
         let known = [
             "epsilon",
@@ -191,13 +192,13 @@ impl ProblemFile {
         if mistakes.is_empty() {
             return Ok(());
         }
-        Err(Error::ProblemFile(Mistakes { path: self.path.clone(), mistakes }))
+        Err(Error::File(FileError::ProblemFile(Mistakes { path: self.path.clone(), mistakes })))
     }
 
     /// The features.
     pub fn features(&self) -> Result<&Features> {
         self.require(&[&self.mistakes.basis])?;
-        self.features.as_ref().ok_or(Error::NoFeatures)
+        self.features.as_ref().ok_or(Error::Feature(FeatureError::NoFeatures))
     }
 
     /// The causal model; none if the file has no equations.
@@ -253,7 +254,7 @@ impl ProblemFile {
         }
         self.require(&[basis, equations, rules, &classifier])?;
         let (Some(features), Some(classifier)) = (&self.features, &self.classifier) else {
-            return Err(Error::NoFeatures);
+            return Err(Error::Feature(FeatureError::NoFeatures));
         };
         let Settings { uncertainty, cost, form, limits_on, safety } = self.settings.clone();
         let problem = Problem::new(features.clone(), classifier.clone())?
@@ -273,7 +274,8 @@ impl ProblemFile {
 
 fn text_of(path: &Path) -> Result<String> {
     let fault = |error: std::io::Error| FileProblem::Read(error.into());
-    read_to_string(path).map_err(|error| Error::File { path: path.into(), problem: fault(error) })
+    read_to_string(path)
+        .map_err(|error| Error::File(FileError::File { path: path.into(), problem: fault(error) }))
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -309,7 +311,7 @@ fn read_settings(top: &mut Fields<'_>, norm_weights: Option<Vec<f64>>) -> Settin
     let limits_on = top.choice("limits_on", &subjects).unwrap_or_default();
     let safety = top.number("safety").unwrap_or(DEFAULT_SAFETY);
     if !(is_moderate(safety) && safety >= 0.0) {
-        top.report_at("safety", Error::Safety { safety });
+        top.report_at("safety", Error::Setting(SettingError::Safety { safety }));
     }
     Settings { uncertainty, cost, form, limits_on, safety }
 }

@@ -1,8 +1,9 @@
 //! The constraints and forbidden transitions of a problem file.
 
 use super::fields::Fields;
-use super::mistake::{Fault, Mistake};
 use super::sections::tables;
+use crate::error::{Fault, Mistake};
+use crate::error::{FeatureError, RuleError};
 use crate::feature::Column;
 use crate::{Constraint, Error, Features, Forbidden, Result};
 
@@ -43,8 +44,9 @@ pub(super) fn read_forbidden(
             Some(Ok(transition)) => forbidden.push(transition),
             Some(Err(error)) => {
                 let field = match &error {
-                    Error::UnknownGroup { .. } => "group",
-                    Error::UnknownFeature { .. } | Error::ForbiddenReal { .. } => "feature",
+                    Error::Feature(FeatureError::UnknownGroup { .. }) => "group",
+                    Error::Feature(FeatureError::UnknownFeature { .. })
+                    | Error::Rule(RuleError::ForbiddenReal { .. }) => "feature",
                     _ => "from",
                 };
                 fields.report_at(field, error);
@@ -102,7 +104,9 @@ fn between_categories(
         let mut row = vec![0.0; features.len()];
         let placed = column.place(text, &mut row);
         let known = placed.map(|()| row[column.positions().start]);
-        known.map_err(|problem| Error::Categories { feature: column.name().into(), problem })
+        known.map_err(|problem| {
+            Error::Feature(FeatureError::Categories { feature: column.name().into(), problem })
+        })
     };
     let positions = |texts: &[String]| texts.iter().map(position).collect::<Result<Vec<f64>>>();
     let (starts, ends) = (positions(from)?, positions(to)?);

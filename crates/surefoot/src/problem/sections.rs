@@ -6,8 +6,9 @@ use super::categories::read_categories;
 use super::classifier::{ClassifierEntry, KINDS};
 use super::entry::{EquationEntry, EquationForm, Inputs};
 use super::fields::Fields;
-use super::mistake::{Fault, Mistake};
 use super::tree::{Node, Value};
+use crate::error::{CausalModelError, FeatureError, ModelError, SettingError};
+use crate::error::{Fault, Mistake};
 use crate::file::ModelFolder;
 use crate::magnitude::is_scale;
 use crate::{Change, Classifier, Error, Feature, Features, Kind, Scm};
@@ -47,7 +48,7 @@ pub(super) fn read_features(
 ) -> (Option<Features>, Option<Vec<f64>>) {
     let nodes = tables(top, "feature", "a list of tables, each headed [[feature]]");
     if nodes.is_empty() && top.is_clean() {
-        top.report_here(Error::NoFeatures);
+        top.report_here(Error::Feature(FeatureError::NoFeatures));
     }
     let mut features: Vec<Feature> = Vec::with_capacity(nodes.len());
     let mut weights = Vec::with_capacity(nodes.len());
@@ -74,7 +75,7 @@ pub(super) fn read_features(
         }
         let weight = fields.number("norm_weight");
         if let Some(weight) = weight.filter(|&weight| !is_scale(weight)) {
-            fields.report_at("norm_weight", Error::NormWeight { position, weight });
+            fields.report_at("norm_weight", Error::Setting(SettingError::NormWeight { position, weight }));
         }
         report_mistakes(&mut fields, &feature, name.is_some());
         let group = feature.group.clone();
@@ -82,7 +83,10 @@ pub(super) fn read_features(
         let repeated =
             entry.iter().map(|feature| &feature.name).chain(&name).find(|name| names.contains(*name));
         if let Some(repeated) = repeated {
-            fields.report_at("name", Error::DuplicateFeature { feature: repeated.clone() });
+            fields.report_at(
+                "name",
+                Error::Feature(FeatureError::DuplicateFeature { feature: repeated.clone() }),
+            );
         } else if let Some(name) = name.filter(|name| !name.trim().is_empty()) {
             let named = || group.map_or(Feature::new(&name), |group| Feature::new(&name).group(group));
             let entry = if fields.is_clean() { entry } else { vec![named()] };
@@ -97,7 +101,11 @@ pub(super) fn read_features(
     let is_single = |f: &&mut Feature| f.group.as_ref().is_some_and(|group| single.contains(group.as_str()));
     features.iter_mut().filter(is_single).for_each(|f| f.group = None);
     for (group, line, _) in groups.into_iter().filter(|(_, _, columns)| *columns < 2) {
-        mistakes.push(Mistake { line, entry: None, fault: Error::GroupSize { group }.into() });
+        mistakes.push(Mistake {
+            line,
+            entry: None,
+            fault: Error::Feature(FeatureError::GroupSize { group }).into(),
+        });
     }
     let given = weights.iter().any(Option::is_some);
     let weights = given.then(|| weights.into_iter().map(|weight| weight.unwrap_or(1.0)).collect());
@@ -117,12 +125,12 @@ pub(super) fn read_features(
 fn report_mistakes(fields: &mut Fields<'_>, feature: &Feature, has_name: bool) {
     for mistake in feature.mistakes() {
         let field = match mistake {
-            Error::FeatureWithoutName if !has_name => continue,
-            Error::FeatureMean { .. } => "mean",
-            Error::FeatureStd { .. } => "std",
-            Error::FeatureWeight { .. } => "weight",
-            Error::FeatureLimits { .. } => "limits",
-            Error::GroupKind { .. } => "kind",
+            Error::Feature(FeatureError::FeatureWithoutName) if !has_name => continue,
+            Error::Feature(FeatureError::FeatureMean { .. }) => "mean",
+            Error::Feature(FeatureError::FeatureStd { .. }) => "std",
+            Error::Feature(FeatureError::FeatureWeight { .. }) => "weight",
+            Error::Feature(FeatureError::FeatureLimits { .. }) => "limits",
+            Error::Feature(FeatureError::GroupKind { .. }) => "kind",
             _ => "name",
         };
         fields.report_at(field, mistake);
@@ -183,7 +191,12 @@ pub(super) fn read_equations(
         if let (Some(feature), Some(form)) = (feature, form) {
             let entry = EquationEntry { feature, form };
             if lines.contains_key(&entry.feature) {
-                fields.report_at("feature", Error::DuplicateEquation { feature: entry.feature.clone() });
+                fields.report_at(
+                    "feature",
+                    Error::CausalModel(CausalModelError::DuplicateEquation {
+                        feature: entry.feature.clone(),
+                    }),
+                );
             } else if let Some(features) = features {
                 // Each on its own first, so that one mistake does not hide another.
                 let checked = entry.equation(features, folder).and_then(|equation| {
@@ -205,7 +218,7 @@ pub(super) fn read_equations(
         match Scm::new(features, all) {
             Ok(scm) => return (entries, (!nodes.is_empty()).then_some(scm)),
             Err(error) => {
-                let Error::Cycle { features } = &error else {
+                let Error::CausalModel(CausalModelError::Cycle { features }) = &error else {
                     mistakes.push(Mistake { line: None, entry: None, fault: error.into() });
                     break;
                 };
@@ -263,7 +276,7 @@ pub(super) fn read_classifier(
     // A wrong threshold must not hide what else is wrong.
     let in_order = Classifier::linear(vec![], 0.0, threshold).is_ok();
     if !in_order {
-        fields.report_at("threshold", Error::Threshold { threshold });
+        fields.report_at("threshold", Error::Model(ModelError::Threshold { threshold }));
     }
     let entry = form.map(|form| ClassifierEntry { form, threshold, inputs });
     let mut classifier = None;
@@ -273,7 +286,7 @@ pub(super) fn read_classifier(
             Ok(built) if built.inputs() == features.len() => classifier = Some(built),
             Ok(built) => {
                 let (features, inputs) = (features.names(), built.inputs());
-                fields.report_here(Error::ClassifierInputs { features, inputs });
+                fields.report_here(Error::Model(ModelError::ClassifierInputs { features, inputs }));
             }
             Err(error) => fields.report_here(error),
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use toml_edit::{Document, InlineTable, Item, Table};
 
-use super::mistake::{Fault, Mistake};
+use crate::error::{Fault, Mistake};
 
 /// A value with the line it stands on; JSON has no lines.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::fingerprint::Fingerprint;
 use super::saved::{Cover, SavedNorm, SavedProof, VERSION};
 use crate::error::SavedProblem;
+use crate::error::{FeatureError, FileError, PeopleError};
 use crate::outcome::{Recourse, Shortfall, Undecided, UndecidedReason};
 use crate::proof::{BoundKind, Cone, Piece, RuledOut};
 use crate::uncertainty::named_norms;
@@ -24,9 +25,11 @@ impl SavedProof {
     /// it was written by another version. What it *claims* is not looked at here: see
     /// [`verify`](crate::verify()).
     pub fn from_json(text: &str) -> Result<Self> {
-        let value: Value = serde_json::from_str(text).map_err(|error| Error::SavedProof {
-            place: format!("line {}, column {}", error.line(), error.column()),
-            problem: SavedProblem::Syntax(error.to_string()),
+        let value: Value = serde_json::from_str(text).map_err(|error| {
+            Error::File(FileError::SavedProof {
+                place: format!("line {}, column {}", error.line(), error.column()),
+                problem: SavedProblem::Syntax(error.to_string()),
+            })
         })?;
         Self::from_value(&value)
     }
@@ -89,11 +92,11 @@ impl SavedProof {
             lengths.extend(rays.map(|ray| (count, ray.len())));
             lengths.push((width, part.perturbation.len()));
             if let Some(&index) = part.features.iter().find(|&&i| i >= width) {
-                return Err(Error::NoSuchFeature { index, features: width });
+                return Err(Error::Feature(FeatureError::NoSuchFeature { index, features: width }));
             }
         }
         match lengths.into_iter().find(|(expected, found)| expected != found) {
-            Some((expected, found)) => Err(Error::VectorLength { expected, found }),
+            Some((expected, found)) => Err(Error::People(PeopleError::VectorLength { expected, found })),
             None => Ok(()),
         }
     }
@@ -101,7 +104,7 @@ impl SavedProof {
 
 impl<'v> At<'v> {
     fn wrong(&self, problem: SavedProblem) -> Error {
-        Error::SavedProof { place: self.place.clone(), problem }
+        Error::File(FileError::SavedProof { place: self.place.clone(), problem })
     }
 
     /// A set of one's own is known by its parameters, of which there may be none.
@@ -265,7 +268,7 @@ impl<'v> At<'v> {
             return Ok(None);
         }
         let problem = self.field("problem")?;
-        let part = |name: &'static str| Ok(problem.field(name)?.text()?.to_owned());
+        let part = |name: &'static str| problem.field(name)?.text().map(str::to_owned);
         Ok(Some(Fingerprint {
             features: part("features")?,
             classifier: part("classifier")?,

@@ -41,6 +41,7 @@ mod solve;
 use super::{Method, Settings};
 use crate::action::{MOST_ACTIONABLE, intervention_sets};
 use crate::certify::Budget;
+use crate::error::FeatureError;
 use crate::proof::Proof;
 
 use crate::{ActionKind, Error, Outcome, Problem, Recourse, Result};
@@ -122,7 +123,7 @@ impl<'p> Complete<'p> {
         let mut sets = intervention_sets(problem.features(), causal)?;
         let count = problem.features().actionable_units().len();
         if !causal && count > MOST_ACTIONABLE {
-            return Err(Error::TooManyActionable { count, most: MOST_ACTIONABLE });
+            return Err(Error::Feature(FeatureError::TooManyActionable { count, most: MOST_ACTIONABLE }));
         }
         if let (Some(scm), ActionKind::Relative) = (problem.scm(), problem.action_kind()) {
             let actionable = problem.features().actionable();

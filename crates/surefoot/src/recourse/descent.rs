@@ -28,6 +28,7 @@ use super::{Method, Settings};
 use crate::action::{feasible_change, intervention_sets};
 use crate::adam::Adam;
 use crate::classifier::Precision;
+use crate::error::{CausalModelError, SettingError};
 use crate::margin::{Individuals, Margin, counterfactual};
 use crate::network::{LANES, Lanes, sigmoid};
 use crate::outcome::{Candidate, Outcome, Undecided, UndecidedReason};
@@ -130,7 +131,7 @@ impl Attempt {
 /// Refused if the problem has a causal model.
 pub fn wachter(problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
     if problem.scm().is_some() {
-        return Err(Error::HasCausalModel);
+        return Err(Error::Setting(SettingError::HasCausalModel));
     }
     without_uncertainty(problem, people)
 }
@@ -140,7 +141,7 @@ pub fn wachter(problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
 /// Refused if the problem has none.
 pub fn karimi(problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
     if problem.scm().is_none() {
-        return Err(Error::NoCausalModel);
+        return Err(Error::Setting(SettingError::NoCausalModel));
     }
     without_uncertainty(problem, people)
 }
@@ -180,7 +181,7 @@ impl Method for DescentMethod<'_> {
     }
 
     fn prove(&self, _: &[f64]) -> Result<Proof> {
-        Err(Error::NoProof { method: "descent" })
+        Err(Error::Setting(SettingError::NoProof { method: "descent" }))
     }
 
     /// Sixteen individuals at a time.
@@ -207,7 +208,7 @@ impl Descent {
         self.check()?;
         problem.require_continuous()?;
         if people.features() != problem.features() {
-            return Err(Error::OtherFeatures);
+            return Err(Error::CausalModel(CausalModelError::OtherFeatures));
         }
         let turned_down: Vec<usize> =
             (0..people.len()).filter(|&i| problem.classifier().score(people.individual(i)) < 0.0).collect();
@@ -254,17 +255,17 @@ impl Descent {
             ("steps", steps),
         ] {
             if !positive(value) {
-                return Err(Error::Setting { setting, value });
+                return Err(Error::Setting(SettingError::Setting { setting, value }));
             }
         }
         for (setting, value) in [("rounds", rounds), ("steps", steps)] {
             if value > MOST {
-                return Err(Error::Setting { setting, value });
+                return Err(Error::Setting(SettingError::Setting { setting, value }));
             }
         }
         match self.inner {
             Inner::Projected { length, .. } if !positive(length) => {
-                Err(Error::Setting { setting: "length", value: length })
+                Err(Error::Setting(SettingError::Setting { setting: "length", value: length }))
             }
             _ => Ok(()),
         }

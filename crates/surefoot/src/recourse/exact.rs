@@ -28,6 +28,7 @@ use ndarray::Array2;
 
 use super::Settings;
 use crate::action::{feasible_change, intervention_sets};
+use crate::error::PeopleError;
 use crate::margin::counterfactual;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided, UndecidedReason};
 use crate::{Action, ActionKind, Constraint, Cost, Error, Feature, Problem, Result};
@@ -395,11 +396,14 @@ impl<'p> Exact<'p> {
     fn score(&self, individual: &[f64]) -> Result<f64> {
         let features = self.problem.features();
         if individual.len() != features.len() {
-            return Err(Error::VectorLength { expected: features.len(), found: individual.len() });
+            return Err(Error::People(PeopleError::VectorLength {
+                expected: features.len(),
+                found: individual.len(),
+            }));
         }
         if let Some(i) = individual.iter().position(|v| !v.is_finite()) {
             let feature = features.feature(i).name.clone();
-            return Err(Error::VectorNotFinite { feature, value: individual[i] });
+            return Err(Error::People(PeopleError::VectorNotFinite { feature, value: individual[i] }));
         }
         self.problem.classifier().finite_score(individual)
     }

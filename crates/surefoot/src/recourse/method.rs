@@ -6,6 +6,7 @@ use std::str::FromStr;
 use rayon::prelude::*;
 
 use super::{Complete, Descent, Exact, Settings};
+use crate::error::{CausalModelError, SettingError};
 use crate::proof::Proof;
 use crate::{Error, Outcome, Problem, Result};
 
@@ -24,7 +25,7 @@ pub trait Method: fmt::Debug + Send + Sync {
     /// The answer with a proof that can be saved and verified.
     ///
     /// # Errors
-    /// As [`Method::solve`]; [`Error::NoProof`] if the method proves nothing.
+    /// As [`Method::solve`]; [`Error::Setting(SettingError::NoProof)`] if the method proves nothing.
     fn prove(&self, individual: &[f64]) -> Result<Proof>;
 
     /// The answers for several individuals, in order, on all cores. `progress` is called with the number of
@@ -106,7 +107,7 @@ impl MethodName {
         if let Some(listed) = METHODS.iter().find(|listed| listed.name == self.0) {
             return (listed.prepare)(problem, settings);
         }
-        let mut refused = Err(Error::OtherFeatures);
+        let mut refused = Err(Error::CausalModel(CausalModelError::OtherFeatures));
         for listed in METHODS.iter().filter(|listed| listed.is_automatic) {
             refused = (listed.prepare)(problem, settings);
             // Only a problem that is not linear goes on to the next method; other errors concern all methods.
@@ -130,6 +131,8 @@ impl FromStr for MethodName {
     fn from_str(text: &str) -> Result<Self> {
         let names: Vec<&str> = Self::all().map(Self::as_str).collect();
         let known = Self::all().find(|name| name.0 == text);
-        known.ok_or_else(|| Error::UnknownMethod { name: text.into(), known: names.join(", ") })
+        known.ok_or_else(|| {
+            Error::Setting(SettingError::UnknownMethod { name: text.into(), known: names.join(", ") })
+        })
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use rayon::prelude::*;
 
 use super::{Settings, Solver};
+use crate::error::{CausalModelError, SettingError};
 use crate::{Action, Error, Outcome, People, Problem, Recourse, Result};
 
 /// Up to `count` options for everyone, in order, on all cores, each answered as by
@@ -14,7 +15,7 @@ use crate::{Action, Error, Outcome, People, Problem, Recourse, Result};
 /// As the methods that answer; if nobody may have an option.
 pub fn recourse_options(problem: &Problem, people: &People, count: usize) -> Result<Vec<Vec<Outcome>>> {
     if people.features() != problem.features() {
-        return Err(Error::OtherFeatures);
+        return Err(Error::CausalModel(CausalModelError::OtherFeatures));
     }
     let solver = Solver::new(problem, Settings::default())?;
     let individuals: Vec<&[f64]> = people.iter().collect();
@@ -50,7 +51,7 @@ pub(super) fn options(
     answer: &dyn Fn(&Problem) -> Result<Outcome>,
 ) -> Result<Vec<Outcome>> {
     if count == 0 {
-        return Err(Error::Setting { setting: "options", value: 0.0 });
+        return Err(Error::Setting(SettingError::Setting { setting: "options", value: 0.0 }));
     }
     let first = match first {
         Outcome::Found(first) => first,

@@ -3,6 +3,7 @@
 use super::options::options;
 use super::trade_off::{TradeOff, trade_off};
 use super::{Method, MethodName};
+use crate::error::{CausalModelError, SettingError};
 use crate::proof::Proof;
 use crate::{Budget, Error, Outcome, People, Problem, Result};
 
@@ -30,7 +31,7 @@ impl Settings {
     /// Refuses a gap or a budget with which no method can work, whatever the problem.
     pub fn check(self) -> Result<()> {
         if !(self.gap.is_finite() && self.gap > 0.0 && self.gap < 1.0) {
-            return Err(Error::Setting { setting: "gap", value: self.gap });
+            return Err(Error::Setting(SettingError::Setting { setting: "gap", value: self.gap }));
         }
         self.budget.check()
     }
@@ -99,7 +100,7 @@ impl<'p> Solver<'p> {
     /// As [`Solver::solve`]; if the people have other features than the problem.
     pub fn solve_people(&self, people: &People) -> Result<Vec<Outcome>> {
         if people.features() != self.problem.features() {
-            return Err(Error::OtherFeatures);
+            return Err(Error::CausalModel(CausalModelError::OtherFeatures));
         }
         let individuals: Vec<&[f64]> = people.iter().collect();
         self.solve_all(&individuals, &|_| {})
@@ -122,7 +123,7 @@ impl<'p> Solver<'p> {
     /// than what [`Solver::solve`] states, by no more than the gap.
     ///
     /// # Errors
-    /// As [`Solver::solve`]; [`Error::NoProof`] if the method proves nothing.
+    /// As [`Solver::solve`]; [`Error::Setting(SettingError::NoProof)`] if the method proves nothing.
     pub fn prove(&self, individual: &[f64]) -> Result<Proof> {
         self.method.prove(individual)
     }

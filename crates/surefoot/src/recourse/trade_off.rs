@@ -11,6 +11,7 @@
 //! which there is an action.
 
 use super::{Settings, Solver};
+use crate::error::SettingError;
 use crate::outcome::{Outcome, Recourse, Undecided};
 use crate::{Budget, Error, Problem, Result};
 
@@ -91,7 +92,7 @@ pub fn trade_off(
 ) -> Result<TradeOff> {
     let is_size = |epsilon: &&f64| epsilon.is_finite() && **epsilon >= 0.0;
     if let Some(&epsilon) = epsilons.into_iter().flatten().find(|epsilon| !is_size(epsilon)) {
-        return Err(Error::Epsilon { epsilon });
+        return Err(Error::Setting(SettingError::Epsilon { epsilon }));
     }
     let mut searches = Searches::new(problem, individual, settings)?;
     let epsilons = match epsilons {
@@ -108,7 +109,8 @@ pub fn trade_off(
         }
     };
     // Every size was settled or searched for.
-    let answer = |&epsilon: &f64| searches.at(epsilon).ok_or(Error::Epsilon { epsilon });
+    let answer =
+        |&epsilon: &f64| searches.at(epsilon).ok_or(Error::Setting(SettingError::Epsilon { epsilon }));
     let answers = epsilons.iter().map(answer).collect::<Result<Vec<Outcome>>>()?;
     Ok(TradeOff { epsilons, answers, reach: searches.reach(), evaluations: searches.evaluations })
 }
@@ -141,7 +143,7 @@ struct Answer {
 impl<'p> Searches<'p> {
     pub fn new(problem: &'p Problem, individual: &'p [f64], settings: Settings) -> Result<Self> {
         if !settings.method.proves() {
-            return Err(Error::NoProof { method: settings.method.as_str() });
+            return Err(Error::Setting(SettingError::NoProof { method: settings.method.as_str() }));
         }
         Solver::new(problem, settings)?;
         Ok(Self { problem, individual, settings, known: Vec::new(), evaluations: 0 })

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{formula, linear, network};
 use crate::digest::Digest;
+use crate::error::CausalModelError;
 use crate::graph::{AffineForm, Builder};
 use crate::network::{Lanes, Network, Workspace};
 use crate::{Error, Features, Result};
@@ -189,20 +190,29 @@ fn check_inputs(features: &Features, i: usize, parents: Vec<String>, inputs: usi
     if inputs == parents.len() {
         return Ok(());
     }
-    Err(Error::EquationInputs { feature: features.feature(i).name.clone(), parents, inputs })
+    Err(Error::CausalModel(CausalModelError::EquationInputs {
+        feature: features.feature(i).name.clone(),
+        parents,
+        inputs,
+    }))
 }
 
 fn resolve(features: &Features, i: usize, parents: &[String]) -> Result<Vec<usize>> {
     let feature = || features.feature(i).name.clone();
     let mut resolved = Vec::with_capacity(parents.len());
     for parent in parents {
-        let index = features.index(parent).map_err(|_| Error::UnknownParent {
-            feature: feature(),
-            parent: parent.clone(),
-            known: features.names(),
+        let index = features.index(parent).map_err(|_| {
+            Error::CausalModel(CausalModelError::UnknownParent {
+                feature: feature(),
+                parent: parent.clone(),
+                known: features.names(),
+            })
         })?;
         if resolved.contains(&index) {
-            return Err(Error::DuplicateParent { feature: feature(), parent: parent.clone() });
+            return Err(Error::CausalModel(CausalModelError::DuplicateParent {
+                feature: feature(),
+                parent: parent.clone(),
+            }));
         }
         resolved.push(index);
     }

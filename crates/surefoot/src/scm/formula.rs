@@ -5,7 +5,9 @@ mod root;
 
 use super::equation::Mechanism;
 use crate::digest::Digest;
-use crate::expression::{Arithmetic, Clip, Expression, FormulaProblem, Input, Obstacle, Operator, Trend};
+use crate::error::{CausalModelError, PeopleError};
+use crate::error::{FormulaProblem, Obstacle};
+use crate::expression::{Arithmetic, Clip, Expression, Input, Operator, Trend};
 use crate::graph::{AffineForm, Builder, Interval, Intervals};
 use crate::network::{Lanes, Workspace};
 use crate::{Error, Feature, Features, Result};
@@ -59,12 +61,12 @@ pub(super) fn require_one_meaning(features: &Features, i: usize, formula: &str) 
     let is_told_apart = expression.inputs().iter().any(|input| input.quoted && input.name == "u");
     match noise.filter(|_| features.index("u").is_ok() && !is_told_apart) {
         None => Ok(()),
-        Some(noise) => Err(Error::Formula {
+        Some(noise) => Err(Error::CausalModel(CausalModelError::Formula {
             feature: features.feature(i).name.clone(),
             formula: formula.into(),
             column: noise.column,
             problem: FormulaProblem::NoiseOrFeature,
-        }),
+        })),
     }
 }
 
@@ -77,11 +79,13 @@ impl Formula {
         inverse: Option<&str>,
     ) -> Result<(Vec<usize>, Self)> {
         let feature = features.feature(i).clone();
-        let fault = |text: &str, (column, problem): (usize, FormulaProblem)| Error::Formula {
-            feature: feature.name.clone(),
-            formula: text.into(),
-            column,
-            problem,
+        let fault = |text: &str, (column, problem): (usize, FormulaProblem)| {
+            Error::CausalModel(CausalModelError::Formula {
+                feature: feature.name.clone(),
+                formula: text.into(),
+                column,
+                problem,
+            })
         };
         let expression = Expression::parse(formula).map_err(|f| fault(formula, f))?;
         let mut indices = Vec::new();
@@ -99,8 +103,13 @@ impl Formula {
             });
         }
         let noise = slots.iter().position(|&slot| slot == Slot::Noise);
-        let not_invertible =
-            |reason| Error::NotInvertible { feature: feature.name.clone(), formula: formula.into(), reason };
+        let not_invertible = |reason| {
+            Error::CausalModel(CausalModelError::NotInvertible {
+                feature: feature.name.clone(),
+                formula: formula.into(),
+                reason,
+            })
+        };
         let noise = noise.ok_or_else(|| not_invertible(Obstacle::Absent))?;
         let (clips, inside) = expression.unclipped(noise);
         let coefficient = inside.coefficient(noise);
@@ -202,7 +211,8 @@ impl Mechanism for Formula {
 
     fn noise(&self, parents: &[f64], value: f64) -> Result<f64> {
         let own = self.feature.own_units(value);
-        let unreachable = || Error::Unreachable { feature: self.feature.name.clone(), value: own };
+        let unreachable =
+            || Error::People(PeopleError::Unreachable { feature: self.feature.name.clone(), value: own });
         let noise = match &self.inversion {
             Inversion::Additive { coefficient } => (own - self.own_inside(parents, 0.0)) / coefficient,
             Inversion::Given { expression, slots } => {
@@ -215,7 +225,11 @@ impl Mechanism for Formula {
         };
         let limit = self.own_clipped(parents, own);
         if ((limit - own) / self.feature.std).abs() > BEYOND_CLIP * value.abs().max(1.0) {
-            return Err(Error::BeyondClip { feature: self.feature.name.clone(), value: own, limit });
+            return Err(Error::People(PeopleError::BeyondClip {
+                feature: self.feature.name.clone(),
+                value: own,
+                limit,
+            }));
         }
         let back = match self.inversion {
             Inversion::Given { .. } => self.own_value(parents, noise),
@@ -226,7 +240,12 @@ impl Mechanism for Formula {
         }
         match self.inversion {
             Inversion::Given { .. } if noise.is_finite() => {
-                Err(Error::WrongInverse { feature: self.feature.name.clone(), value: own, noise, back })
+                Err(Error::CausalModel(CausalModelError::WrongInverse {
+                    feature: self.feature.name.clone(),
+                    value: own,
+                    noise,
+                    back,
+                }))
             }
             _ => Err(unreachable()),
         }
@@ -447,7 +466,10 @@ mod tests {
         }
         // sigmoid stays between 0 and 1
         for formula in [&searched, &given] {
-            assert!(matches!(formula.noise(&[0.4], 1.01), Err(Error::Unreachable { .. })));
+            assert!(matches!(
+                formula.noise(&[0.4], 1.01),
+                Err(Error::People(PeopleError::Unreachable { .. }))
+            ));
         }
     }
 
@@ -470,8 +492,14 @@ mod tests {
             let noise = formula.noise(&[0.0], value).unwrap();
             assert!((formula.value(&[0.0], noise) - value).abs() <= 1e-12 * value.abs().max(1.0), "{own}");
         }
-        assert!(matches!(compile("exp(u)", None).unwrap().noise(&[], 5.9), Err(Error::Unreachable { .. })));
-        assert!(matches!(compile("sqrt(u)", None).unwrap().noise(&[], 5.9), Err(Error::Unreachable { .. })));
+        assert!(matches!(
+            compile("exp(u)", None).unwrap().noise(&[], 5.9),
+            Err(Error::People(PeopleError::Unreachable { .. }))
+        ));
+        assert!(matches!(
+            compile("sqrt(u)", None).unwrap().noise(&[], 5.9),
+            Err(Error::People(PeopleError::Unreachable { .. }))
+        ));
     }
 
     #[test]
@@ -500,7 +528,10 @@ mod tests {
                 assert!(slopes.iter().all(|slope| slope.is_finite()), "{formula} {own}: {slopes:?}");
             }
             for own in beyond {
-                assert!(matches!(of(own), Err(Error::BeyondClip { .. })), "{formula} {own}");
+                assert!(
+                    matches!(of(own), Err(Error::People(PeopleError::BeyondClip { .. }))),
+                    "{formula} {own}"
+                );
             }
         }
         let both = compile("max(0, min(10, x + u))", None).unwrap();
@@ -523,21 +554,30 @@ mod tests {
             "abs(u)",
         ] {
             let error = compile(formula, None).unwrap_err();
-            assert!(matches!(error, Error::NotInvertible { .. }), "{formula}: {error}");
+            assert!(
+                matches!(error, Error::CausalModel(CausalModelError::NotInvertible { .. })),
+                "{formula}: {error}"
+            );
         }
     }
 
     #[test]
     fn a_wrong_inverse_is_found_out() {
         let formula = compile("exp(u)", Some("y")).unwrap();
-        assert!(matches!(formula.noise(&[], 10.0), Err(Error::WrongInverse { .. })));
+        assert!(matches!(
+            formula.noise(&[], 10.0),
+            Err(Error::CausalModel(CausalModelError::WrongInverse { .. }))
+        ));
         let additive = compile("x + u", Some("y + x")).unwrap();
         assert!(additive.is_additive());
-        assert!(matches!(additive.noise(&[1.0], 10.0), Err(Error::WrongInverse { .. })));
+        assert!(matches!(
+            additive.noise(&[1.0], 10.0),
+            Err(Error::CausalModel(CausalModelError::WrongInverse { .. }))
+        ));
         assert!(compile("x + u", Some("garbage((")).is_err());
         // The noise is so small relative to a constant that adding it changes nothing.
         let swallowed = compile("1e20 + u", None).unwrap();
-        assert!(matches!(swallowed.noise(&[], 10.0), Err(Error::Unreachable { .. })));
+        assert!(matches!(swallowed.noise(&[], 10.0), Err(Error::People(PeopleError::Unreachable { .. }))));
         let names = |inverse| compile("exp(u)", Some(inverse)).unwrap_err().to_string();
         assert!(names("log(y) + u").contains("column 10"));
         assert!(names("log(x)").contains("`x`"));

@@ -2,6 +2,7 @@
 
 use super::equation::Mechanism;
 use crate::digest::Digest;
+use crate::error::CausalModelError;
 use crate::graph::{AffineForm, Builder};
 use crate::magnitude::is_moderate;
 use crate::network::{Lanes, Workspace};
@@ -16,7 +17,10 @@ pub(super) struct Linear {
 impl Linear {
     pub fn new(feature: &Feature, coefficients: Vec<f64>, intercept: f64) -> Result<Self> {
         if let Some(&value) = coefficients.iter().chain([&intercept]).find(|v| !is_moderate(**v)) {
-            return Err(Error::EquationNumber { feature: feature.name.clone(), value });
+            return Err(Error::CausalModel(CausalModelError::EquationNumber {
+                feature: feature.name.clone(),
+                value,
+            }));
         }
         Ok(Self { coefficients, intercept })
     }

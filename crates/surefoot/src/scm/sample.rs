@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Bernoulli, Distribution, Gamma, Normal, Uniform};
 
 use super::Scm;
+use crate::error::{CausalModelError, PeopleError};
 use crate::{Error, Result};
 
 /// The distribution of an equation's noise, in the units of that equation (people's own
@@ -50,7 +51,12 @@ enum Sampler {
 
 impl Noise {
     fn sampler(self, feature: &str) -> Result<Sampler> {
-        let refused = || Error::NoiseParameters { feature: feature.into(), noise: self };
+        let refused = || {
+            Error::CausalModel(CausalModelError::NoiseParameters {
+                feature: feature.into(),
+                noise: format!("{self:?}"),
+            })
+        };
         match self {
             Noise::Normal { mean, std } if mean.is_finite() && std.is_finite() && std >= 0.0 => {
                 Normal::new(mean, std).map(Sampler::Normal).map_err(|_| refused())
@@ -88,18 +94,20 @@ impl Scm {
         for (name, noise) in noise {
             let place = &mut samplers[self.features().index(name)?];
             if place.replace(noise.sampler(name)?).is_some() {
-                return Err(Error::DuplicateNoise { feature: (*name).into() });
+                return Err(Error::CausalModel(CausalModelError::DuplicateNoise { feature: (*name).into() }));
             }
         }
         let complete = samplers.into_iter().zip(self.features().iter());
         let samplers: Vec<Sampler> = complete
             .map(|(sampler, feature)| {
-                sampler.ok_or_else(|| Error::MissingNoise { feature: feature.name.clone() })
+                sampler.ok_or_else(|| {
+                    Error::CausalModel(CausalModelError::MissingNoise { feature: feature.name.clone() })
+                })
             })
             .collect::<Result<_>>()?;
 
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let too_many = |_| Error::TooManyPeople { people };
+        let too_many = |_| Error::People(PeopleError::TooManyPeople { people });
         let mut values: Vec<f64> = Vec::new();
         values.try_reserve_exact(people.saturating_mul(samplers.len())).map_err(too_many)?;
         let mut noise = vec![0.0; samplers.len()];

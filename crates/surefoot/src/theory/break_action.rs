@@ -1,6 +1,7 @@
 //! The perturbation that breaks a minimum-cost action.
 
 use super::{by_effort, take_back};
+use crate::error::{CausalModelError, PeopleError};
 use crate::margin::margin;
 use crate::{Action, Error, Problem, Result};
 
@@ -74,11 +75,11 @@ pub fn break_action(problem: &Problem, individual: &[f64], action: &Action) -> R
 fn says_nothing(error: &Error) -> bool {
     matches!(
         error,
-        Error::Nobody { .. }
-            | Error::ActionUndefined { .. }
-            | Error::EquationNotFinite { .. }
-            | Error::Unreachable { .. }
-            | Error::BeyondClip { .. }
+        Error::CausalModel(CausalModelError::Nobody { .. })
+            | Error::CausalModel(CausalModelError::ActionUndefined { .. })
+            | Error::CausalModel(CausalModelError::EquationNotFinite { .. })
+            | Error::People(PeopleError::Unreachable { .. })
+            | Error::People(PeopleError::BeyondClip { .. })
     )
 }
 

@@ -2,6 +2,7 @@
 
 use super::condition::{Conditions, Unmet};
 use super::{conditions_of_existence, most_robust_margin};
+use crate::error::SettingError;
 use crate::recourse::{Exact, Settings, Solver};
 use crate::{Error, Kind, LimitsOn, Problem, Result};
 
@@ -199,7 +200,7 @@ impl<'p> Theory<'p> {
     /// If the settings make no sense, or if no method can answer the problem.
     pub fn new(problem: &'p Problem, standard: &'p Problem, settings: Settings) -> Result<Self> {
         if !settings.method.proves() {
-            return Err(Error::NoProof { method: settings.method.as_str() });
+            return Err(Error::Setting(SettingError::NoProof { method: settings.method.as_str() }));
         }
         let method = Solver::new(standard, settings)?;
         let exact = solver(problem)?;

@@ -8,6 +8,7 @@ use super::check_labels;
 use super::descend::{Descent, Epoch, Minimised, Validation, Watch};
 use super::objective::{Classification, Objective};
 use super::threshold::Threshold;
+use crate::error::{FeatureError, SettingError};
 use crate::network::sigmoid;
 use crate::{Activation, Change, Classifier, Error, Features, Network, Result};
 
@@ -104,7 +105,7 @@ impl ClassWeights {
             ClassWeights::Given { unfavourable, favourable } => {
                 let weights = [unfavourable, favourable];
                 match weights.into_iter().find(|w| !(w.is_finite() && *w > 0.0)) {
-                    Some(value) => Err(Error::Setting { setting: "classes", value }),
+                    Some(value) => Err(Error::Setting(SettingError::Setting { setting: "classes", value })),
                     None => Ok(weights),
                 }
             }
@@ -143,7 +144,7 @@ impl Training {
         self.objective.check()?;
         let actionable: Vec<bool> = features.iter().map(|feature| feature.change != Change::Fixed).collect();
         if self.objective != Objective::EmpiricalRisk && !actionable.contains(&true) {
-            return Err(Error::NothingActionable);
+            return Err(Error::Feature(FeatureError::NothingActionable));
         }
         let loss = Classification {
             rows,

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::split::divide;
 use crate::adam::Adam;
+use crate::error::{SettingError, TrainingError};
 use crate::network::{Block, LANES, Real, Trainable};
 use crate::{Activation, Error, Network, Result};
 
@@ -140,7 +141,7 @@ impl Descent<'_> {
             let validation = (!held_out.is_empty()).then_some(mean);
             let epoch = Epoch { number, loss: sum / order.len() as f64, validation };
             if !(epoch.loss.is_finite() && validation.is_none_or(f64::is_finite)) {
-                return Err(Error::Diverged { epoch: number });
+                return Err(Error::Training(TrainingError::Diverged { epoch: number }));
             }
             log.push(epoch);
             if watch(&epoch).is_break() {
@@ -210,7 +211,7 @@ impl Descent<'_> {
     fn check(&self) -> Result<()> {
         let positive = |setting: &'static str, value: f64| {
             let fine = value > 0.0 && value <= 1e9;
-            if fine { Ok(()) } else { Err(Error::Setting { setting, value }) }
+            if fine { Ok(()) } else { Err(Error::Setting(SettingError::Setting { setting, value })) }
         };
         positive("epochs", self.epochs as f64)?;
         positive("batch", self.batch as f64)?;

@@ -12,6 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use super::descend::{Descent, Epoch, Loss, Samples, Watch};
 use super::split::held_out;
 use super::{check_table, design};
+use crate::error::{CausalModelError, PeopleError, TrainingError};
 use crate::metrics::ranks;
 use crate::network::{Block, Lanes, Real, Trainable};
 use crate::{Activation, Equation, Error, Features, Kind, Network, Result, Scm};
@@ -285,10 +286,10 @@ impl Fitting {
     ) -> Result<FittedEquation> {
         let (target, columns) = resolve(table.features, feature, parents)?;
         if columns.is_empty() {
-            return Err(Error::NoCauses { feature: feature.into() });
+            return Err(Error::CausalModel(CausalModelError::NoCauses { feature: feature.into() }));
         }
         if table.is_constant(target) {
-            return Err(Error::ConstantColumn { feature: feature.into() });
+            return Err(Error::Training(TrainingError::ConstantColumn { feature: feature.into() }));
         }
         let mut warnings = Vec::new();
         if table.features.feature(target).kind == Kind::Binary {
@@ -358,10 +359,10 @@ impl Table<'_> {
     /// the training rows.
     fn fit_linear(&self, target: usize, columns: &[usize]) -> Result<(Function, Array1<f64>)> {
         let whole = least_squares(self.features, self.rows, target, columns).map_err(|error| {
-            let Error::Collinear { feature: cause } = error else { return error };
+            let Error::Training(TrainingError::Collinear { feature: cause }) = error else { return error };
             let is_constant = self.features.index(&cause).is_ok_and(|j| self.is_constant(j));
             let feature = self.features.feature(target).name.clone();
-            Error::CollinearCause { feature, cause, is_constant }
+            Error::CausalModel(CausalModelError::CollinearCause { feature, cause, is_constant })
         })?;
         // The remaining rows may have no unique solution if a rare value is held out.
         let (coefficients, intercept) =
@@ -392,7 +393,7 @@ impl Table<'_> {
     /// A warning if a parent is constant or a linear function of the others.
     fn collinear_parent(&self, target: usize, columns: &[usize]) -> Result<Option<Warning>> {
         match least_squares(self.features, self.rows, target, columns) {
-            Err(Error::Collinear { feature: parent }) => {
+            Err(Error::Training(TrainingError::Collinear { feature: parent })) => {
                 let feature = self.features.feature(target).name.clone();
                 Ok(Some(Warning::Collinear { feature, parent }))
             }
@@ -428,11 +429,13 @@ fn least_squares(
         // A diagonal entry of R is the norm of the part of a column that is orthogonal to the columns
         // before it.
         if r.nrows() <= k + 1 || r[(k + 1, k + 1)].abs() <= 1e-10 * scale[k + 1] {
-            return Err(Error::Collinear { feature: features.feature(column).name.clone() });
+            return Err(Error::Training(TrainingError::Collinear {
+                feature: features.feature(column).name.clone(),
+            }));
         }
     }
     let projected = qr.q().transpose() * targets;
-    let solution = r.solve_upper_triangular(&projected).ok_or(Error::NoPeople)?;
+    let solution = r.solve_upper_triangular(&projected).ok_or(Error::People(PeopleError::NoPeople))?;
     Ok((solution.iter().skip(1).copied().collect(), solution[0]))
 }
 

@@ -4,6 +4,7 @@ use nalgebra::DVector;
 use ndarray::ArrayView2;
 
 use super::{check_labels, design};
+use crate::error::TrainingError;
 use crate::network::sigmoid;
 use crate::{Classifier, Error, Features, Result};
 
@@ -62,7 +63,7 @@ pub fn logistic_regression(
         value = next;
     }
     if !settled {
-        return Err(Error::NotConverged);
+        return Err(Error::Training(TrainingError::NotConverged));
     }
     let weights: Vec<f64> = weights.iter().copied().collect();
     Classifier::linear(weights[1..].to_vec(), weights[0], threshold)

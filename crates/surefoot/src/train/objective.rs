@@ -5,6 +5,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::descend::{Loss, Samples};
 use crate::adam::Adam;
+use crate::error::SettingError;
 use crate::network::{Block, LANES, Lanes, Real, Trainable, sigmoid};
 use crate::{Error, Result};
 
@@ -75,7 +76,7 @@ impl Objective {
     pub(super) fn check(&self) -> Result<()> {
         let check = |setting: &'static str, value: f64, least: f64| {
             let fine = value.is_finite() && value >= least;
-            if fine { Ok(()) } else { Err(Error::Setting { setting, value }) }
+            if fine { Ok(()) } else { Err(Error::Setting(SettingError::Setting { setting, value })) }
         };
         match self {
             Objective::EmpiricalRisk | Objective::ActionableOnly => Ok(()),

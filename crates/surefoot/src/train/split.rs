@@ -4,6 +4,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use crate::error::SettingError;
 use crate::{Error, Result};
 
 /// A random stratified split into rows to keep and rows to hold out. Each outcome has the same proportion
@@ -51,7 +52,7 @@ pub(super) fn divide(
 pub(super) fn held_out(rows: usize, share: f64) -> Result<usize> {
     let count = (rows as f64 * share).round() as usize;
     if count == 0 || count >= rows {
-        return Err(Error::ValidationShare { share, samples: rows });
+        return Err(Error::Setting(SettingError::ValidationShare { share, samples: rows }));
     }
     Ok(count)
 }
@@ -105,7 +106,10 @@ mod tests {
             }
         }
         for share in [0.0, 0.01, 0.99, 1.0, -1.0, f64::NAN] {
-            assert!(matches!(split(&[true, false, true], share, 0), Err(Error::ValidationShare { .. })));
+            assert!(matches!(
+                split(&[true, false, true], share, 0),
+                Err(Error::Setting(SettingError::ValidationShare { .. }))
+            ));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The decision threshold: the smallest probability with a favourable decision.
 
+use crate::error::{ModelError, SettingError, TrainingError};
 use crate::metrics::{self, Confusion};
 use crate::{Error, Result};
 
@@ -25,7 +26,7 @@ impl Threshold {
         metrics::check(probabilities, labels)?;
         match self {
             Threshold::Fixed(threshold) if threshold > 0.0 && threshold < 1.0 => Ok(threshold),
-            Threshold::Fixed(threshold) => Err(Error::Threshold { threshold }),
+            Threshold::Fixed(threshold) => Err(Error::Model(ModelError::Threshold { threshold })),
             Threshold::BestMcc => Ok(best(probabilities, labels, |confusion| confusion.mcc())),
             Threshold::BestAccuracy => Ok(best(probabilities, labels, |confusion| confusion.accuracy())),
             Threshold::FalsePositiveRate(rate) => false_positive_rate(rate, probabilities, labels),
@@ -42,12 +43,12 @@ fn best(probabilities: &[f64], labels: &[bool], quality: impl Fn(&Confusion) -> 
 
 fn false_positive_rate(rate: f64, probabilities: &[f64], labels: &[bool]) -> Result<f64> {
     if !(0.0..=1.0).contains(&rate) {
-        return Err(Error::Rate { rate });
+        return Err(Error::Setting(SettingError::Rate { rate }));
     }
     let negatives = probabilities.iter().zip(labels).filter(|(_, label)| !**label);
     let mut negatives: Vec<f64> = negatives.map(|(&p, _)| p).collect();
     if negatives.is_empty() {
-        return Err(Error::OneClass);
+        return Err(Error::Training(TrainingError::OneClass));
     }
     negatives.sort_by(|a, b| b.total_cmp(a));
     let allowed = (rate * negatives.len() as f64 + 1e-9) as usize;
@@ -55,7 +56,11 @@ fn false_positive_rate(rate: f64, probabilities: &[f64], labels: &[bool]) -> Res
     let refused = negatives.get(allowed).copied().unwrap_or(0.0);
     let above = probabilities.iter().copied().filter(|&p| p > refused).fold(1.0, f64::min);
     let threshold = 0.5 * (refused + above);
-    if threshold > refused && threshold < 1.0 { Ok(threshold) } else { Err(Error::Threshold { threshold }) }
+    if threshold > refused && threshold < 1.0 {
+        Ok(threshold)
+    } else {
+        Err(Error::Model(ModelError::Threshold { threshold }))
+    }
 }
 
 #[cfg(test)]
@@ -85,9 +90,12 @@ mod tests {
     #[test]
     fn impossible_thresholds_are_refused() {
         let refused = |threshold: Threshold| threshold.choose(&PROBABILITIES, &LABELS).unwrap_err();
-        assert!(matches!(refused(Threshold::Fixed(1.0)), Error::Threshold { .. }));
-        assert!(matches!(refused(Threshold::FalsePositiveRate(1.5)), Error::Rate { .. }));
+        assert!(matches!(refused(Threshold::Fixed(1.0)), Error::Model(ModelError::Threshold { .. })));
+        assert!(matches!(
+            refused(Threshold::FalsePositiveRate(1.5)),
+            Error::Setting(SettingError::Rate { .. })
+        ));
         let certain = Threshold::FalsePositiveRate(0.0).choose(&[1.0, 1.0], &[true, false]);
-        assert!(matches!(certain, Err(Error::Threshold { .. })));
+        assert!(matches!(certain, Err(Error::Model(ModelError::Threshold { .. }))));
     }
 }

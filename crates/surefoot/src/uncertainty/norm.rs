@@ -15,6 +15,7 @@ use super::l1::L1;
 use super::l2::L2;
 use super::linf::Linf;
 use super::set::{UncertaintySet, shrink};
+use crate::error::SettingError;
 use crate::magnitude::is_scale;
 use crate::{Error, Result};
 
@@ -136,7 +137,7 @@ impl Norm {
     /// The same with other weights; see [`Norm::weighted`].
     pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
         if let Some(position) = weights.iter().position(|&w| !is_scale(w)) {
-            return Err(Error::NormWeight { position, weight: weights[position] });
+            return Err(Error::Setting(SettingError::NormWeight { position, weight: weights[position] }));
         }
         Ok(Self { weights: Some(weights), ..self })
     }

@@ -5,6 +5,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::error::SettingError;
 use crate::length::euclidean;
 use crate::network::Lanes;
 
@@ -73,7 +74,7 @@ fn lengths_of_huge_and_tiny_vectors() {
 fn weights_must_be_positive_and_finite() {
     for weight in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-101, 1e101] {
         let error = Norm::weighted(NormKind::L2, vec![1.0, weight]).unwrap_err();
-        assert!(matches!(error, Error::NormWeight { position: 1, .. }), "{error}");
+        assert!(matches!(error, Error::Setting(SettingError::NormWeight { position: 1, .. })), "{error}");
     }
 }
 

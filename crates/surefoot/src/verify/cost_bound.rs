@@ -11,6 +11,7 @@ use super::tape::Tape;
 use super::zone::Zone;
 use super::{Fault, Stop};
 use crate::action::{MOST_ACTIONABLE, feasible_change};
+use crate::error::FeatureError;
 use crate::margin::Composer;
 use crate::margin::{counterfactual, margin};
 use crate::proof::{Cone, RuledOut, SavedProof};
@@ -70,7 +71,10 @@ fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Error> {
     let units = problem.features().actionable_units();
     let Some(scm) = problem.scm() else { return Ok(vec![actionable]) };
     if units.len() > MOST_ACTIONABLE {
-        return Err(Error::TooManyActionable { count: units.len(), most: MOST_ACTIONABLE });
+        return Err(Error::Feature(FeatureError::TooManyActionable {
+            count: units.len(),
+            most: MOST_ACTIONABLE,
+        }));
     }
     let mut sets: Vec<Vec<usize>> = Vec::new();
     for mask in 1u64..1 << units.len() {

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::Error;
-use crate::error::quoted;
+use super::{Error, quoted};
 
 /// Everything that is wrong with one problem file.
 #[derive(Clone, Debug, PartialEq)]

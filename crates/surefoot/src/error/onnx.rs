@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::error::quoted;
+use super::quoted;
 
 /// The reason why an ONNX file is refused.
 #[derive(Clone, Debug, PartialEq, Error)]

@@ -1,0 +1,77 @@
+//! Mistakes in the features of a problem.
+
+use thiserror::Error;
+
+use super::category::CategoryProblem;
+use super::quoted;
+
+/// What can be wrong with the features of a problem.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named by the message of their variant")]
+pub enum FeatureError {
+    /// A problem over nothing.
+    #[error("there are no features; give at least one")]
+    NoFeatures,
+    /// A blank name.
+    #[error("a feature has no name; give every feature one")]
+    FeatureWithoutName,
+    /// Two features of one name.
+    #[error("feature `{feature}` is given twice; rename or remove one")]
+    DuplicateFeature { feature: String },
+    /// A mean that is no number.
+    #[error(
+        "feature `{feature}`: the mean is {mean:?}; it must be a number no larger than 1e100 (for larger ones choose another unit)"
+    )]
+    FeatureMean { feature: String, mean: f64 },
+    /// A scale that cannot be divided by.
+    #[error(
+        "feature `{feature}`: the standard deviation is {std:?}; it must be positive, between 1e-100 and 1e100 (drop a constant feature, or use 1; for numbers beyond choose another unit)"
+    )]
+    FeatureStd { feature: String, std: f64 },
+    /// A cost weight that is not positive.
+    #[error(
+        "feature `{feature}`: the cost weight is {weight:?}; it must be positive, between 1e-100 and 1e100"
+    )]
+    FeatureWeight { feature: String, weight: f64 },
+    /// Limits the wrong way round, or not numbers.
+    #[error(
+        "feature `{feature}`: the limits [{lower:?}, {upper:?}] contain no number, or end beyond 1e100; give the lower one first (infinite: none)"
+    )]
+    FeatureLimits { feature: String, lower: f64, upper: f64 },
+    /// A column of a group that is not 0 or 1.
+    #[error(
+        "feature `{feature}`: a column of the group `{group}` is 0 or 1, not {kind}; make its kind \"binary\", or leave out the group"
+    )]
+    GroupKind { feature: String, group: String, kind: String },
+    /// Categories that cannot be.
+    #[error("feature `{feature}`: {problem}")]
+    Categories { feature: String, problem: CategoryProblem },
+    /// A group of one.
+    #[error(
+        "group `{group}` has one column only; give one for each of its categories, or leave out the group"
+    )]
+    GroupSize { group: String },
+    /// A category that is none of the group's.
+    #[error("group `{group}` has no column `{column}`; there are {}", quoted(known))]
+    NotInGroup { group: String, column: String, known: Vec<String> },
+    /// A group that is not there.
+    #[error("there is no group `{group}`; there are {}", quoted(known))]
+    UnknownGroup { group: String, known: Vec<String> },
+    /// A name that is not among the features.
+    #[error("`{feature}` is no feature; there are {}", quoted(known))]
+    UnknownFeature { feature: String, known: Vec<String> },
+    /// A position beyond the features.
+    #[error("there is no feature number {index}; there are {features}, counted from 0")]
+    NoSuchFeature { index: usize, features: usize },
+    /// Every feature is fixed.
+    #[error(
+        "every feature is fixed; say of at least one what may change it: \"increase\", \"decrease\" or \"any\""
+    )]
+    NothingActionable,
+    /// Too many subsets to try.
+    #[error(
+        "{count} features are actionable; with a causal model every set of them is tried, which is done for up to {most}: fix some, or do without the causal model"
+    )]
+    TooManyActionable { count: usize, most: usize },
+}

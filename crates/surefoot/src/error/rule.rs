@@ -1,0 +1,53 @@
+//! Mistakes in constraints and forbidden transitions.
+
+use thiserror::Error;
+
+use super::formula::FormulaProblem;
+use super::pointed;
+
+/// What can be wrong with constraints and forbidden transitions.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named by the message of their variant")]
+pub enum RuleError {
+    /// A constraint that cannot be read or is not linear.
+    #[error("constraint, column {column}: {problem}\n{}", pointed(rule, *column))]
+    Rule { rule: String, column: usize, problem: RuleProblem },
+    /// A constraint with a number that is none.
+    #[error("a constraint has {value:?} among its numbers; all must be finite and no larger than 1e100")]
+    ConstraintNumber { value: f64 },
+    /// Transitions of something that has none.
+    #[error(
+        "feature `{feature}` is real: transitions are forbidden between whole numbers and between categories; write a constraint instead"
+    )]
+    ForbiddenReal { feature: String },
+    /// A value that a feature cannot have.
+    #[error("forbidden transition of `{feature}`: {value} is none of its values; give whole numbers")]
+    ForbiddenValue { feature: String, value: f64 },
+    /// A transition from everywhere to everywhere.
+    #[error(
+        "a forbidden transition names neither where from nor where to; make it `change = \"fixed\"` instead"
+    )]
+    ForbiddenEverything,
+}
+
+/// What is wrong with the text of a constraint. The column it points at is kept beside it.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum RuleProblem {
+    /// One of its sides is no formula.
+    #[error("{0}")]
+    Formula(FormulaProblem),
+    /// Nothing is compared.
+    #[error("`>=` or `<=` is missing; write for example `savings >= debt`")]
+    NoComparison,
+    /// Compared in another way, or twice.
+    #[error("compare once, by `>=` or `<=`")]
+    Comparison,
+    /// A feature enters in another way than times a number.
+    #[error("this must be linear: sums of features, each times a number, and `{0}` is used otherwise")]
+    NotLinear(String),
+    /// It is about nothing.
+    #[error("no feature is named")]
+    NoFeature,
+}
