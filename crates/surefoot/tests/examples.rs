@@ -4,10 +4,16 @@
 mod ana;
 #[path = "../examples/causal_model.rs"]
 mod causal_model;
+#[path = "../examples/uncertainty_set.rs"]
+mod uncertainty_set;
 
 #[test]
 fn every_example_runs() {
-    let examples = [("ana.rs", ana::main()), ("causal_model.rs", causal_model::main())];
+    let examples = [
+        ("ana.rs", ana::main()),
+        ("causal_model.rs", causal_model::main()),
+        ("uncertainty_set.rs", uncertainty_set::main()),
+    ];
     for (name, result) in &examples {
         assert_eq!(*result, Ok(()), "{name}");
     }
