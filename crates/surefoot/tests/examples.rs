@@ -8,6 +8,8 @@ mod causal_model;
 mod method;
 #[path = "../examples/rule_list.rs"]
 mod rule_list;
+#[path = "../examples/uncertainty_set.rs"]
+mod uncertainty_set;
 
 #[test]
 fn every_example_runs() {
@@ -16,6 +18,7 @@ fn every_example_runs() {
         ("causal_model.rs", causal_model::main()),
         ("method.rs", method::main()),
         ("rule_list.rs", rule_list::main()),
+        ("uncertainty_set.rs", uncertainty_set::main()),
     ];
     for (name, result) in &examples {
         assert_eq!(*result, Ok(()), "{name}");

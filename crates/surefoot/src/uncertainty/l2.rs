@@ -44,10 +44,8 @@ impl UncertaintySet for L2 {
 
     fn maximiser(&self, row: &[f64]) -> Vec<f64> {
         let length = self.support(row);
-        if !(length > 0.0) {
-            return vec![0.0; row.len()];
-        }
-        row.iter().map(|r| r / length).collect()
+        let share = |r: &f64| if length > 0.0 { r / length } else { 0.0 };
+        row.iter().map(share).collect()
     }
 
     fn half_widths(&self, inputs: usize) -> Vec<f64> {
