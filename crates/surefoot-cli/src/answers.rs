@@ -27,18 +27,18 @@ pub struct Answers<'a> {
     features: &'a Features,
     reader: Reader,
     /// The columns of people's tables that have a column of actions.
-    told: Vec<&'a Column>,
+    acted: Vec<&'a Column>,
     /// None where people are known by their row.
     ids: Option<Ids>,
     has_options: bool,
     /// What was read and not yet looked up; nothing for people without an action.
-    waiting: HashMap<String, Vec<Told>>,
+    waiting: HashMap<String, Vec<StatedAction>>,
     /// Whose row was read last: more of theirs may follow.
     last: Option<String>,
 }
 
-/// An action as the table tells it: features with what becomes of each.
-type Told = Vec<(usize, Becomes)>;
+/// An action as the table states it: features with what becomes of each.
+type StatedAction = Vec<(usize, Becomes)>;
 
 /// What an action makes of a feature.
 #[derive(Clone, Copy, Debug)]
@@ -56,15 +56,16 @@ impl<'a> Answers<'a> {
         let has = |name: &String| table.columns().contains(name);
         let id = id.map(str::to_owned).or_else(|| Some("id".to_owned()).filter(has));
         // Also of what may not be changed: that an action asks for it is told of whoever it is given.
-        let told: Vec<&Column> = features.columns().iter().filter(|told| has(&action_column(told))).collect();
-        if told.is_empty() {
+        let acted: Vec<&Column> =
+            features.columns().iter().filter(|column| has(&action_column(column))).collect();
+        if acted.is_empty() {
             let is_actionable =
                 |column: &&Column| column.positions().any(|i| features.feature(i).is_actionable());
             let columns = features.columns().iter().filter(is_actionable);
             let names: Vec<String> = columns.map(|column| format!("`{}`", action_column(column))).collect();
             bail!("{}: has no column of actions; there should be {}", path.display(), names.join(", "));
         }
-        let known: Vec<String> = told.iter().map(|told| action_column(told)).collect();
+        let known: Vec<String> = acted.iter().map(|column| action_column(column)).collect();
         let is_unknown = |name: &&String| name.starts_with("action:") && !known.contains(name);
         if let Some(name) = table.columns().iter().find(is_unknown) {
             bail!(
@@ -77,25 +78,25 @@ impl<'a> Answers<'a> {
         let texts: Vec<String> = known.iter().cloned().chain(id).collect();
         let reader = table.select(&[], &texts)?;
         let (path, waiting, last) = (path.into(), HashMap::new(), None);
-        Ok(Self { path, features, reader, told, ids, has_options, waiting, last })
+        Ok(Self { path, features, reader, acted, ids, has_options, waiting, last })
     }
 
     /// The actions of somebody, who is given in standardised units; none if the table has none.
     pub fn take(&mut self, id: &str, individual: &[f64]) -> Result<Vec<Action>> {
-        let told = loop {
+        let stated = loop {
             let is_complete = !self.has_options || self.last.as_deref() != Some(id);
-            if is_complete && let Some(told) = self.waiting.remove(id) {
-                break told;
+            if is_complete && let Some(stated) = self.waiting.remove(id) {
+                break stated;
             }
             if !self.read()? {
                 break self.waiting.remove(id).unwrap_or_default();
             }
         };
-        Ok(told.iter().map(|told| self.action(told, individual)).collect())
+        Ok(stated.iter().map(|action| self.action(action, individual)).collect())
     }
 
-    /// The action that is told of an individual.
-    fn action(&self, told: &Told, individual: &[f64]) -> Action {
+    /// The changes that a stated action asks of an individual.
+    fn action(&self, stated: &StatedAction, individual: &[f64]) -> Action {
         let change = |&(i, becomes): &(usize, Becomes)| match becomes {
             Becomes::Changed(change) => change,
             Becomes::Reached(value) => {
@@ -103,11 +104,14 @@ impl<'a> Answers<'a> {
                 (value - feature.own_units(individual[i]).round()) / feature.std
             }
         };
-        Action { features: told.iter().map(|(i, _)| *i).collect(), change: told.iter().map(change).collect() }
+        Action {
+            features: stated.iter().map(|(i, _)| *i).collect(),
+            change: stated.iter().map(change).collect(),
+        }
     }
 
-    /// What one cell of a table of actions tells of features.
-    fn told(&self, column: &Column, cell: &str) -> Result<Told> {
+    /// What one cell of a table of actions states.
+    fn parse_cell(&self, column: &Column, cell: &str) -> Result<StatedAction> {
         let first = column.positions().start;
         if column.categories().is_none() {
             let change = parse_number(cell)? / self.features.feature(first).std;
@@ -138,11 +142,12 @@ impl<'a> Answers<'a> {
         let mut batch = batch?;
         let mut ids = if self.ids.is_some() { batch.texts.pop() } else { None };
         for (row, place) in batch.places.iter().enumerate() {
-            let mut action = Told::new();
-            let cells = batch.texts.iter().zip(&self.told).filter(|(cells, _)| !cells[row].is_empty());
-            for (cells, told) in cells {
-                let place = || format!("{}, {place}, column `{}`", self.path.display(), action_column(told));
-                action.extend(self.told(told, &cells[row]).with_context(place)?);
+            let mut action = StatedAction::new();
+            let cells = batch.texts.iter().zip(&self.acted).filter(|(cells, _)| !cells[row].is_empty());
+            for (cells, column) in cells {
+                let place =
+                    || format!("{}, {place}, column `{}`", self.path.display(), action_column(column));
+                action.extend(self.parse_cell(column, &cells[row]).with_context(place)?);
             }
             let name = match &mut ids {
                 Some(ids) => std::mem::take(&mut ids[row]),
