@@ -69,7 +69,7 @@ def test_file_command_and_python_agree(command: str, examples: Path, tmp_path: P
 def test_features_of_init_and_of_python_are_the_same(command: str, tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {
-            "income": [1900.0, 3200.0, 2400.0, 4100.0, 2800.0, 3600.0],
+            "income": [1900.5, 3200.0, 2400.0, 4100.0, 2800.0, 3600.0],
             "job": ["clerk", "nurse", "clerk", "farmer", "nurse", "farmer"],
             "paid": [0, 1, 0, 1, 0, 1],
         }

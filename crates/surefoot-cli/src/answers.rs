@@ -33,13 +33,13 @@ pub struct Answers<'a> {
     ids: Option<Ids>,
     has_options: bool,
     /// What was read and not yet looked up; nothing for people without an action.
-    waiting: HashMap<String, Vec<Told>>,
+    waiting: HashMap<String, Vec<StatedAction>>,
     /// Whose row was read last: more of theirs may follow.
     last: Option<String>,
 }
 
-/// An action as the table tells it: features with what becomes of each.
-type Told = Vec<(usize, Becomes)>;
+/// An action as the table states it: features with what becomes of each.
+type StatedAction = Vec<(usize, Becomes)>;
 
 /// What an action makes of a feature.
 #[derive(Clone, Copy, Debug)]
@@ -88,20 +88,20 @@ impl<'a> Answers<'a> {
 
     /// The actions of somebody, who is given in standardised units; none if the table has none.
     pub fn take(&mut self, id: &str, individual: &[f64]) -> Result<Vec<Action>> {
-        let told = loop {
+        let stated = loop {
             let is_complete = !self.has_options || self.last.as_deref() != Some(id);
-            if is_complete && let Some(told) = self.waiting.remove(id) {
-                break told;
+            if is_complete && let Some(stated) = self.waiting.remove(id) {
+                break stated;
             }
             if !self.read()? {
                 break self.waiting.remove(id).unwrap_or_default();
             }
         };
-        Ok(told.iter().map(|told| self.action(told, individual)).collect())
+        Ok(stated.iter().map(|action| self.action(action, individual)).collect())
     }
 
-    /// The action that is told of an individual.
-    fn action(&self, told: &Told, individual: &[f64]) -> Action {
+    /// The changes that a stated action asks of an individual.
+    fn action(&self, stated: &StatedAction, individual: &[f64]) -> Action {
         let change = |&(i, becomes): &(usize, Becomes)| match becomes {
             Becomes::Changed(change) => change,
             Becomes::Reached(value) => {
@@ -109,11 +109,14 @@ impl<'a> Answers<'a> {
                 (value - feature.own_units(individual[i]).round()) / feature.std
             }
         };
-        Action { features: told.iter().map(|(i, _)| *i).collect(), change: told.iter().map(change).collect() }
+        Action {
+            features: stated.iter().map(|(i, _)| *i).collect(),
+            change: stated.iter().map(change).collect(),
+        }
     }
 
-    /// What one cell of a table of actions tells of features.
-    fn told(&self, column: &Column, cell: &str) -> Result<Told> {
+    /// What one cell of a table of actions states.
+    fn parse_cell(&self, column: &Column, cell: &str) -> Result<StatedAction> {
         let first = column.positions().start;
         if column.categories().is_none() {
             let change = parse_number(cell)? / self.features.feature(first).std;
@@ -147,12 +150,12 @@ impl<'a> Answers<'a> {
         let mut batch = batch?;
         let mut ids = if self.ids.is_some() { batch.texts.pop() } else { None };
         for (row, place) in batch.places.iter().enumerate() {
-            let mut action = Told::new();
+            let mut action = StatedAction::new();
             let cells = batch.texts.iter().zip(&self.acted_upon).filter(|(cells, _)| !cells[row].is_empty());
             for (cells, column) in cells {
                 let place =
                     || format!("{}, {place}, column `{}`", self.path.display(), action_column(column));
-                action.extend(self.told(column, &cells[row]).with_context(place)?);
+                action.extend(self.parse_cell(column, &cells[row]).with_context(place)?);
             }
             let name = match &mut ids {
                 Some(ids) => std::mem::take(&mut ids[row]),
