@@ -428,10 +428,9 @@ fn proofs_that_were_tampered_with_are_refused() {
     assert!(halves > 20 && constrained > 5 && shares > 3, "{halves} {constrained} {shares}");
 }
 
-/// The cheapest action meets two rows exactly, age and income both change, and the cost is l2: the
-/// approximate solution of the program of its box misses a row by a little.
+/// Three children are as many as `children + king <= 3` allows: the cheapest action keeps all of them.
 #[test]
-fn an_approximate_solution_that_misses_a_row_is_repaired() {
+fn integers_may_stay_at_the_limit_of_a_constraint() {
     let setting = Setting {
         age: Change::Any,
         income: Change::Increase,

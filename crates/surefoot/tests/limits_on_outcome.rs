@@ -7,10 +7,9 @@ use rand_chacha::ChaCha8Rng;
 use surefoot::action::{feasible_change, intervention_sets};
 use surefoot::margin::counterfactual;
 use surefoot::{
-    Action, Budget, Change, Classifier, Complete, Constraint, Equation, Exact, Feature, Features, Kind,
-    LimitsOn, Norm, Outcome, People, Problem, Scm, infeasibility, recourse, verify,
+    Action, ActionKind, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Exact, Feature,
+    Features, Kind, LimitsOn, Norm, NormKind, Outcome, People, Problem, Scm, infeasibility, recourse, verify,
 };
-use surefoot_random::{one, uniform, with_settings};
 
 /// Income may rise; the number of open accounts falls with it and cannot be negative.
 fn accounts(limits_on: LimitsOn) -> Problem {
@@ -61,7 +60,7 @@ fn random_problem(random: &mut ChaCha8Rng, is_network: bool) -> (Problem, Vec<f6
     let width = random.random_range(2..5);
     let changes = [Change::Any, Change::Increase, Change::Decrease, Change::Fixed];
     let feature = |i: usize, random: &mut ChaCha8Rng| {
-        let change = if i == 0 { Change::Any } else { one(random, &changes) };
+        let change = if i == 0 { Change::Any } else { changes[random.random_range(0..4)] };
         let kind = if i == 0 && random.random_bool(0.3) { Kind::Integer } else { Kind::Real };
         let (mean, std): (f64, f64) = if kind == Kind::Integer { (3.0, 1.5) } else { (10.0, 4.0) };
         let (down, up) = (random.random_range(0.3..2.0), random.random_range(0.3..2.0));
@@ -88,7 +87,7 @@ fn random_problem(random: &mut ChaCha8Rng, is_network: bool) -> (Problem, Vec<f6
     }
     let equations = equations.iter().map(|(name, equation)| (name.as_str(), equation.clone())).collect();
     let scm = Scm::new(&features, equations).unwrap();
-    let weights = uniform(random, width, -1.5..1.5);
+    let weights = (0..width).map(|_| random.random_range(-1.5..1.5)).collect();
     let classifier = Classifier::linear(weights, random.random_range(-1.5..-0.3), 0.5).unwrap();
     let individual: Vec<f64> = features
         .iter()
@@ -97,8 +96,16 @@ fn random_problem(random: &mut ChaCha8Rng, is_network: bool) -> (Problem, Vec<f6
             feature.standardise(if feature.kind == Kind::Integer { own.round() } else { own })
         })
         .collect();
-    let problem = Problem::new(features.clone(), classifier).unwrap().with_causal_model(scm).unwrap();
-    let mut problem = with_settings(random, problem, &[0.0, 0.05, 0.3]);
+    let kinds = [NormKind::L1, NormKind::L2, NormKind::Linf];
+    let norm = Norm::unweighted(kinds[random.random_range(0..3)]);
+    let mut problem = Problem::new(features.clone(), classifier)
+        .unwrap()
+        .with_causal_model(scm)
+        .unwrap()
+        .with_uncertainty(norm, [0.0, 0.05, 0.3][random.random_range(0..3)])
+        .unwrap()
+        .with_cost([Cost::L1, Cost::L2][random.random_range(0..2)])
+        .with_action_kind([ActionKind::Relative, ActionKind::Absolute][random.random_range(0..2)]);
     if random.random_bool(0.3) {
         let rule =
             Constraint::parse(&features, &format!("x0 + x1 <= {}", random.random_range(12..18))).unwrap();

@@ -13,7 +13,7 @@ use crate::integer::{Integrality, Sides};
 use crate::margin::counterfactual;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided, UndecidedReason};
 use crate::program::{Program, Row, Solution};
-use crate::{Action, Result};
+use crate::{Action, Kind, Result};
 
 /// Boxes looked at for one intervention set before another method is asked.
 const MOST: usize = 5_000;
@@ -115,9 +115,9 @@ impl Exact<'_> {
                 reach.map(|(size, (f, x))| size * (x.abs() + (f.mean / f.std).abs())).sum::<f64>()
                     + now.abs();
             let slack = self.rounding(size) + rule.rounding(individual);
-            // A requirement that this set does not touch is as good as met where it is met now.
-            let is_touched = effects.values.iter().any(|value| *value != 0.0);
-            let side = if is_touched { side } else { -1.0 };
+            // The value of such a requirement is met or missed by much more than rounding. A stricter row
+            // would exclude changes that keep a value at its limit.
+            let side = if self.is_stepwise(set, &effects.values) { -1.0 } else { side };
             rows.push(Row {
                 coefficients: effects.values.clone(),
                 need: -now + side * slack + extra(j + 1),
@@ -125,6 +125,13 @@ impl Exact<'_> {
             });
         }
         rows
+    }
+
+    /// Whether a requirement responds to no real feature of a set, given its response to each feature: it
+    /// is not affected, or its value moves in steps.
+    fn is_stepwise(&self, set: &Set, effects: &[f64]) -> bool {
+        let is_real = |i: usize| self.problem.features().feature(i).kind == Kind::Real;
+        set.features.iter().zip(effects).all(|(&i, effect)| *effect == 0.0 || !is_real(i))
     }
 
     /// The feasible changes of a set, as a box.
@@ -167,17 +174,14 @@ impl Exact<'_> {
                 result.lower = result.lower.min(least);
                 continue;
             }
-            let mut near = integrality.near(&lower, &upper, &point);
+            let near = integrality.near(&lower, &upper, &point);
             let is_good = meets(rows, &near);
+            if is_good && price(&near) < least_found {
+                (least_found, result.change) = (price(&near), Some(near.clone()));
+            }
             let parts = parts(integrality, (&lower, &upper), &point, &near, is_good);
             if parts.is_empty() {
                 result.lower = result.lower.min(least);
-                if !is_good && let Some(repaired) = repaired(&program, integrality, &near) {
-                    near = repaired;
-                }
-            }
-            if meets(rows, &near) && price(&near) < least_found {
-                (least_found, result.change) = (price(&near), Some(near));
             }
             open.extend(parts.into_iter().filter_map(|part| integrality.tightened(part)));
         }
@@ -209,8 +213,11 @@ impl Exact<'_> {
                 return Ok(Some(Recourse { action, counterfactual, cost, cost_bound, margin }));
             }
             extra[0] += (required - margin).max(0.0) + required;
-            for (rule, extra) in self.problem.requirements().iter().zip(&mut extra[1..]) {
-                *extra += 2.0 * (-rule.value(&reached)).max(0.0) + rule.rounding(&reached);
+            let rules = self.problem.requirements().iter().zip(&set.requirements);
+            for ((rule, effects), extra) in rules.zip(&mut extra[1..]) {
+                if !self.is_stepwise(set, &effects.values) || !rule.is_met(individual, &reached) {
+                    *extra += 2.0 * (-rule.value(&reached)).max(0.0) + rule.rounding(&reached);
+                }
             }
         }
         Ok(None)
@@ -249,27 +256,6 @@ fn meets(rows: &[Row], change: &[f64]) -> bool {
         let size = terms.clone().map(f64::abs).sum::<f64>() + row.need.abs();
         terms.sum::<f64>() >= row.need - MISSED * size
     })
-}
-
-/// A change near a solution that misses rows by a little, as solutions for l2 cost may: the solution of
-/// rows that ask for twice as much more as is missing. `None` if it misses rows as well.
-fn repaired(program: &Program<'_>, integrality: &Integrality, missing: &[f64]) -> Option<Vec<f64>> {
-    let mut rows = program.rows.to_vec();
-    let mut change = missing.to_vec();
-    for _ in 0..ATTEMPTS {
-        for (row, original) in rows.iter_mut().zip(program.rows) {
-            let reached: f64 = original.coefficients.iter().zip(&change).map(|(c, t)| c * t).sum();
-            row.need += 2.0 * (original.need - reached).max(0.0);
-        }
-        let Solution::Optimal { point, .. } = (Program { rows: &rows, ..*program }).solve() else {
-            return None;
-        };
-        change = integrality.near(program.lower, program.upper, &point);
-        if meets(program.rows, &change) {
-            return Some(change);
-        }
-    }
-    None
 }
 
 /// The parts of a box to be looked at next: all moves of a group that is not decided, or both halves
