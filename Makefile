@@ -17,6 +17,7 @@ lint: $(TOOLS)/cargo-deny-$(CARGO_DENY)
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(TOOLS)/bin/cargo-deny --locked check bans licenses sources
 	$(PYTHON) .ci/module_order.py
+	$(PYTHON) .ci/one_place.py
 
 # Little optimised: it runs for seconds, and compiling it otherwise takes minutes.
 $(TOOLS)/cargo-deny-$(CARGO_DENY):

@@ -1,0 +1,48 @@
+"""Fails when kinds of norms, models, operators or methods are told apart in a second place.
+
+Each kind is a file of its own behind a trait; only the place that lists the kinds may name them.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+ENGINE = "crates/surefoot/src/"
+# What tells kinds apart, and the places that may.
+RULES = [
+    ("norms", r"\bNormKind::\w+", [ENGINE + "uncertainty/norm.rs"]),
+    ("kinds of classifiers", r"\bClassifierForm::\w+[^;,\n]*=>|\bmatches!\([^;]*\bClassifierForm::", []),
+    (
+        "operators",
+        r"\bElements::\w+",
+        [ENGINE + "graph/operator.rs", ENGINE + "graph/operator/", ENGINE + "verify/tape.rs"],
+    ),
+    ("methods", r'"(?:exact|complete|descent)"(?! \}\))', [ENGINE + "recourse/method.rs"]),
+]
+
+
+def code(path: Path) -> str:
+    """The source of a file without comments and unit tests."""
+    text = re.sub(r"#\[cfg\(test\)\]\s*mod \w+ \{.*", "", path.read_text(), flags=re.DOTALL)
+    return re.sub(r"//[^\n]*", "", text)
+
+
+def main() -> int:
+    found = []
+    # The crates of random problems and of the fuzzer are tests.
+    for crate in ["surefoot", "surefoot-cli", "surefoot-py", "surefoot-paper"]:
+        for file in sorted((ROOT / "crates" / crate / "src").rglob("*.rs")):
+            place = str(file.relative_to(ROOT))
+            if file.stem.endswith("tests"):
+                continue
+            text = code(file)
+            for kinds, pattern, allowed in RULES:
+                if not any(place.startswith(start) for start in allowed):
+                    found += [f"{place}: {kinds} are told apart here: {m[0]}" for m in re.finditer(pattern, text)]
+    print("\n".join(found) or "kinds are told apart in one place each")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
