@@ -195,7 +195,8 @@ pub enum Event {
 /// Results are kept in `results` of the folder, one file for each unit, written when it is done. A result
 /// from other data or other settings is replaced.
 ///
-/// # Errors If a data set cannot be read or a file cannot be written. Results that are complete by then are
+/// # Errors
+/// If a data set cannot be read or a file cannot be written. Results that are complete by then are
 /// kept.
 pub fn run(
     settings: &Settings,

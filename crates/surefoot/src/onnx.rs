@@ -26,7 +26,8 @@ impl Network {
     /// or without a scaler in front and a sigmoid, softmax or decision behind. The network gives
     /// the logit of the second class, in the units that the model takes.
     ///
-    /// # Errors If the file is not an ONNX model, or has an unsupported operator, which the error names.
+    /// # Errors
+    /// If the file is not an ONNX model, or has an unsupported operator, which the error names.
     pub fn read_onnx(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let folder = ModelFolder::new(path.parent().unwrap_or(Path::new("")));
@@ -44,7 +45,8 @@ impl Network {
 
     /// Reads a classifier from the bytes of a file.
     ///
-    /// # Errors As for [`Network::read_onnx`]; also if weights are in a file beside it.
+    /// # Errors
+    /// As for [`Network::read_onnx`]; also if weights are in a file beside it.
     pub fn from_onnx(bytes: &[u8]) -> Result<Self> {
         network(bytes, None).map_err(|problem| ModelError::Onnx(problem).into())
     }

@@ -156,7 +156,8 @@ pub fn write_atomically(path: &Path, bytes: &[u8], audience: Audience) -> io::Re
 
 /// The path at the end of a chain of links, whether or not a file is there.
 ///
-/// # Errors If the links form a cycle, or if the system does not allow following them.
+/// # Errors
+/// If the links form a cycle, or if the system does not allow following them.
 pub fn destination(path: &Path) -> io::Result<PathBuf> {
     // The system refuses to follow links of other users in folders such as /tmp.
     if let Err(error) = std::fs::metadata(path)

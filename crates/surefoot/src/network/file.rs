@@ -38,7 +38,8 @@ impl Network {
 
     /// Reads a network from the bytes of a file.
     ///
-    /// # Errors If they are not a safetensors file or lack a tensor of the network.
+    /// # Errors
+    /// If they are not a safetensors file or lack a tensor of the network.
     pub fn from_safetensors(bytes: &[u8], prefix: &str, activation: Activation) -> Result<Self, FileProblem> {
         from_safetensors(bytes, prefix, activation)
     }
