@@ -64,7 +64,7 @@ fn mistakes_in_categories_are_told_with_their_lines() {
         (
             "[\"none\", \"basic\", \"degree\"]",
             "[]",
-            "line 14, feature `education`: there are no categories; list them",
+            "line 15, feature `education`: there are no categories; list them",
         ),
         ("\"basic\", \"degree\"]", "\"basic\", \"none\"]", "the category `none` is given twice"),
         ("ordered = true", "ordered = 1", "`ordered` is a number; it must be true or false"),
