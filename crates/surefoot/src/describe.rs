@@ -99,10 +99,10 @@ pub fn describe_action(problem: &Problem, individual: &[f64], action: &Action) -
     let mut steps = Vec::new();
     let action = essential(problem, action);
     // The action as described so far: rounded, and still within the constraints.
-    let mut rounded = action.clone();
+    let mut described = action.clone();
     for (place, &i) in action.features.iter().enumerate() {
         if problem.features().feature(i).group.is_none() {
-            steps.push(step(problem, individual, &mut rounded, place));
+            steps.push(step(problem, individual, &mut described, place));
         }
     }
     steps.extend(
