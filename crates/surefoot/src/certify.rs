@@ -3,10 +3,10 @@
 //! The least margin over the ball is enclosed: from above by search, from below by bounds:
 //!
 //! 1. an affine bound over the whole ball;
-//! 2. the curvature bound: from a local minimum p, `margin(p) + min over the ball of g.(D - p) + (D -
-//!    p)^T M (D - p) / 2` with a matrix M below the Hessian on the whole ball. Where M plus the
-//!    multiplier of the ball is positive semidefinite, the bound is exact: the local minimum is proven to
-//!    be the global one;
+//! 2. the curvature bound: from a local minimum p,
+//!    `margin(p) + min over the ball of g.(D - p) + (D - p)^T M (D - p) / 2`
+//!    with a matrix M below the Hessian on the whole ball. Where M plus the multiplier of the ball is
+//!    positive semidefinite, the bound is exact: the local minimum is proven to be the global one;
 //! 3. branch and bound over cells of the ball, where both leave a gap, with affine bounds and, in small
 //!    enough cells, quadratic ones whose error is of third order.
 //!

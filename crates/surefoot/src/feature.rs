@@ -330,7 +330,8 @@ impl Features {
         self.0.iter().map(|feature| feature.name.clone()).collect()
     }
 
-    /// The columns of people's tables: one for each feature, and one for all features of an unordered category.
+    /// The columns of people's tables: one for each feature, and one for all features of an unordered
+    /// category.
     pub fn columns(&self) -> &[Column] {
         &self.2
     }

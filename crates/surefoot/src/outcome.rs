@@ -22,7 +22,7 @@ pub enum Outcome {
 /// An action that is proven to hold for every perturbation of the uncertainty set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recourse {
-    /// What to do.
+    /// The action.
     pub action: Action,
     /// The counterfactual of the unperturbed individual, in standardised units.
     pub counterfactual: Vec<f64>,
@@ -37,7 +37,7 @@ pub struct Recourse {
 /// An action, whether proven to hold or not.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Advice<'a> {
-    /// What to do.
+    /// The action.
     pub action: &'a Action,
     /// The counterfactual of the unperturbed individual, in standardised units.
     pub counterfactual: &'a [f64],
@@ -48,7 +48,7 @@ pub struct Advice<'a> {
 /// An action that withstood the perturbations that were tried. It is not proven to hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// What to do.
+    /// The action.
     pub action: Action,
     /// The counterfactual of the unperturbed individual, in standardised units.
     pub counterfactual: Vec<f64>,

@@ -1,8 +1,8 @@
 //! Proofs as data: their claims, the data that supports them, and how they are saved.
 //!
-//! A [`Certificate`] shows that an action holds: its [`Piece`]s cover the ball of perturbations, each with a lower
-//! bound of the margin. A list of [`RuledOut`] regions shows that every cheaper action is broken. [`SavedProof`]
-//! has both and is written as JSON; [`verify`](crate::verify()) verifies it.
+//! A [`Certificate`] shows that an action holds: its [`Piece`]s cover the ball of perturbations, each
+//! with a lower bound of the margin. A list of [`RuledOut`] regions shows that every cheaper action is
+//! broken. [`SavedProof`] contains both and is written as JSON; [`verify`](crate::verify()) verifies it.
 
 mod fingerprint;
 mod read;

@@ -126,7 +126,10 @@ impl Prover {
     /// The number of evaluations so far.
     pub fn evaluations(&self) -> usize {
         let quick = self.affine.refined + self.jets.values;
-        self.affine.count + self.jets.count + CURVATURE_EVALUATIONS * self.curvatures + quick / QUICK_PER_EVALUATION
+        self.affine.count
+            + self.jets.count
+            + CURVATURE_EVALUATIONS * self.curvatures
+            + quick / QUICK_PER_EVALUATION
     }
 
     pub fn set_limit(&mut self, limit: usize) {
@@ -417,8 +420,8 @@ impl Cell {
     }
 }
 
-/// Coordinate axes, row by row, orthogonal. The first points to the worst perturbation; the others are
-/// the principal directions of the error orthogonal to it.
+/// An orthogonal matrix, row by row, whose columns are coordinate axes. The first axis points to the worst
+/// perturbation; the others are the principal directions of the error orthogonal to it.
 fn principal(worst: &Found, error_directions: &[f64]) -> Vec<f64> {
     let n = worst.at.len();
     let length = worst.at.iter().map(|y| y * y).sum::<f64>().sqrt();

@@ -16,7 +16,8 @@ pub enum Shown {
     /// As a number, in a column with the name of the feature.
     #[default]
     Number,
-    /// As one of these texts, in a column with the name of the feature; the value is the position of the text.
+    /// As one of these texts, in a column with the name of the feature; the value is the position of the
+    /// text.
     Ordered(Vec<String>),
     /// The text `category` in the column `column` is a value of 1; every other text there is a value of 0.
     OneOf {

@@ -32,8 +32,8 @@ impl Coordinates {
         Self { width, weights: problem.uncertainty().weights(width), basis: None }
     }
 
-    /// Rotated coordinates. `basis` is an orthogonal matrix in these coordinates: its first axis points
-    /// to a given point, the others along given directions.
+    /// The same coordinates, rotated by an orthogonal matrix, row by row, whose columns are the new axes.
+    /// It replaces an earlier rotation.
     pub fn turned(&self, basis: Vec<f64>) -> Self {
         Self { basis: Some(basis), ..self.clone() }
     }

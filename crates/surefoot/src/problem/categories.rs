@@ -8,7 +8,7 @@ use crate::feature::listed;
 use crate::{Change, Error, Feature};
 
 /// The features of an entry: one, or one for each category of an unordered one. Invalid categories are
-/// ignored.
+/// reported, and the feature is returned without them.
 pub(super) fn read_categories(fields: &mut Fields<'_>, feature: Feature) -> Vec<Feature> {
     let is_ordered = fields.boolean("ordered");
     if !fields.has("categories") {

@@ -213,7 +213,8 @@ pub(super) fn read_equations(
         }
         mistakes.extend(fields.finish());
     }
-    // Then all together. Every cycle is reported; removing the equation of its first feature reveals the next one.
+    // Then all together. Every cycle is reported; removing the equation of its first feature reveals the
+    // next one.
     while let Some(features) = features {
         let all = sound.iter().map(|(feature, equation)| (feature.as_str(), equation.clone())).collect();
         match Scm::new(features, all) {

@@ -107,8 +107,8 @@ impl<'p> Solver<'p> {
         self.solve_all(&individuals, &|_| {})
     }
 
-    /// The answers for individuals, in order, on all cores. `progress` is called with the number of individuals
-    /// that were answered since the last call.
+    /// The answers for individuals, in order, on all cores. `progress` is called with the number of
+    /// individuals that were answered since the last call.
     ///
     /// # Errors
     /// As [`Solver::solve`].

@@ -12,7 +12,8 @@ pub enum Unmet {
     LinearEquations(Vec<usize>),
     /// The noise of these features is not additive.
     AdditiveNoise(Vec<usize>),
-    /// The equations of these features may be undefined somewhere, so that perturbations there concern nobody.
+    /// The equations of these features may be undefined somewhere, so that perturbations there concern
+    /// nobody.
     DefinedEverywhere(Vec<usize>),
     /// Actions are absolute.
     RelativeActions,

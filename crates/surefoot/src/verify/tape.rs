@@ -20,7 +20,7 @@ pub(super) enum Node<'p> {
     Product(usize, usize),
     /// An unknown number of absolute value at most `share * max(|node|, 1)`.
     Slack(f64, usize),
-    /// An operator of which only values and ranges are known.
+    /// An operator with known values and ranges only.
     Opaque(&'p dyn Operator, Vec<usize>),
 }
 

@@ -9,7 +9,7 @@ use crate::margin::counterfactual;
 use crate::proof::{Certificate, Proof, Verdict};
 use crate::{Action, Outcome, Recourse, Result};
 
-/// The shares by which the incumbent's changes are enlarged before it is proved, tried in this order.
+/// The shares by which the incumbent's changes may be enlarged before it is proved, in ascending order.
 const PUSHES: [f64; 14] =
     [0.0035, 0.007, 0.012, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.18, 0.27, 0.4, 0.7, 1.5];
 /// A proof is abandoned if its predicted work exceeds the rest of the budget by more than this factor.
@@ -86,7 +86,7 @@ impl Solver<'_, '_> {
         Ok(proven.map(|proof| self.with_reasons(*proof)))
     }
 
-    /// Whether a perturbation of the pool breaks an action.
+    /// Whether a recent perturbation of the pool breaks an action.
     fn is_broken(&mut self, set: usize, change: &[f64]) -> bool {
         self.margins(set, change).first().is_some_and(|(margin, _)| *margin < 0.0)
     }

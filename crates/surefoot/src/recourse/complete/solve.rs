@@ -15,7 +15,7 @@ use crate::{Action, Cost, Outcome, Result};
 
 /// Sides shorter than this are not split.
 const SHORTEST: f64 = 1e-5;
-/// The number of perturbations of the pool that are tried on a box.
+/// The number of most recent perturbations of the pool that are tried on an action or a box.
 const RECENT: usize = 12;
 
 /// One intervention set.
@@ -317,7 +317,7 @@ impl<'p, 's> Solver<'p, 's> {
         }
     }
 
-    /// Margins of an action under perturbations of the pool, the lowest first.
+    /// Margins of an action under the [`RECENT`] last perturbations of the pool, the lowest first.
     pub(super) fn margins(&mut self, set: usize, change: &[f64]) -> Vec<(f64, usize)> {
         self.compose(set);
         let first = self.pool.len().saturating_sub(RECENT);

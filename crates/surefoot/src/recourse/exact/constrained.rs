@@ -224,7 +224,8 @@ impl Exact<'_> {
         Ok(None)
     }
 
-    /// The largest score that a change of the largest set reaches while it meets every requirement.
+    /// The shortfall of the change of the largest set that raises the score most and meets every
+    /// requirement.
     fn constrained_shortfall(&self, individual: &[f64], score: f64) -> Shortfall {
         let nothing = Shortfall { best: self.no_action(), missing: f64::INFINITY };
         let Some(set) = self.sets.iter().max_by_key(|set| set.features.len()) else { return nothing };
