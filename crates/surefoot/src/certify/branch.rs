@@ -152,7 +152,7 @@ impl Prover {
     }
 
     /// Tries to prove that the margin of a change is at least `required` on the whole ball. `starts` are
-    /// perturbations from which the search for a break begins.
+    /// perturbations from which the search for a break begins; for `thorough` see [`Prover::worst`].
     pub fn prove(
         &mut self,
         composer: &Composer<'_>,
@@ -199,7 +199,8 @@ impl Prover {
         result
     }
 
-    /// The worst perturbation that searches from some starts find.
+    /// The worst perturbation found by searches from the origin and from `starts`. If `thorough`, further
+    /// searches start opposite to the first result and at the ends of up to eight axes.
     pub fn worst(
         &mut self,
         graph: &Graph<'_>,

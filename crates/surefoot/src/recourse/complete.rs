@@ -55,7 +55,7 @@ const STRICTER: [f64; 2] = [0.05, 0.25];
 /// A found action whose cost exceeds the lower bound by more than this share triggers a search for a
 /// cheaper one that is easier to prove.
 const LARGE_GAP: f64 = 0.05;
-/// If an answer is not settled, a second search uses this fraction (one divided by it) of the budget.
+/// If an answer is not settled, a second search uses the budget divided by this.
 const SMALLER_BUDGET_DIVISOR: usize = 4;
 /// No such smaller search gets less than this budget.
 const LEAST_BUDGET: usize = 100;
@@ -254,7 +254,7 @@ impl<'p> Complete<'p> {
 
     /// Solves for a stricter classifier. An action that holds for it holds for this one with more margin.
     /// That action is proved again for this problem, so that its margin and certificate refer to this
-    /// problem.
+    /// problem. If that proof fails, those of the stricter problem are kept; its margin is a lower bound.
     fn for_a_stricter_one(&self, individual: &[f64], mut proof: Proof, bound: f64) -> Result<Proof> {
         let budget = Budget { evaluations: self.budget.evaluations / 3 };
         for room in STRICTER {

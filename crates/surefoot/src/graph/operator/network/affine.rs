@@ -12,12 +12,17 @@ pub(crate) struct LayerState {
     /// Bounds of each unit's argument.
     pub lower: Vec<Lanes>,
     pub upper: Vec<Lanes>,
+    /// The forms of the units' outputs: one column for each input and error symbol, then the constant.
     pub columns: Vec<Lanes>,
+    /// The sizes of the terms of each unit's argument.
     pub sizes: Vec<Lanes>,
+    /// The error of each unit's output that this and earlier layers cause.
     pub error: Vec<Lanes>,
+    /// The relaxation of each unit: the output is `slope z + offset` up to `radius`, for the argument z.
     pub slope: Vec<Lanes>,
     pub offset: Vec<Lanes>,
     pub radius: Vec<Lanes>,
+    /// The coefficient of each unit's output in the result.
     pub adjoint: Vec<Lanes>,
     /// The rounding error of each unit's argument.
     pub round: Vec<Lanes>,
