@@ -1,37 +1,37 @@
-//! What people can do: intervention sets, actions, the feasible box and costs.
+//! Actions: intervention sets, feasible changes and costs.
 
 use crate::error::{FeatureError, PeopleError};
 use crate::length::{euclidean, sum_of_sizes};
 use crate::{Change, Error, Feature, Features, Kind, Result};
 
-/// The most actionable features, a group counting as one, for which every intervention set is
-/// tried.
+/// The largest number of actionable features, a group counting as one, for which every intervention set
+/// is tried.
 pub const MOST_ACTIONABLE: usize = 12;
 
-/// Whether an action is a change or a level.
+/// Whether an action is relative (a change) or absolute (a level).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ActionKind {
-    /// *Raise your income by 500*: `X_i := x'_i + change`, whoever `x'` turns out to be. The
-    /// paper's form.
+    /// *Raise your income by 500*: `X_i := x'_i + change`, for the perturbed individual `x'`. The form of
+    /// the paper.
     #[default]
     Relative,
-    /// *Reach an income of 3500*: `X_i := x_i + change`, fixed when the action is given.
+    /// *Reach an income of 3500*: `X_i := x_i + change`, a level that is fixed when the action is given.
     Absolute,
 }
 
-/// An action: what becomes of the features it intervenes upon.
+/// An action: the changes of the features that it intervenes upon.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Action {
-    /// The features intervened upon, in ascending order. One whose change is zero is held
-    /// where it is, whatever its causes do.
+    /// The features intervened upon, in ascending order. A feature with a zero change is held at its
+    /// value, whatever its causes do.
     pub features: Vec<usize>,
-    /// The change of each, from the individual as reported, in standardised units.
+    /// The change of each feature from the reported value, in standardised units.
     pub change: Vec<f64>,
 }
 
 impl Action {
-    /// Refuses an action that does not fit the features: a position beyond them or named
-    /// twice, or another number of changes.
+    /// Rejects an action that does not fit the features: an unknown or repeated position, or another
+    /// number of changes.
     pub fn check(&self, features: &Features) -> Result<()> {
         if self.features.len() != self.change.len() {
             return Err(Error::People(PeopleError::VectorLength {
@@ -61,10 +61,10 @@ impl Action {
     }
 }
 
-/// How the effort of an action is measured, with the features' cost weights `w`.
+/// The measure of an action's cost, with the features' cost weights `w`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Cost {
-    /// `sum_i w_i |change_i|`, the paper's.
+    /// `sum_i w_i |change_i|`, as in the paper.
     #[default]
     L1,
     /// `sqrt(sum_i (w_i change_i)^2)`.
@@ -75,7 +75,7 @@ impl Cost {
     /// The cost of an action.
     ///
     /// # Panics
-    /// If the action names a feature that is not there; see [`Action::check`].
+    /// If the action names a feature that does not exist; see [`Action::check`].
     pub fn of(self, features: &Features, action: &Action) -> f64 {
         let weighted = action.features.iter().zip(&action.change);
         self.of_weighted(weighted.map(|(&i, change)| features.feature(i).weight * change))
@@ -90,9 +90,9 @@ impl Cost {
     }
 }
 
-/// The intervention sets to try: with a causal model every non-empty subset of the
-/// actionable features, smaller ones first; without one, all of them together, since cutting
-/// the equation of a feature that has none changes nothing. Columns of a one-hot group go together.
+/// The intervention sets to try. With a causal model: every non-empty subset of the actionable features,
+/// smaller ones first. Without one: all of them together, since intervening on a feature without an
+/// equation changes nothing else. Columns of a one-hot group stay together.
 pub fn intervention_sets(features: &Features, causal: bool) -> Result<Vec<Vec<usize>>> {
     let actionable = features.actionable();
     if actionable.is_empty() {
@@ -117,11 +117,10 @@ pub fn intervention_sets(features: &Features, causal: bool) -> Result<Vec<Vec<us
     Ok(masks.into_iter().map(set).collect())
 }
 
-/// How far an action may change one feature of an individual, `(lowest, highest)`.
+/// The lowest and the highest change of one feature that an action may make for an individual.
 ///
-/// No change is always allowed, also for someone whom rounding has put outside the limits. Where
-/// whole numbers belong both ends are whole numbers of own units, as is every change that may be
-/// made in between.
+/// Zero is always allowed, also for an individual whom rounding has put outside the limits. For integer
+/// features both ends are integer numbers of own units, and so is every allowed change in between.
 ///
 /// # Panics
 /// If there is no feature at this position.
@@ -141,13 +140,13 @@ pub fn feasible_change(features: &Features, index: usize, value: f64) -> (f64, f
     }
 }
 
-/// Significant digits with which changes and values are told.
+/// The number of significant digits of displayed changes and values.
 const DIGITS: u32 = 4;
 
-/// The change, in standardised units, that words make of a change: the same rounded outwards.
-/// An action whose changes are such is told exactly.
+/// The change, in standardised units, as it will be displayed: rounded away from zero. A change that is
+/// already rounded stays as it is.
 pub(crate) fn rounded_for_display(feature: &Feature, form: ActionKind, value: f64, change: f64) -> f64 {
-    // Integers are written as they are.
+    // Integers are displayed exactly.
     if change == 0.0 || feature.kind != Kind::Real {
         return change;
     }
@@ -159,19 +158,19 @@ pub(crate) fn rounded_for_display(feature: &Feature, form: ActionKind, value: f6
     told / feature.std
 }
 
-/// A number rounded in the direction of a change to as many decimals as show four digits of
-/// the change, or more if it would not be allowed otherwise; where no rounded number is
-/// allowed, the number itself, without a number of decimals.
+/// Rounds a number in the direction of a change, to as many decimals as show four digits of the change,
+/// or more if `allowed` requires it. If no rounded number is allowed, returns the number itself and
+/// `None` decimals.
 pub(crate) fn rounded(value: f64, change: f64, allowed: impl Fn(f64) -> bool) -> (f64, Option<usize>) {
     let magnitude = change.abs().log10().floor();
     let fewest = (f64::from(DIGITS) - 1.0 - magnitude).max(0.0) as usize;
     for decimals in (fewest..fewest + 12).take_while(|&decimals| decimals < 300) {
-        // Through text, so that what is checked is what is printed.
+        // Parsed from text, so that the checked number is the printed one.
         let unit = 10f64.powi(-(decimals as i32));
         for nudge in [0.0, 1.0] {
             let near = value + nudge * unit.copysign(change);
             let Ok(candidate) = format!("{near:.decimals$}").parse::<f64>() else { continue };
-            // Up to the rounding of units, so that a number which is told already stays.
+            // With tolerance for the rounding of units, so that a rounded number stays as it is.
             if (candidate - value) * change.signum() >= -4.0 * f64::EPSILON * value.abs()
                 && allowed(candidate)
             {
@@ -227,7 +226,7 @@ mod tests {
         let action = Action { features: vec![0, 2], change: vec![-1.5, 8.0] };
         assert_eq!(Cost::L1.of(&features, &action), 7.0);
         assert_eq!(Cost::L2.of(&features, &action), 5.0);
-        // Squares of these overflow, or vanish.
+        // Squares of these numbers overflow or underflow.
         for size in [1e200, 1e-200] {
             let action = Action { features: vec![0, 2], change: vec![-1.5 * size, 8.0 * size] };
             assert!((Cost::L2.of(&features, &action) / (5.0 * size) - 1.0).abs() < 1e-15);

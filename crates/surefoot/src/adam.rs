@@ -1,15 +1,15 @@
-//! The step of Adam (Kingma and Ba, 2015), which searches and trainings share.
+//! The step of Adam (Kingma and Ba, 2015), which searches and training share.
 
-/// Decay of the average of gradients.
+/// The decay of the average of gradients.
 const FIRST: f64 = 0.9;
 
-/// Decay of the average of their squares.
+/// The decay of the average of squared gradients.
 const SECOND: f64 = 0.999;
 
-/// What keeps a step finite where gradients vanish.
+/// Keeps a step finite where gradients vanish.
 const TINY: f64 = 1e-8;
 
-/// The corrections of one step for averages that started at 0.
+/// The bias corrections of one step, for averages that started at 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Adam {
     first: f64,
@@ -17,14 +17,14 @@ pub(crate) struct Adam {
 }
 
 impl Adam {
-    /// Of a step counted from 1.
+    /// The corrections of a step, counted from 1.
     pub fn at(step: usize) -> Self {
         let step = i32::try_from(step).unwrap_or(i32::MAX);
         let correction = |rate: f64| (1.0 - rate.powi(step)).recip();
         Self { first: correction(FIRST), second: correction(SECOND) }
     }
 
-    /// The direction to step against, with the averages updated.
+    /// Updates the averages and returns the direction to subtract.
     #[inline(always)]
     pub fn direction(self, gradient: f64, first: &mut f64, second: &mut f64) -> f64 {
         *first = FIRST * *first + (1.0 - FIRST) * gradient;

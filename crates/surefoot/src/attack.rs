@@ -1,11 +1,11 @@
 //! Attacks: perturbations that break an action, through the causal model.
 //!
-//! [`FastGradient`] and [`ProjectedGradient`] search within the uncertainty guarded against;
-//! [`DeepFool`] and [`CarliniWagner`] search for the smallest perturbation whatever its size.
-//! [`smallest_break`] combines them and is exact for linear problems; [`refute`] adds the search
-//! of [`certify`](crate::certify::certify()). What an attack reports has been evaluated again
-//! through the definition of the margin, [`margin`](crate::margin::margin()), and breaks the action;
-//! an attack that reports nothing proves nothing.
+//! [`FastGradient`] and [`ProjectedGradient`] search within the uncertainty set; [`DeepFool`] and
+//! [`CarliniWagner`] search for the smallest perturbation of any size. [`smallest_break`] combines them
+//! and is exact for linear problems; [`refute`] adds the search of
+//! [`certify`](crate::certify::certify()). Every reported perturbation has been evaluated by the
+//! definition of the margin, [`margin`](crate::margin::margin()), and breaks the action. An attack
+//! without a result proves nothing.
 
 mod carlini_wagner;
 mod confirm;
@@ -38,32 +38,33 @@ pub struct Break {
     pub perturbation: Vec<f64>,
     /// Its size in the norm of the problem.
     pub size: f64,
-    /// What the individual becomes who is perturbed and then acts; none where that is undefined.
+    /// The individual after perturbation and action; `None` where that is undefined.
     pub counterfactual: Option<Vec<f64>>,
-    /// The margin that is then left: negative, and minus infinity where the result of the action
-    /// is undefined.
+    /// The margin under the perturbation: negative, or minus infinity where the result of the action is
+    /// undefined.
     pub margin: f64,
 }
 
-/// Something that looks for perturbations that break actions.
+/// A search for perturbations that break actions.
 pub trait Attack: Sync {
-    /// For each lane of the target the perturbation that it thinks breaks the action best.
+    /// For each lane of the target, the perturbation that is most likely to break the action.
     #[doc(hidden)]
     fn perturb(&self, target: &mut Target<'_, '_>) -> Vec<Lanes>;
 
-    /// The largest size of what it reports; infinite where it searches for the smallest.
+    /// The largest size of a reported perturbation; infinite for attacks that search for the smallest
+    /// one.
     #[doc(hidden)]
     fn limit(&self, _: &Problem) -> f64 {
         f64::INFINITY
     }
 
-    /// Refuses settings that make no sense.
+    /// Rejects invalid settings.
     #[doc(hidden)]
     fn check(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Attacks everybody's action; one answer for each. On all cores.
+    /// Attacks everybody's action, on all cores. Returns one result for each.
     fn attack(&self, problem: &Problem, people: &People, actions: &[Action]) -> Result<Vec<Option<Break>>>
     where
         Self: Sized,
@@ -76,7 +77,7 @@ pub trait Attack: Sync {
     }
 }
 
-/// Sixteen individuals with their actions, and what is needed to evaluate them.
+/// Sixteen individuals with their actions, and the workspace to evaluate them.
 #[doc(hidden)]
 pub struct Target<'m, 'p> {
     margin: &'m Margin<'p>,
@@ -116,12 +117,12 @@ impl Target<'_, '_> {
     }
 }
 
-/// A setting that counts something must not be zero.
+/// Rejects a count of zero.
 fn at_least_one(setting: &'static str, value: usize) -> Result<()> {
     if value > 0 { Ok(()) } else { Err(Error::Setting(SettingError::Setting { setting, value: 0.0 })) }
 }
 
-/// A setting that is a length must be positive.
+/// Rejects a length that is not positive.
 fn positive(setting: &'static str, value: f64) -> Result<()> {
     if value.is_finite() && value > 0.0 {
         Ok(())
@@ -139,14 +140,14 @@ fn set_lane(block: &mut [Lanes], lane: usize, values: &[f64]) {
     block.iter_mut().zip(values).for_each(|(lanes, &value)| lanes.0[lane] = value);
 }
 
-/// The unit vector of the norm along which a linear function with this gradient falls most.
+/// The unit vector of the norm along which a linear function with this gradient decreases most.
 fn downwards(norm: &Norm, gradient: &[Lanes], lane: usize) -> Vec<f64> {
     let uphill: Vec<f64> = gradient.iter().map(|g| -g.0[lane]).collect();
     norm.maximiser(&uphill, 1.0)
 }
 
-/// Runs something on blocks of people whose actions are on the same features, and gives each
-/// their perturbation.
+/// Runs an attack on blocks of people whose actions are on the same features, and returns everybody's
+/// perturbation.
 fn for_everybody(
     problem: &Problem,
     people: &People,
@@ -187,7 +188,7 @@ fn for_everybody(
     Ok(perturbations)
 }
 
-/// The perturbation, but no farther than clips allow.
+/// The perturbation, reduced to what clips allow.
 fn within_clips(problem: &Problem, individual: &[f64], perturbation: Vec<f64>) -> Vec<f64> {
     match problem.scm() {
         Some(scm) => scm.within_clips(individual, perturbation),
@@ -195,8 +196,8 @@ fn within_clips(problem: &Problem, individual: &[f64], perturbation: Vec<f64>) -
     }
 }
 
-/// The worst perturbation within the uncertainty guarded against that projected gradient finds
-/// for everybody's action, whether it breaks the action or not.
+/// The worst perturbation of the uncertainty set that projected gradient descent finds for everybody's
+/// action, whether it breaks the action or not.
 pub fn worst_found(
     problem: &Problem,
     people: &People,
@@ -210,7 +211,7 @@ pub fn worst_found(
         let (individual, action) = (people.individual(i), &actions[i]);
         let perturbation = within_clips(problem, individual, perturbation);
         match margin(problem, individual, action, &perturbation) {
-            // No shift at all always concerns somebody.
+            // The zero perturbation always concerns somebody.
             Err(Error::CausalModel(CausalModelError::Nobody { .. })) => {
                 let perturbation = vec![0.0; perturbation.len()];
                 Ok(WorstCase { margin: margin(problem, individual, action, &perturbation)?, perturbation })

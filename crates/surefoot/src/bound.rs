@@ -1,11 +1,10 @@
 //! Bounds of a margin: proven statements about all perturbations, or all actions, of a region.
 //!
 //! Causal model, action and classifier are composed into one graph of an individual's margin.
-//! [`in_perturbation`] and [`in_action`] enclose it between two parallel planes over a ball, a
-//! box, or what they have in common; [`curvature`] gives a matrix that its Hessian is nowhere
-//! below. All of them account for rounding: what they state holds for the margin in exact
-//! arithmetic and for what a computer makes of it. A bound that is infinite or not a number
-//! states nothing.
+//! [`in_perturbation`] and [`in_action`] enclose it between two parallel planes over a ball, a box, or
+//! their intersection; [`curvature`] gives a matrix below its Hessian. All bounds account for rounding:
+//! they hold for the margin in exact arithmetic and for its computed value. A bound that is infinite or
+//! NaN states nothing.
 
 #[cfg(test)]
 mod tests;
@@ -17,27 +16,27 @@ use crate::graph::{Affine, Bounded, Jets, Region};
 use crate::margin::{Composer, Coordinates};
 use crate::{Action, Error, Problem, Result};
 
-/// Room for the rounding of coordinates: bounds hold over a set that is larger by this share.
+/// Bounds hold over a set that is larger by this share, to cover the rounding of coordinates.
 const ROOM: f64 = 1e-12;
 
-/// Two parallel planes, `constant + linear . v -+ error`, with the margin between them for every
-/// v of a region; and the least and the greatest value that leaves.
+/// Two parallel planes, `constant + linear . v -+ error`, that enclose the margin for every v of a
+/// region, and the resulting lower and upper bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planes {
     /// The slope of both planes: in the perturbation of each feature, or in each change.
     pub linear: Vec<f64>,
-    /// Halfway between the planes at the origin.
+    /// The middle between the planes at the origin.
     pub constant: f64,
-    /// How far either plane is from there.
+    /// Half the distance between the planes.
     pub error: f64,
-    /// The margin is nowhere below this.
+    /// A lower bound of the margin.
     pub lower: f64,
-    /// The margin is nowhere above this.
+    /// An upper bound of the margin.
     pub upper: f64,
 }
 
-/// Bounds of the margin of an action over all perturbations that the problem guards against, or
-/// over those of them between `lower` and `upper`.
+/// Bounds of the margin of an action over all perturbations of the uncertainty set, or over those between
+/// `lower` and `upper`.
 ///
 /// # Errors
 /// If individual, action or box do not fit the problem, or if the causal model cannot produce the
@@ -58,7 +57,7 @@ pub fn in_perturbation(
         let (lower, upper) = (coordinates.of_perturbation(lower), coordinates.of_perturbation(upper));
         match region.clone().within(&lower, &upper) {
             Some(part) => region = part,
-            // Nothing is in both: anything holds.
+            // The intersection is empty, so any bound holds.
             None => {
                 let linear = vec![0.0; graph.inputs];
                 let (lower, upper) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -71,9 +70,9 @@ pub fn in_perturbation(
     Ok(planes)
 }
 
-/// Bounds of the margin under a perturbation over all actions on some features between `lower`
-/// and `upper`, whose ends may be infinite, as far as their results are defined. They state nothing
-/// where the perturbation concerns nobody.
+/// Bounds of the margin under a perturbation over all actions on some features between `lower` and
+/// `upper`, whose ends may be infinite, where their results are defined. They state nothing if the
+/// perturbation concerns nobody.
 ///
 /// # Errors
 /// If anything does not fit the problem, or if the causal model cannot produce the individual.
@@ -93,9 +92,8 @@ pub fn in_action(
     Ok(planes(problem, &Affine::default().bound(&graph, &region)))
 }
 
-/// A matrix M such that the Hessian of the margin in the perturbation is nowhere below M, over
-/// all perturbations that the problem guards against: for every v, `v^T (Hessian - M) v >= 0`.
-/// Nothing where there is no such matrix, or none is known.
+/// A matrix M below the Hessian of the margin in the perturbation over the whole uncertainty set: for
+/// every v, `v^T (Hessian - M) v >= 0`. `None` if no such matrix exists or is known.
 ///
 /// # Errors
 /// As [`in_perturbation`].
@@ -115,14 +113,14 @@ pub fn curvature(problem: &Problem, individual: &[f64], action: &Action) -> Resu
     Ok(bound.map(|bound| Array2::from_shape_fn((n, n), |(i, j)| entry(&bound.matrices[0], i, j))))
 }
 
-/// Parts of a graph that do not depend on its inputs are evaluated once, as any computer would:
-/// what that may be off by, as a share, and amplified by what follows.
+/// Parts of a graph that do not depend on its inputs are evaluated once, in floating point. This is a
+/// bound of the relative error that they cause, amplification by later operations included.
 const FOLDED: f64 = 1e-11;
 
 fn planes(problem: &Problem, bounded: &Bounded<'_, '_>) -> Planes {
     let plane = &bounded.plane;
     let number = |x: f64, otherwise: f64| if x.is_nan() { otherwise } else { x };
-    // Sums are accounted for as they are made.
+    // For linear problems the sums already account for their rounding.
     let linear = problem.classifier().coefficients().is_ok()
         && problem.scm().is_none_or(|scm| scm.coefficients().is_ok());
     let room = if linear { 0.0 } else { FOLDED * (1.0 + plane.constant.abs()) };

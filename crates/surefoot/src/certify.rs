@@ -1,17 +1,17 @@
-//! Proofs that an action holds for every perturbation guarded against.
+//! Proofs that an action holds for every perturbation of the uncertainty set.
 //!
-//! The least margin over the ball is enclosed from above by search and from below by bounds:
+//! The least margin over the ball is enclosed: from above by search, from below by bounds:
 //!
 //! 1. an affine bound over the whole ball;
-//! 2. the curvature bound: from a local minimum p, `margin(p) + min over the ball of
-//!    g.(D - p) + (D - p)^T M (D - p) / 2` with a matrix M that the Hessian is nowhere below.
-//!    Where M and the multiplier of the ball together are convex, it has no gap: the local
-//!    minimum is proved to be the global one;
-//! 3. branch and bound over cells of the ball, where both leave a gap, with affine bounds and, in
-//!    cells small enough, quadratic ones: quadratics whose error is of third order.
+//! 2. the curvature bound: from a local minimum p,
+//!    `margin(p) + min over the ball of g.(D - p) + (D - p)^T M (D - p) / 2`
+//!    with a matrix M below the Hessian on the whole ball. Where M plus the multiplier of the ball is
+//!    positive semidefinite, the bound is exact: the local minimum is proven to be the global one;
+//! 3. branch and bound over cells of the ball, where both leave a gap, with affine bounds and, in small
+//!    enough cells, quadratic ones whose error is of third order.
 //!
-//! A proof is one only if its bound is at least [`LEAST_MARGIN`], and every bound accounts for
-//! its own rounding. Whatever cannot be closed within the budget is undecided, never claimed.
+//! A proof requires a bound of at least [`LEAST_MARGIN`], and every bound accounts for its own rounding.
+//! An action that cannot be decided within the budget is reported as undecided.
 
 mod branch;
 mod search;
@@ -23,21 +23,21 @@ use crate::error::SettingError;
 use crate::margin::{Composer, margin};
 use crate::{Action, Certificate, Error, Problem, Result, Verdict};
 
-/// The least margin, in units of the logit, that counts as proven: more than the rounding of
-/// whatever evaluates the classifier in doubles.
+/// The least margin, in units of the logit, that counts as proven. It exceeds the rounding error of a
+/// classifier evaluated in double precision.
 pub const LEAST_MARGIN: f64 = 1e-9;
 
-/// How much work a question may cost. Work is counted, not timed, so that an answer does not
-/// depend on how busy the machine is.
+/// The work that one question may cost. Work is counted, not timed, so the answer does not depend on the
+/// load of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Bounds and evaluations of the margin with its derivatives, each some tens of microseconds
-    /// for networks with two hidden layers of a hundred units.
+    /// The number of bounds and of evaluations of the margin with derivatives. Each takes some tens of
+    /// microseconds for networks with two hidden layers of a hundred units.
     pub evaluations: usize,
 }
 
 impl Budget {
-    /// Refuses a budget with which nothing can be done.
+    /// Rejects a budget of zero.
     pub fn check(self) -> Result<()> {
         match self.evaluations {
             0 => Err(Error::Setting(SettingError::Setting { setting: "evaluations", value: 0.0 })),
@@ -47,7 +47,7 @@ impl Budget {
 }
 
 impl Default for Budget {
-    /// About a second.
+    /// The budget of about a second of work.
     fn default() -> Self {
         Self { evaluations: 60_000 }
     }
@@ -55,9 +55,9 @@ impl Default for Budget {
 
 /// Whether an action holds for every perturbation that the problem guards against.
 ///
-/// Works on any action, wherever it came from. `Holds` is proven; `Breaks` has been evaluated
-/// again through [`margin`](crate::margin::margin()), where it says which perturbations concern
-/// nobody.
+/// Accepts any action, whichever method found it. `Holds` is proven. The perturbation of `Breaks` has
+/// been evaluated by [`margin`](crate::margin::margin()), whose documentation says which perturbations
+/// are ignored because the perturbed individual does not exist.
 ///
 /// # Errors
 /// If individual or action do not fit the problem, or if the causal model cannot produce the
@@ -91,7 +91,8 @@ fn verdict(problem: &Problem, individual: &[f64], action: &Action, proven: &Proo
     let evaluated = margin(problem, individual, action, &proven.perturbation);
     match evaluated {
         Ok(margin) if margin < 0.0 => Verdict::Breaks { perturbation: proven.perturbation.clone(), margin },
-        // The last word has the definition: what it says must not be below what was proved.
+        // The definition decides: its margin at the worst perturbation found must not be below the proven
+        // bound.
         Ok(margin) if proven.lower >= required && margin >= proven.lower - LEAST_MARGIN => {
             Verdict::Holds { margin: proven.lower }
         }
@@ -101,7 +102,7 @@ fn verdict(problem: &Problem, individual: &[f64], action: &Action, proven: &Proo
     }
 }
 
-/// A perturbation that breaks an action, as the definition of the margin evaluates it and no
+/// Whether a perturbation breaks an action: by the definition of the margin, with a perturbation no
 /// larger than the uncertainty.
 pub(crate) fn breaks(problem: &Problem, individual: &[f64], action: &Action, perturbation: &[f64]) -> bool {
     problem.uncertainty().contains(perturbation)

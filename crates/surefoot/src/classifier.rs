@@ -1,4 +1,4 @@
-//! Classifiers: who is turned down.
+//! Classifiers, which accept or reject people.
 //!
 //! A classifier gives a logit; a person is treated favourably iff
 //! `sigmoid(logit) >= threshold`. The engine works with the *score*, logit minus the logit
@@ -25,7 +25,7 @@ use linear::Linear;
 use model::Shared;
 use network::NetworkModel;
 
-/// A model that decides on people, with the threshold from which on it is favourable.
+/// A model with the threshold of its favourable decision.
 #[derive(Clone, Debug)]
 pub struct Classifier {
     model: Shared,
@@ -56,7 +56,7 @@ impl Classifier {
         Self::with_model(Linear::new(weights, intercept), threshold)
     }
 
-    /// The same over features in people's own units.
+    /// As [`Classifier::linear`] over features in people's own units.
     pub fn linear_in_own_units(
         features: &Features,
         weights: &[f64],
@@ -77,7 +77,7 @@ impl Classifier {
 
     /// A dense network over standardised features whose output is the logit.
     ///
-    /// A single layer is a linear classifier, however it is written.
+    /// A single layer is stored as a linear classifier.
     pub fn network(network: Network, threshold: f64) -> Result<Self> {
         if let [layer] = network.layers() {
             return Self::linear(layer.weight.row(0).to_vec(), layer.bias[0], threshold);
@@ -85,8 +85,8 @@ impl Classifier {
         Self::with_model(NetworkModel(Arc::new(network)), threshold)
     }
 
-    /// A classifier from an ONNX file, as skl2onnx and PyTorch write them; see
-    /// [`Network::read_onnx`]. Its inputs are taken to be standardised.
+    /// A classifier from an ONNX file, as skl2onnx and PyTorch write them; see [`Network::read_onnx`].
+    /// Its inputs must be standardised.
     pub fn from_onnx(path: impl AsRef<Path>, threshold: f64) -> Result<Self> {
         Self::network(Network::read_onnx(path)?, threshold)
     }
@@ -104,17 +104,17 @@ impl Classifier {
         Ok(Self { model, threshold, offset })
     }
 
-    /// The same with a threshold whose logit is higher by about this much.
+    /// The same classifier with a threshold whose logit is higher by about this much.
     pub(crate) fn stricter(&self, by: f64) -> Result<Self> {
         Self::new(self.model.clone(), sigmoid(self.offset + by))
     }
 
-    /// How many features it looks at.
+    /// The number of features that it takes as inputs.
     pub fn inputs(&self) -> usize {
         self.model.0.inputs()
     }
 
-    /// The probability from which on it is favourable.
+    /// The least probability that is favourable.
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
@@ -128,7 +128,7 @@ impl Classifier {
         self.model.0.logit(x) - self.offset
     }
 
-    /// The score, refused where it is not a finite number.
+    /// The score; an error if it is not finite.
     pub(crate) fn finite_score(&self, x: &[f64]) -> Result<f64> {
         let score = self.score(x);
         if score.is_finite() { Ok(score) } else { Err(Error::Model(ModelError::ScoreNotFinite { score })) }
@@ -139,7 +139,7 @@ impl Classifier {
         self.model.0.gradient(x)
     }
 
-    /// Evaluates blocks of individuals.
+    /// An evaluator of blocks of individuals.
     pub(crate) fn blocks(&self, precision: Precision) -> Box<dyn Blocks> {
         self.model.blocks(precision)
     }
@@ -149,13 +149,13 @@ impl Classifier {
         blocks.logits(x).map(|logit| logit - self.offset)
     }
 
-    /// The score as a part of a graph.
+    /// The score as part of a graph.
     pub(crate) fn compose<'a>(&'a self, graph: &mut Builder<'a>, x: &[AffineForm]) -> AffineForm {
         let composed = self.model.0.compose(graph, x);
         composed.unwrap_or_else(|| graph.operate(&self.model, x.to_vec())).shifted(-self.offset)
     }
 
-    /// Adds everything that decides on scores to a digest.
+    /// Adds everything that determines scores to a digest.
     pub(crate) fn digest(&self, digest: &mut Digest) {
         digest.number(self.threshold);
         self.model.0.add_to_digest(digest);

@@ -1,8 +1,8 @@
-//! What people may end up as, beyond limits: linear constraints and forbidden transitions.
+//! Restrictions of outcomes beyond limits: linear constraints and forbidden transitions.
 //!
-//! Both are about the person who asked, unperturbed: a [`Constraint`] about the counterfactual,
-//! everything that the action causes included, a [`Forbidden`] transition about what the action
-//! itself does to one feature or one group.
+//! Both apply to the unperturbed individual. A [`Constraint`] restricts the counterfactual, including all
+//! consequences of the action. A [`Forbidden`] transition restricts what the action itself does to one
+//! feature or one group.
 
 use crate::error::{FeatureError, PeopleError, RuleError};
 use crate::error::{FormulaProblem, RuleProblem};
@@ -26,20 +26,21 @@ use crate::{Error, Feature, Features, Kind, Result};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
     text: String,
-    /// Where a feature enters, in people's own units.
+    /// The terms in people's own units.
     terms: Vec<Term>,
     constant: f64,
-    /// The size of the coefficients in standardised units: values are divided by it.
+    /// The sum of the absolute values of the coefficients in standardised units, by which values are
+    /// divided.
     scale: f64,
-    /// In standardised units, scaled so that their sizes add up to one.
+    /// The coefficients in standardised units, scaled so that their absolute values sum to one.
     coefficients: Vec<f64>,
-    /// In standardised units and scaled, rounded up.
+    /// The constant in standardised units, scaled and rounded up.
     offset: f64,
-    /// The feature whose limit this is, if it is one.
+    /// The feature whose limit this constraint is, if it is one.
     limit: Option<usize>,
 }
 
-/// A feature times a number.
+/// A coefficient times a feature.
 #[derive(Clone, Debug, PartialEq)]
 struct Term {
     index: usize,
@@ -48,12 +49,12 @@ struct Term {
 }
 
 /// An upper bound of the relative error of converting a value to standardised units and back, and of
-/// adding up a few such values.
+/// adding a few such values.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 impl Constraint {
-    /// Reads a rule such as `2 * income - loan >= 100`: two formulas with `>=` or `<=` between
-    /// them, linear in the features.
+    /// Parses a rule such as `2 * income - loan >= 100`: two formulas with `>=` or `<=` between them,
+    /// linear in the features.
     pub fn parse(features: &Features, rule: &str) -> Result<Self> {
         let fault =
             |column: usize, problem| Error::Rule(RuleError::Rule { rule: rule.into(), column, problem });
@@ -136,7 +137,7 @@ impl Constraint {
         Ok(Self { text, terms, constant, scale, coefficients: scaled, offset, limit: None })
     }
 
-    /// The finite limits of a feature as constraints on what it becomes.
+    /// The finite limits of a feature as constraints on its outcome.
     pub(crate) fn limits(features: &Features, index: usize) -> Result<Vec<Self>> {
         let feature = features.feature(index);
         let mut limits = Vec::new();
@@ -161,28 +162,28 @@ impl Constraint {
         &self.text
     }
 
-    /// The feature of which this is a limit, if it is one.
+    /// The feature whose limit this constraint is, if it is one.
     pub(crate) fn limited_feature(&self) -> Option<usize> {
         self.limit
     }
 
-    /// By how much an individual, in standardised units, meets it: negative where it is not met.
-    /// Evaluated in people's own units, then divided by a number that makes a difference of one about
-    /// one standard deviation.
+    /// The surplus of an individual, in standardised units: negative if the constraint is not met. It is
+    /// evaluated in people's own units, then scaled so that a difference of one is about one standard
+    /// deviation.
     pub fn value(&self, individual: &[f64]) -> f64 {
         let own = |term: &Term| term.feature.snap_to_integer(term.feature.own_units(individual[term.index]));
         let sum: f64 = self.terms.iter().map(|term| term.coefficient * own(term)).sum();
         (sum + self.constant) / self.scale
     }
 
-    /// Whether `reached` meets it to the last digit; where none of its features differs from
-    /// `individual`, up to the rounding of units, since nobody could do better by acting.
+    /// Whether `reached` meets it exactly. If none of its features differs from `individual`, it suffices
+    /// to meet it up to the rounding of units, since the action does not affect it.
     pub(crate) fn is_met(&self, individual: &[f64], reached: &[f64]) -> bool {
         let is_changed = self.terms.iter().any(|term| individual[term.index] != reached[term.index]);
         self.value(reached) >= if is_changed { 0.0 } else { -self.rounding(reached) }
     }
 
-    /// How far [`Constraint::value`] may be off by the conversion of units alone.
+    /// An upper bound of the error of [`Constraint::value`] that the conversion of units causes.
     pub(crate) fn rounding(&self, individual: &[f64]) -> f64 {
         let size = |term: &Term| {
             let Feature { mean, std, .. } = term.feature;
@@ -191,14 +192,14 @@ impl Constraint {
         ROUNDING * (self.terms.iter().map(size).sum::<f64>() + self.constant.abs()) / self.scale
     }
 
-    /// How many features it was built on.
+    /// The number of features that it was built on.
     pub(crate) fn width(&self) -> usize {
         self.coefficients.len()
     }
 
-    /// An affine function of the individual in standardised units, `constant + coefficients . x`, that
-    /// is nowhere below [`Constraint::value`] by more than the rounding of its terms: where it is
-    /// negative beyond that, the constraint is not met.
+    /// An affine function `constant + coefficients . x` of the individual in standardised units. It is an
+    /// upper bound of [`Constraint::value`], up to the rounding of its terms: where it is negative by
+    /// more than that, the constraint is not met.
     pub(crate) fn upper_terms(&self) -> (f64, &[f64]) {
         (self.offset, &self.coefficients)
     }
@@ -209,30 +210,30 @@ impl Constraint {
     }
 }
 
-/// Transitions that no action may make in one step. To stay is no transition.
+/// Transitions that no action may make in one step. Staying is not a transition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Forbidden {
     /// From one category of a group to another.
     Categories {
-        /// Positions of the columns that must not be left so; empty: any.
+        /// Positions of the columns that must not be left; empty for all.
         from: Vec<usize>,
-        /// Positions of the columns that must not be entered so; empty: any.
+        /// Positions of the columns that must not be entered from there; empty for all.
         to: Vec<usize>,
     },
     /// From one value of an integer or binary feature to another.
     Values {
         /// Its position.
         feature: usize,
-        /// The values, in own units, that must not be left so; empty: any.
+        /// The values, in own units, that must not be left; empty for all.
         from: Vec<f64>,
-        /// The values that must not be reached so; empty: any.
+        /// The values that must not be reached from there; empty for all.
         to: Vec<f64>,
     },
 }
 
 impl Forbidden {
-    /// From any of these columns of a group to any of those, by name or by the text of the category; an empty
-    /// list means all of them.
+    /// From any of the columns `from` of a group to any of `to`, by name or by the text of the category.
+    /// An empty list means all.
     pub fn categories(features: &Features, group: &str, from: &[&str], to: &[&str]) -> Result<Self> {
         let groups = features.groups();
         let Some(found) = groups.iter().find(|found| found.name == group) else {
@@ -258,8 +259,7 @@ impl Forbidden {
         Ok(Self::Categories { from: columns(from)?, to: columns(to)? })
     }
 
-    /// From any of these values of a feature, in own units, to any of those; an empty list means
-    /// all of them.
+    /// From any of the values `from` of a feature, in own units, to any of `to`. An empty list means all.
     pub fn values(features: &Features, feature: &str, from: &[f64], to: &[f64]) -> Result<Self> {
         let index = features.index(feature)?;
         if features.feature(index).kind == Kind::Real {
@@ -275,7 +275,7 @@ impl Forbidden {
         Ok(Self::Values { feature: index, from: from.to_vec(), to: to.to_vec() })
     }
 
-    /// Whether it forbids to go from one column of a group to another.
+    /// Whether it forbids the move from one column of a group to another.
     pub(crate) fn forbids_move(&self, leaving: usize, entering: usize) -> bool {
         let names = |list: &[usize], i: usize| list.is_empty() || list.contains(&i);
         match self {
@@ -284,7 +284,7 @@ impl Forbidden {
         }
     }
 
-    /// Whether it forbids to take a feature from one value to another.
+    /// Whether it forbids the change of a feature from one value to another.
     pub(crate) fn forbids_step(&self, index: usize, leaving: f64, reaching: f64) -> bool {
         let names = |list: &[f64], value: f64| list.is_empty() || list.contains(&value);
         match self {
@@ -295,13 +295,13 @@ impl Forbidden {
         }
     }
 
-    /// Whether it forbids to take a feature away from a value at all.
+    /// Whether it forbids every change of a feature from a value.
     pub(crate) fn forbids_leaving(&self, index: usize, leaving: f64) -> bool {
         matches!(self, Forbidden::Values { to, .. } if to.is_empty())
             && self.forbids_step(index, leaving, leaving + 1.0)
     }
 
-    /// The values to which it forbids to take a feature, of those that are listed.
+    /// The listed values to which it forbids a change of a feature from a value.
     pub(crate) fn forbidden_values(&self, index: usize, leaving: f64) -> Vec<f64> {
         match self {
             Forbidden::Values { to, .. } => {
@@ -311,7 +311,7 @@ impl Forbidden {
         }
     }
 
-    /// A position that it names, to see whether it fits some features.
+    /// The highest position that it names, to check it against the number of features.
     pub(crate) fn highest_position(&self) -> usize {
         match self {
             Forbidden::Categories { from, to } => from.iter().chain(to).copied().max().unwrap_or(0),

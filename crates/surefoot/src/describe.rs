@@ -1,4 +1,4 @@
-//! Answers in plain words and people's own units.
+//! Answers in plain words and in people's own units.
 
 mod explanation;
 mod theory;
@@ -15,11 +15,11 @@ use crate::magnitude::{WITH_EXPONENT, readable};
 use crate::margin::counterfactual;
 use crate::{Action, ActionKind, Error, Feature, Kind, Outcome, Problem, Recourse, Result, essential};
 
-/// Tells one individual the answer. What stands in the way where there is none takes further work:
-/// see [`describe_explanation`].
+/// The answer for one individual as text. The reasons why there is no action take further work: see
+/// [`describe_explanation`].
 ///
-/// Numbers are rounded in the direction of the change, never beyond a limit, so that doing
-/// what the words say is never less than what was found.
+/// Numbers are rounded in the direction of the change, never beyond a limit, so that following the words
+/// is never less than the action found.
 ///
 /// ```
 /// use surefoot::{Change, Classifier, Feature, Features, Norm, People, Problem, describe, recourse};
@@ -65,8 +65,8 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
     })
 }
 
-/// Tells one individual several answers, as [`Solver::options`](crate::recourse::Solver::options) gives them: a
-/// numbered list, and what holds for all of them.
+/// Several answers for one individual, as from [`Solver::options`](crate::recourse::Solver::options): a
+/// numbered list, and the statements that hold for all of them.
 ///
 /// # Errors
 /// As [`describe`].
@@ -84,7 +84,7 @@ pub fn describe_options(problem: &Problem, individual: &[f64], outcomes: &[Outco
     Ok(format!("{text}{reach} That is proven."))
 }
 
-/// Tells an action, wherever it comes from: "Raise income by 733.1 (from 2417 to 3150.1)."
+/// An action as text, from whatever source: "Raise income by 733.1 (from 2417 to 3150.1)."
 ///
 /// # Errors
 /// If individual or action do not fit the problem.
@@ -98,11 +98,11 @@ pub fn describe_action(problem: &Problem, individual: &[f64], action: &Action) -
     }
     let mut steps = Vec::new();
     let action = essential(problem, action);
-    // The action as it has been told so far: rounded, and still within the constraints.
-    let mut told = action.clone();
+    // The action as described so far: rounded, and still within the constraints.
+    let mut described = action.clone();
     for (place, &i) in action.features.iter().enumerate() {
         if problem.features().feature(i).group.is_none() {
-            steps.push(step(problem, individual, &mut told, place));
+            steps.push(step(problem, individual, &mut described, place));
         }
     }
     steps.extend(
@@ -115,7 +115,7 @@ pub fn describe_action(problem: &Problem, individual: &[f64], action: &Action) -
     Ok(format!("{sentence}."))
 }
 
-/// What becomes of the category of a group: "change job from clerk to cook".
+/// The change of a group's category: "change job from clerk to cook".
 fn moved(problem: &Problem, individual: &[f64], action: &Action, group: &Group) -> Option<String> {
     let change = |i: &usize| {
         let place = action.features.iter().position(|named| named == i);
@@ -135,8 +135,8 @@ fn moved(problem: &Problem, individual: &[f64], action: &Action, group: &Group) 
     }
 }
 
-/// Tells a perturbation in own units, the largest shift first: "savings 0.32 lower and age
-/// 0.2 higher". Shifts of less than a hundredth of the largest are left out.
+/// A perturbation as text, in own units, the largest shift first: "savings 0.32 lower and age 0.2
+/// higher". Shifts of less than a hundredth of the largest are left out.
 ///
 /// # Errors
 /// If the perturbation does not have one entry for each feature.
@@ -162,7 +162,7 @@ pub fn describe_shift(problem: &Problem, perturbation: &[f64]) -> Result<String>
     Ok(if shifts.is_empty() { "nothing".into() } else { join(&shifts, "and") })
 }
 
-/// The sentence on one feature of an action. The change is rounded to what the sentence says.
+/// The sentence about one feature of an action. Rounds the change to the number in the sentence.
 fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize) -> String {
     let (i, change) = (action.features[place], action.change[place]);
     let feature = problem.features().feature(i);
@@ -177,7 +177,7 @@ fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize
     let verb = if change > 0.0 { "raise" } else { "lower" };
     let by = feature.std * change;
     if feature.kind != Kind::Real {
-        // Integer numbers need no rounding but that of units.
+        // For integers, only the error of the conversion of units is rounded away.
         let (from, by) = (from.round(), by.round());
         let (name, to) = (feature.spoken_name(), from + by);
         if let (Some(from), Some(to)) = (feature.level(from), feature.level(to)) {
@@ -215,8 +215,8 @@ fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize
 
 /// Whether an action with another change of one feature meets every requirement and scores at least as high.
 ///
-/// A requirement may force a change that lowers the score. Rounding such a change away from zero would undo what is
-/// proven of the action: of a linear problem the worst case falls as the score does.
+/// A requirement may force a change that lowers the score. Rounding such a change away from zero would
+/// invalidate the proof: in a linear problem the worst-case margin falls with the score.
 fn meets(problem: &Problem, individual: &[f64], action: &Action, place: usize, change: f64) -> bool {
     if problem.requirements().is_empty() {
         return true;
@@ -229,8 +229,7 @@ fn meets(problem: &Problem, individual: &[f64], action: &Action, place: usize, c
     problem.is_met(individual, &after) && score(&after) >= score(&before)
 }
 
-/// A number with a number of decimals, without trailing zeros. Large numbers, which have no decimals, are written
-/// with an exponent and in full.
+/// A number with `decimals` decimals, without trailing zeros. Large numbers are written with an exponent.
 fn fixed(value: f64, decimals: usize) -> String {
     if value.abs() >= WITH_EXPONENT {
         return readable(value);
@@ -244,7 +243,7 @@ fn trimmed(text: String) -> String {
     if text == "-0" { "0".into() } else { text }
 }
 
-/// What the answer withstands: how far each feature alone may shift.
+/// The uncertainty that the answer covers: the largest shift of each feature alone.
 fn reach(problem: &Problem) -> String {
     let uncertainty = problem.uncertainty();
     if uncertainty.is_none() {
@@ -255,9 +254,10 @@ fn reach(problem: &Problem) -> String {
         let room = number(round_down(room), 3);
         format!("{} by up to {room}{}", feature.name, level_word(feature, &room))
     };
-    // Guarded against as well, but a tenth of a membership says nothing to anybody.
-    let told = problem.features().iter().enumerate().filter(|(_, feature)| feature.kind != Kind::Binary);
-    let shifts: Vec<String> = told.map(alone).collect();
+    // Shifts of binary features are covered as well, but a tenth of a membership means nothing to a
+    // reader.
+    let described = problem.features().iter().enumerate().filter(|(_, feature)| feature.kind != Kind::Binary);
+    let shifts: Vec<String> = described.map(alone).collect();
     if shifts.is_empty() {
         return "This still works if circumstances shift a little.".into();
     }
@@ -268,7 +268,7 @@ fn reach(problem: &Problem) -> String {
     format!("This still works if circumstances shift a little: {}{several}.", join(&shifts, "or"))
 }
 
-/// What stands behind the size of a shift, if anything: an ordered category shifts by levels.
+/// The word after the size of a shift, if any: ordered categories shift by levels.
 fn level_word(feature: &Feature, size: &str) -> &'static str {
     match (&feature.shown, size) {
         (Shown::Ordered(_), "1") => " level",
@@ -277,12 +277,12 @@ fn level_word(feature: &Feature, size: &str) -> &'static str {
     }
 }
 
-/// What is proven of the cost.
+/// The sentence about what is proven of the cost.
 fn proven(recourse: &Recourse) -> String {
     if recourse.cost_bound <= 0.0 {
         return "That is proven; whether something cheaper would do is not known.".into();
     }
-    // In tenths of a percent, rounded up; less than a thousandth of one is rounding.
+    // In tenths of a percent, rounded up; less than a thousandth of a percent counts as rounding.
     let tenths = (1000.0 * (1.0 - recourse.cost_bound / recourse.cost) - 0.01).ceil();
     let cheaper = if tenths > 0.0 {
         format!("nothing more than {}% cheaper would do", tenths / 10.0)
@@ -301,18 +301,18 @@ fn join(parts: &[String], word: &str) -> String {
     }
 }
 
-/// To three significant digits, not away from zero.
+/// Rounds to three significant digits, towards zero.
 fn round_down(value: f64) -> f64 {
     if value == 0.0 {
         return 0.0;
     }
-    // A hair more, so that 0.1 * 1500 is 150 and not 149.
+    // Slightly enlarged, so that 0.1 * 1500 is 150 and not 149.
     let value = value * (1.0 + 1e-12);
     let unit = 10f64.powf(value.abs().log10().floor() - 2.0);
     (value / unit).floor() * unit
 }
 
-/// With a number of significant digits, whole numbers in full, without trailing zeros.
+/// A number with `digits` significant digits, without trailing zeros; integers are written in full.
 fn number(value: f64, digits: u32) -> String {
     if value == 0.0 {
         return "0".into();
@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(rounded(133.12345, -0.64, all), (133.1234, Some(4)));
         assert_eq!(rounded(-133.12345, 0.64, all), (-133.1234, Some(4)));
         assert_eq!(rounded(751.0, 751.0, all), (751.0, Some(1)));
-        // A limit just beyond asks for more digits, one that is exactly reached for all.
+        // A limit just beyond the value requires more digits; a limit equal to the value requires all.
         assert_eq!(rounded(0.1234564, 0.1234564, |v| v <= 0.12345642), (0.1234564, Some(7)));
         assert_eq!(rounded(1.0 / 3.0, 1.0 / 3.0, |v| v <= 1.0 / 3.0).0, 1.0 / 3.0);
         assert_eq!(round_down(0.1 * 1500.0), 150.0);

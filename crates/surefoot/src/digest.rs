@@ -1,42 +1,42 @@
-//! Digests: a hash of the numbers and texts of a problem, the same on every machine.
+//! Digests: hashes of the numbers and texts of a problem, the same on every machine.
 
 use sha2::{Digest as _, Sha256};
 
-/// Hexadecimal digits kept of a hash.
+/// The number of hexadecimal digits of a hash that are kept.
 const DIGITS: usize = 32;
 
-/// Digest that is being told.
+/// A digest to which texts and numbers are added.
 pub struct Digest(Sha256);
 
 impl Digest {
-    /// The digest of nothing.
+    /// The empty digest.
     pub fn new() -> Self {
         Self(Sha256::new())
     }
 
-    /// Adds a text, with its length, so that two texts are not taken for one.
+    /// Adds a text with its length, so that two texts differ from their concatenation.
     pub fn text(&mut self, text: &str) {
         self.count(text.len());
         self.0.update(text.as_bytes());
     }
 
-    /// Adds a number; zero has no sign.
+    /// Adds a number; negative zero counts as zero.
     pub fn number(&mut self, value: f64) {
         self.0.update((value + 0.0).to_bits().to_le_bytes());
     }
 
-    /// Adds numbers, with how many there are.
+    /// Adds numbers, preceded by their count.
     pub fn numbers<'a>(&mut self, values: impl ExactSizeIterator<Item = &'a f64>) {
         self.count(values.len());
         values.for_each(|&value| self.number(value));
     }
 
-    /// Adds a whole number.
+    /// Adds a count.
     pub fn count(&mut self, count: usize) {
         self.0.update((count as u64).to_le_bytes());
     }
 
-    /// The hash of all of it.
+    /// The hash of everything added.
     pub fn hash(self) -> String {
         let digits = self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         digits[..DIGITS].to_owned()
@@ -47,7 +47,7 @@ impl Digest {
 mod tests {
     use super::*;
 
-    /// As another program has it: `printf '\x02\0\0\0\0\0\0\0ab' | sha256sum`.
+    /// Compared with another program: `printf '\x02\0\0\0\0\0\0\0ab' | sha256sum`.
     #[test]
     fn the_same_everywhere() {
         let mut digest = Digest::new();

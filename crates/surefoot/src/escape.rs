@@ -1,13 +1,13 @@
-//! Text from data, made fit to be shown.
+//! Escapes text from data for display.
 //!
-//! Names and cells may hold anything, such as sequences that a terminal takes for commands. Whatever
-//! shows a text to somebody passes it through one of these functions; files of data keep it as it is.
+//! Names and cells may contain anything, such as control sequences of a terminal. Every text that is
+//! displayed passes through one of these functions; data files keep it unchanged.
 
 use std::borrow::Cow;
 
-/// A text of one line, in which characters that are not shown but act on what shows them are escaped:
-/// `\n`, `\t`, `\u{1b}`. These are control characters, separators of lines and paragraphs, marks that
-/// change the direction of writing, and code points that are no characters.
+/// Escapes all invisible characters that affect the display of a line: `
+/// `, `\t`, `\u{1b}`. These are control characters, separators of lines and paragraphs, marks that change
+/// the direction of writing, and code points that are not characters.
 ///
 /// ```
 /// assert_eq!(surefoot::escape_line("\u{1b}[31mred"), "\\u{1b}[31mred");
@@ -17,7 +17,7 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
     escape(text, acts)
 }
 
-/// A text of several lines: the same as [`escape_line`], but line feeds stay.
+/// As [`escape_line`] for several lines: line feeds are kept.
 pub fn escape_text(text: &str) -> Cow<'_, str> {
     escape(text, |character| character != '\n' && acts(character))
 }
@@ -42,7 +42,7 @@ fn acts(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{2028}' | '\u{2029}')
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-        // The last two code points of every plane, and 32 more, are no characters.
+        // The last two code points of every plane, and 32 more, are not characters.
         || code & 0xfffe == 0xfffe
         || matches!(character, '\u{fdd0}'..='\u{fdef}')
 }
@@ -62,7 +62,7 @@ mod tests {
             ("one\u{2028}two\u{ffff}\u{10fffe}", "one\\u{2028}two\\u{ffff}\\u{10fffe}"),
         ] {
             assert_eq!(escape_line(text), line);
-            // What has been escaped stays as it is.
+            // Escaped text stays as it is.
             assert_eq!(escape_line(line), line);
         }
         assert_eq!(escape_text("a\nb\u{8}\n"), "a\nb\\u{8}\n");

@@ -1,19 +1,19 @@
-//! What an action really acts upon.
+//! The essential features of an action.
 
 use crate::{Action, ActionKind, Problem};
 
 /// The same action without the features that it neither changes nor holds.
 ///
-/// A feature whose change is zero is *held* if leaving it out of the action would lead somebody
-/// elsewhere, for some perturbation that the problem guards against:
+/// A feature whose change is zero is *held* if removing it from the action would change the outcome for
+/// some perturbation of the uncertainty set:
 ///
-/// - its causes move, because the action changes one of them or something that they follow from; or
-/// - actions are levels ([`ActionKind::Absolute`]) and the uncertainty is not zero, so that the level undoes
-///   a shift of the feature itself.
+/// - its causes change, because the action changes one of them or one of their ancestors; or
+/// - actions are absolute ([`ActionKind::Absolute`]) and the uncertainty is not zero, so that the fixed
+///   level cancels a shift of the feature itself.
 ///
 /// Every other feature whose change is zero is dropped. The result has the same counterfactual and the
-/// same margin for every perturbation guarded against, and the same cost; a zero that is left in it
-/// means *held*.
+/// same margin for every perturbation of the uncertainty set, and the same cost. A zero change that
+/// remains means *held*.
 ///
 /// ```
 /// use surefoot::{Action, Change, Classifier, Equation, Feature, Features, Problem, Scm, essential};
@@ -31,7 +31,7 @@ use crate::{Action, ActionKind, Problem};
 /// ```
 ///
 /// # Panics
-/// If the action names a feature that is not there; see [`Action::check`].
+/// If the action names a feature that does not exist; see [`Action::check`].
 pub fn essential(problem: &Problem, action: &Action) -> Action {
     let undoes_shifts = problem.action_kind() == ActionKind::Absolute && !problem.uncertainty().is_none();
     let named = || action.features.iter().copied().zip(action.change.iter().copied());
@@ -78,18 +78,18 @@ mod tests {
     fn what_is_held_depends_on_what_moves_its_causes() {
         let relative = problem(ActionKind::Relative, 0.1);
         let (zero, one) = (Some(0.0), Some(1.0));
-        // Causes of causes count, unless they are held in between.
+        // Ancestors count, unless a feature in between is held.
         assert_eq!(kept(&relative, [one, None, zero, None, zero]), [0, 2]);
         assert_eq!(kept(&relative, [one, zero, zero, None, None]), [0, 1]);
         assert_eq!(kept(&relative, [zero, one, None, zero, zero]), [1, 3]);
         assert_eq!(kept(&relative, [zero; 5]), [0usize; 0]);
-        // A level undoes a shift, if there may be one.
+        // A fixed level cancels a shift, if there may be one.
         assert_eq!(kept(&problem(ActionKind::Absolute, 0.1), [None, one, None, None, zero]), [1, 4]);
         assert_eq!(kept(&problem(ActionKind::Absolute, 0.0), [None, one, zero, None, zero]), [1, 2]);
     }
 
-    /// By the definition: every feature that is left out makes no difference for any perturbation tried,
-    /// and every one that is held makes one.
+    /// By the definition: no removed feature makes a difference for any perturbation tried, and every
+    /// held one does.
     #[test]
     fn nothing_is_dropped_that_makes_a_difference_and_nothing_kept_that_makes_none() {
         let x = [0.3, -0.2, 1.1, 0.4, -0.9];
@@ -97,7 +97,7 @@ mod tests {
             [(ActionKind::Relative, 0.1), (ActionKind::Absolute, 0.1), (ActionKind::Absolute, 0.0)]
         {
             let problem = problem(form, epsilon);
-            // Each feature: not named, left as it is, or changed.
+            // Each feature is not named, held, or changed.
             for number in 0..3usize.pow(5) {
                 let digit = |i: u32| number / 3usize.pow(i) % 3;
                 let named: Vec<usize> = (0..5).filter(|&i| digit(i as u32) > 0).collect();

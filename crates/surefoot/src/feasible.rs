@@ -1,8 +1,8 @@
-//! Whether an action can be taken at all.
+//! Whether an action is feasible for an individual.
 //!
-//! That an action *holds* says nothing of this: it may ask for what nobody may change, for more
-//! than limits allow, or for half a child. Methods of this crate only give feasible actions; those
-//! of others are judged here.
+//! An action that *holds* may still be infeasible: it may change a fixed feature, leave the limits, or
+//! change an integer by a fraction. The methods of this crate return feasible actions only; this module
+//! checks actions from other sources.
 
 use std::fmt;
 
@@ -15,10 +15,10 @@ use crate::magnitude::readable;
 use crate::margin::counterfactual;
 use crate::{Action, ActionKind, Change, Constraint, Error, Kind, Problem, Result};
 
-/// What of a change, relative to the values, is the rounding of units.
+/// The share of a value below which a difference counts as the rounding of units.
 const ROUNDING: f64 = 1e-9;
 
-/// Why an action cannot be taken; never without a reason.
+/// The reasons why an action is infeasible; never empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Infeasible {
     /// All the reasons.
@@ -37,22 +37,22 @@ impl fmt::Display for Infeasible {
 #[non_exhaustive]
 #[expect(missing_docs, reason = "fields are named by the message of their variant")]
 pub enum InfeasibleReason {
-    /// A feature that no action may touch.
+    /// A feature that no action may change.
     #[error("`{feature}` may not be changed")]
     Fixed { feature: String },
-    /// The wrong way.
+    /// A change in the wrong direction.
     #[error("`{feature}` may only {}", if *.up { "rise" } else { "fall" })]
     Direction { feature: String, up: bool },
-    /// A category that people may not leave, or not enter.
+    /// A category that nobody may leave, or enter.
     #[error("`{category}` may not be {}", if *.entered { "entered" } else { "left" })]
     Category { category: String, entered: bool },
-    /// Beyond a limit.
+    /// A value beyond a limit.
     #[error(
         "`{feature}` would become {}, {} its limit of {}",
         readable(*value), if *.value > *.limit { "above" } else { "below" }, readable(*limit)
     )]
     Limit { feature: String, value: f64, limit: f64 },
-    /// A fraction where whole numbers belong.
+    /// A fractional change of an integer feature.
     #[error("`{feature}` would change by {}, and changes by whole numbers only", readable(*change))]
     NotInteger { feature: String, change: f64 },
     /// No category afterwards, or several.
@@ -64,15 +64,16 @@ pub enum InfeasibleReason {
     /// A forbidden transition between categories.
     #[error("`{group}` may not go from `{from}` to `{to}`")]
     ForbiddenCategory { group: String, from: String, to: String },
-    /// A result that the causal model does not define.
+    /// A result that the causal model leaves undefined.
     #[error("its result is undefined: {why}")]
     Undefined { why: String },
-    /// A constraint that is not met by whoever acts so.
+    /// A constraint that the outcome does not meet.
     #[error("the constraint `{rule}` is not met")]
     Constraint { rule: String },
 }
 
-/// Why an individual cannot take an action, wherever it comes from; nothing if they can.
+/// The reasons why an action, from whatever source, is infeasible for an individual; `None` if it is
+/// feasible.
 ///
 /// ```
 /// use surefoot::{Action, Change, Classifier, Feature, Features, Problem, infeasibility};
@@ -106,7 +107,7 @@ pub fn infeasibility(problem: &Problem, individual: &[f64], action: &Action) -> 
     }
     match counterfactual(problem, individual, action, &vec![0.0; individual.len()]) {
         Ok(reached) => {
-            // Actions of others come from text: their last digit is not held against them.
+            // Actions from other sources were read from text, so a violation within rounding is accepted.
             let is_unmet = |rule: &&Constraint| rule.value(&reached) < -rule.rounding(&reached);
             let unmet = problem.requirements().iter().filter(is_unmet);
             reasons.extend(unmet.filter_map(|rule| of_requirement(problem, &reached, action, rule)));
@@ -119,8 +120,8 @@ pub fn infeasibility(problem: &Problem, individual: &[f64], action: &Action) -> 
     Ok((!reasons.is_empty()).then_some(Infeasible { reasons }))
 }
 
-/// What a requirement says that is not met; nothing of a limit on a feature that the action itself
-/// changes, which is judged on its own.
+/// The reason for an unmet requirement. `None` for a limit on a feature that the action itself changes,
+/// which is checked separately.
 fn of_requirement(
     problem: &Problem,
     reached: &[f64],
@@ -134,17 +135,17 @@ fn of_requirement(
         return None;
     }
     let feature = problem.features().feature(i);
-    let value = told(feature.own_units(reached[i]));
+    let value = ten_digits(feature.own_units(reached[i]));
     let limit = if value < feature.lower { feature.lower } else { feature.upper };
     Some(InfeasibleReason::Limit { feature: feature.name.clone(), value, limit })
 }
 
-/// What hinders the change of one feature.
+/// The reason why the change of one feature is not allowed.
 fn of_feature(problem: &Problem, individual: &[f64], i: usize, change: f64) -> Option<InfeasibleReason> {
     let feature = problem.features().feature(i);
     let name = || feature.spoken_name().to_owned();
     if !feature.is_actionable() {
-        // To leave it as it is makes a difference only where something would move it.
+        // Holding a feature makes a difference only if something would move it.
         let is_held = problem.action_kind() == ActionKind::Absolute
             || problem.scm().is_some_and(|scm| !scm.parents(i).is_empty());
         return (change != 0.0 || is_held).then(|| InfeasibleReason::Fixed { feature: name() });
@@ -164,10 +165,10 @@ fn of_feature(problem: &Problem, individual: &[f64], i: usize, change: f64) -> O
             }
             Change::Increase if !up => InfeasibleReason::Direction { feature: name(), up: true },
             Change::Decrease if up => InfeasibleReason::Direction { feature: name(), up: false },
-            // More than the one there is, or less than none.
+            // Above 1 or below 0 for a column of a group, which is checked with its group.
             _ if feature.group.is_some() => return None,
             _ => {
-                let value = told(feature.own_units(individual[i] + change));
+                let value = ten_digits(feature.own_units(individual[i] + change));
                 let (least, most) = match feature.kind {
                     Kind::Binary => (feature.lower.max(0.0), feature.upper.min(1.0)),
                     Kind::Real | Kind::Integer => (feature.lower, feature.upper),
@@ -184,7 +185,7 @@ fn of_feature(problem: &Problem, individual: &[f64], i: usize, change: f64) -> O
     is_forbidden.then(|| InfeasibleReason::ForbiddenValue { feature: name(), from, to: from + whole })
 }
 
-/// What hinders the move of a group from one category to another, if there is one.
+/// The reason why the move of a group is not allowed, if there is one.
 fn of_group(
     problem: &Problem,
     individual: &[f64],
@@ -214,7 +215,7 @@ fn of_group(
     forbids.then(|| InfeasibleReason::ForbiddenCategory { group: group.name, from: name(from), to: name(to) })
 }
 
-/// Without the rounding of units: ten digits.
-fn told(value: f64) -> f64 {
+/// Rounds to ten digits, which removes the error of the conversion of units.
+fn ten_digits(value: f64) -> f64 {
     format!("{value:.9e}").parse().unwrap_or(value)
 }

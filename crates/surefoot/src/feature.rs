@@ -1,8 +1,8 @@
-//! Features: names, kinds, scaling, limits, and who may change what.
+//! Features: names, kinds, scaling, limits, and which changes are allowed.
 //!
-//! People speak in their own units (euros, years). The engine works in standardised
-//! units, `(value - mean) / std`, in which perturbations, actions and costs are measured.
-//! [`Features`] is the one place that converts between the two.
+//! Data is in people's own units (euros, years). The engine works in standardised units,
+//! `(value - mean) / std`, in which perturbations, actions and costs are measured. [`Features`] converts
+//! between the two.
 
 mod category;
 
@@ -17,7 +17,7 @@ use crate::error::FeatureError;
 use crate::magnitude::{is_moderate, is_scale};
 use crate::{Error, Result};
 
-/// What values a feature takes.
+/// The kind of values of a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Kind {
     /// Any real number.
@@ -42,7 +42,7 @@ impl fmt::Display for Kind {
 /// Whether an action may change a feature, and in which direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Change {
-    /// No action may touch it.
+    /// No action may change it.
     #[default]
     Fixed,
     /// Both directions.
@@ -72,21 +72,21 @@ pub enum Change {
 pub struct Feature {
     /// Its name, unique among the features of a problem.
     pub name: String,
-    /// What values it takes.
+    /// The kind of its values.
     pub kind: Kind,
-    /// The value, in its own units, that counts as zero.
+    /// The value, in its own units, that is zero in standardised units.
     pub mean: f64,
-    /// The difference, in its own units, that counts as one.
+    /// The difference, in its own units, that is one in standardised units.
     pub std: f64,
-    /// The lowest value an action may reach, in its own units; minus infinity: none.
+    /// The lowest value an action may reach, in its own units; minus infinity for no limit.
     pub lower: f64,
-    /// The highest value an action may reach, in its own units; infinity: none.
+    /// The highest value an action may reach, in its own units; infinity for no limit.
     pub upper: f64,
     /// Whether an action may change it.
     pub change: Change,
-    /// How much changing it by one standardised unit costs.
+    /// The cost of changing it by one standardised unit.
     pub weight: f64,
-    /// The group of one-hot columns that it belongs to; none: it stands alone.
+    /// The one-hot group that it is a column of, if any.
     pub group: Option<String>,
     /// How people's tables show its values.
     pub shown: Shown,
@@ -127,7 +127,7 @@ impl Feature {
         self
     }
 
-    /// Sets who may change it.
+    /// Sets whether and in which direction it may change.
     pub fn change(mut self, change: Change) -> Self {
         self.change = change;
         self
@@ -139,10 +139,10 @@ impl Feature {
         self
     }
 
-    /// Makes it a column of a one-hot group: 1 for those in its category, 0 for all others.
+    /// Makes it a column of a one-hot group: 1 for people in its category, 0 for all others.
     ///
-    /// What an action may do to a column says who may move: `Increase`, people may enter its
-    /// category but not leave it; `Decrease`, leave but not enter; `Fixed`, neither.
+    /// The allowed change of a column restricts moves. `Increase`: people may enter its category but not
+    /// leave it. `Decrease`: leave but not enter. `Fixed`: neither.
     pub fn group(mut self, group: impl Into<String>) -> Self {
         (self.kind, self.group) = (Kind::Binary, Some(group.into()));
         self
@@ -168,8 +168,8 @@ impl Feature {
         (self.standardise(self.lower), self.standardise(self.upper))
     }
 
-    /// The whole numbers of own units by which an action may change a value that is a whole number
-    /// itself, `(lowest, highest)`; see [`feasible_change`](crate::action::feasible_change).
+    /// The lowest and highest integer number of own units by which an action may change an integer value;
+    /// see [`feasible_change`](crate::action::feasible_change).
     pub(crate) fn feasible_steps(&self, value: f64) -> (f64, f64) {
         let from = self.own_units(value).round();
         let room = |limit: f64| if limit.is_finite() { 1e-9 * limit.abs().max(1.0) } else { 0.0 };
@@ -187,21 +187,21 @@ impl Feature {
         }
     }
 
-    /// A value in own units without the rounding of units: where whole numbers belong, what is
-    /// next to one is one.
+    /// A value in own units without the rounding error of units: for integer and binary features, a value
+    /// very close to an integer becomes that integer.
     pub fn snap_to_integer(&self, value: f64) -> f64 {
         let whole = value.round();
         let is_integer = self.kind != Kind::Real && (value - whole).abs() <= 1e-9 * whole.abs().max(1.0);
         if is_integer { whole + 0.0 } else { value }
     }
 
-    /// Whether a value in own units is within the limits, give or take rounding.
+    /// Whether a value in own units is within the limits, up to rounding.
     pub fn allows(&self, value: f64) -> bool {
         let slack = |limit: f64| 1e-9 * (self.std + if limit.is_finite() { limit.abs() } else { 0.0 });
         value >= self.lower - slack(self.lower) && value <= self.upper + slack(self.upper)
     }
 
-    /// Whether a value in own units is within the limits to the last digit.
+    /// Whether a value in own units is within the limits exactly.
     pub(crate) fn allows_strictly(&self, value: f64) -> bool {
         value >= self.lower && value <= self.upper
     }
@@ -245,7 +245,7 @@ impl Feature {
     }
 }
 
-/// Columns of which every person has exactly one: a category.
+/// The columns of a one-hot group: every person has a 1 in exactly one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Its name.
@@ -254,19 +254,19 @@ pub struct Group {
     pub columns: Vec<usize>,
 }
 
-/// The features of a problem, in the order of every vector the engine handles.
+/// The features of a problem. Their order is that of every vector in the engine.
 #[derive(Clone)]
 pub struct Features(Vec<Feature>, Arc<HashMap<String, usize>>, Arc<[Column]>);
 
 impl fmt::Debug for Features {
-    /// The features in order. Where each name stands follows from them, and a map has no order.
+    /// The features in order. The map of names is left out: it follows from them and has no order.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Features").field(&self.0).finish()
     }
 }
 
 impl PartialEq for Features {
-    /// Where each name stands follows from the features.
+    /// Compares the features only, since the map of names follows from them.
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0
     }
@@ -298,7 +298,7 @@ impl Features {
         }
     }
 
-    /// How many features there are; never zero.
+    /// The number of features; never zero.
     #[expect(clippy::len_without_is_empty, reason = "there is always a feature")]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -312,7 +312,7 @@ impl Features {
     /// The feature at a position.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no feature at this position.
     pub fn feature(&self, index: usize) -> &Feature {
         &self.0[index]
     }
@@ -330,7 +330,8 @@ impl Features {
         self.0.iter().map(|feature| feature.name.clone()).collect()
     }
 
-    /// The columns of people's tables: one for each feature, and one for all features of an unordered category.
+    /// The columns of people's tables: one for each feature, and one for all features of an unordered
+    /// category.
     pub fn columns(&self) -> &[Column] {
         &self.2
     }
@@ -355,8 +356,7 @@ impl Features {
         groups
     }
 
-    /// What an action may act upon: features one by one, columns of a group that may change
-    /// together.
+    /// The units of intervention: single features, and the actionable columns of each group together.
     pub fn actionable_units(&self) -> Vec<Vec<usize>> {
         let mut units: Vec<Vec<usize>> = Vec::new();
         for i in self.actionable() {
@@ -370,14 +370,15 @@ impl Features {
         units
     }
 
-    /// The same features, some of which no action may change.
+    /// The same features, of which some are fixed.
     pub(crate) fn without(&self, fixed: &[usize]) -> Self {
         let mut features = self.clone();
         fixed.iter().for_each(|&i| features.0[i].change = Change::Fixed);
         features
     }
 
-    /// The same features, each altered by a function; it may change limits, directions and weights.
+    /// The same features, each modified by a function, which may change limits, directions and weights
+    /// only.
     pub(crate) fn altered(&self, mut alter: impl FnMut(usize, &mut Feature)) -> Self {
         let mut features = self.clone();
         features.0.iter_mut().enumerate().for_each(|(i, feature)| alter(i, feature));
@@ -389,7 +390,7 @@ impl Features {
         self.0[index].standardise(value)
     }
 
-    /// A whole vector from standardised to own units.
+    /// Converts a vector from standardised to own units.
     pub fn own_units(&self, standardised: &[f64]) -> Vec<f64> {
         self.0.iter().zip(standardised).map(|(feature, &v)| feature.own_units(v)).collect()
     }

@@ -1,16 +1,16 @@
-//! One small graph for causal model, action and classifier together.
+//! The computation graph of a margin: causal model, action and classifier as one function.
 //!
-//! A graph computes a number from some inputs by a list of operations, each of which is a
-//! function of affine forms in the inputs and in the results of those before it:
+//! A graph computes a number from its inputs `y` by a list of operations. Each operation is a function of
+//! affine forms in the inputs and in the results of earlier operations:
 //!
 //! ```text
 //! h_k = f_k(forms),    form = constant + sum_i a_i y_i + sum_{j < k} b_j h_j
 //! ```
 //!
-//! A dense network counts as one operation. Sums, differences and products with constants are
-//! done in the forms, an operation on constants is done at once, and what is left is what makes
-//! the function anything but linear. Values, derivatives and bounds are all computed from the
-//! same graph, so that search and proof cannot disagree about what they are talking about.
+//! A dense network is one operation. Sums, differences and products with constants are folded into the
+//! affine forms, and operations on constants are evaluated when the graph is built. So the operations are
+//! exactly the nonlinear parts of the function. Values, derivatives and bounds are computed from the same
+//! graph, so search and proof work on the same function.
 
 mod affine;
 mod curvature;
@@ -35,7 +35,7 @@ use crate::Network;
 use crate::expression::{self, Arithmetic, Function};
 use operator::{Product, Slack};
 
-/// `constant + terms . (inputs, results of operations)`; terms that are not there are zero.
+/// `constant + terms . (inputs, results of operations)`. Missing trailing terms are zero.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AffineForm {
     pub constant: f64,
@@ -47,7 +47,7 @@ impl AffineForm {
         Self { constant, terms: Vec::new() }
     }
 
-    /// Its value if it does not depend on anything.
+    /// The value of a form that depends on nothing; `None` for others.
     pub fn as_constant(&self) -> Option<f64> {
         self.terms.iter().all(|&t| t == 0.0).then_some(self.constant)
     }
@@ -80,25 +80,26 @@ pub(crate) struct Operation<'p> {
     pub arguments: Vec<AffineForm>,
 }
 
-/// A number computed from inputs.
+/// A real function of some inputs, as a list of operations and an affine output.
 ///
-/// A margin is defined in two steps: the perturbed individual, then the result of the action. An
-/// input for which the first has no finite value concerns nobody; one for which only the second has
-/// none is a failure of the action. Bounds need to hold only for inputs that concern somebody, so
-/// that in the first step the range of an argument is cut to the domain of its function.
+/// A margin is defined in two steps: first the perturbed individual, then the result of the action. Where
+/// the first step has no finite value, the perturbation applies to nobody and is ignored ("concerns
+/// nobody"). Where only the second step has none, the action fails. Bounds need to hold only for inputs
+/// that apply to somebody. Therefore, in the first step, the range of an argument is intersected with the
+/// domain of its function.
 #[derive(Clone, Debug)]
 pub(crate) struct Graph<'p> {
     pub inputs: usize,
     pub operations: Vec<Operation<'p>>,
     pub output: AffineForm,
-    /// The number of operations, the first ones, that compute the perturbed individual.
+    /// The number of operations that compute the perturbed individual. They come first.
     pub perturbed: usize,
     /// Whether a bound must show that the result of the action is defined. Bounds that prove that an
-    /// action holds must; bounds that rule actions out need not, since undefined results rule an
-    /// action out as well.
+    /// action holds must show it. Bounds that rule actions out need not, since an undefined result rules
+    /// an action out as well.
     pub must_be_defined: bool,
-    /// Whether it is the margin under a fixed perturbation that concerns nobody: nothing follows
-    /// from it.
+    /// Whether this is the margin under a fixed perturbation for which the perturbed individual is
+    /// undefined. Such a margin proves nothing about any action.
     pub is_of_nobody: bool,
 }
 
@@ -109,7 +110,7 @@ impl Graph<'_> {
     }
 }
 
-/// A graph in the making.
+/// Builds a graph operation by operation.
 #[derive(Clone, Debug)]
 pub struct Builder<'p> {
     inputs: usize,
@@ -132,8 +133,8 @@ impl<'p> Builder<'p> {
         self.perturbed = self.operations.len();
     }
 
-    /// The graph of a form, without the operations that neither it nor the existence of the perturbed
-    /// individual depends on.
+    /// The graph of a form. Drops the operations that affect neither the form nor the existence of the
+    /// perturbed individual.
     pub(crate) fn finish(self, output: AffineForm) -> Graph<'p> {
         let (inputs, mut operations) = (self.inputs, self.operations);
         let mut needed = vec![false; operations.len()];
@@ -142,7 +143,8 @@ impl<'p> Builder<'p> {
             terms.filter(|(_, t)| **t != 0.0).for_each(|(k, _)| needed[k] = true);
         };
         mark(&output, &mut needed);
-        // Whether the perturbed individual exists also depends on what the output does not.
+        // The existence of the perturbed individual may depend on operations that the output does not
+        // use.
         let is_partial = |k: &usize| operations[*k].operator.has_limited_domain();
         (0..self.perturbed).filter(is_partial).for_each(|k| needed[k] = true);
         for k in (0..operations.len()).rev() {
@@ -179,7 +181,7 @@ impl<'p> Builder<'p> {
         AffineForm { constant: 0.0, terms }
     }
 
-    /// The result of an operator; an operation on constants is done at once.
+    /// The result of an operator. An operation on constants is evaluated at once.
     pub(crate) fn operate(&mut self, operator: &'p dyn Operator, arguments: Vec<AffineForm>) -> AffineForm {
         let constants: Option<Vec<f64>> = arguments.iter().map(AffineForm::as_constant).collect();
         match constants {
@@ -217,20 +219,20 @@ impl<'p> Builder<'p> {
         self.operate(network, arguments.to_vec())
     }
 
-    /// An unknown number of at most this size relative to a form or to 1, whichever is larger.
+    /// An unknown number `s` with `|s| <= relative * max(|to|, 1)`.
     pub fn slack(&mut self, relative: f64, to: &AffineForm) -> AffineForm {
         self.push(&Slack, vec![to.clone(), AffineForm::constant(relative)])
     }
 
-    /// Something of which nothing is known.
+    /// A number without any bound.
     fn unknown(&mut self) -> AffineForm {
         self.slack(f64::INFINITY, &AffineForm::constant(0.0))
     }
 
     fn power(&mut self, base: AffineForm, exponent: AffineForm) -> AffineForm {
         let Some(p) = exponent.as_constant() else {
-            // Where the base is negative it is defined for whole exponents alone, of which an
-            // enclosure by logarithms knows nothing.
+            // A negative base allows only integer exponents. The enclosure by logarithms does not cover
+            // them.
             return match base.as_constant() {
                 Some(b) if b > 0.0 => self.unit(Unit::Exp, exponent.scaled(b.ln())),
                 _ => self.unknown(),
@@ -249,7 +251,7 @@ impl<'p> Builder<'p> {
             let log = self.unit(Unit::Log, base);
             return self.unit(Unit::Exp, log.scaled(p));
         }
-        // By squaring.
+        // Exponentiation by squaring.
         let (mut result, mut square, mut left) = (AffineForm::constant(1.0), base, p.abs() as u32);
         while left > 0 {
             if left % 2 == 1 {

@@ -1,16 +1,16 @@
-//! Integer values: which changes of a set of features an individual may make.
+//! Integer values: the changes of a set of features that an individual may make.
 //!
-//! The change of an integer or binary feature is a whole number of its own units, `k / std` in
-//! standardised ones. Columns of a one-hot group move together, from the individual's own
-//! category to another or not at all. Forbidden transitions are left out of both.
+//! The change of an integer or binary feature is an integer number of its own units, `k / std` in
+//! standardised ones. Columns of a one-hot group change together: from the individual's own category to
+//! another, or not at all. Forbidden transitions are excluded from both.
 
 use crate::action::Cost;
 use crate::{Kind, Problem};
 
-/// The whole-valued changes of an intervention set.
+/// The integer-valued changes of an intervention set.
 #[derive(Clone, Debug)]
 pub(crate) struct Integrality {
-    /// For each feature of the set, if it takes steps of its own.
+    /// The steps of each feature of the set; `None` for real features and for columns of groups.
     steps: Vec<Option<Steps>>,
     groups: Vec<Moves>,
 }
@@ -21,20 +21,20 @@ struct Steps {
     std: f64,
     /// Numbers of steps that are forbidden.
     holes: Vec<f64>,
-    /// All of them are.
+    /// Whether every change is forbidden.
     stays: bool,
 }
 
 /// The moves of one group.
 #[derive(Clone, Debug)]
 pub(crate) struct Moves {
-    /// Its columns, by their place in the set.
+    /// Its columns, by their position in the set.
     pub columns: Vec<usize>,
-    /// The changes of the columns; to stay comes first.
+    /// The changes of the columns for each move; staying comes first.
     pub moves: Vec<Vec<f64>>,
 }
 
-/// A box, as its least and its greatest corner.
+/// A box: its lower and its upper corner.
 pub(crate) type Sides = (Vec<f64>, Vec<f64>);
 
 impl Integrality {
@@ -77,7 +77,7 @@ impl Integrality {
         Self { steps: set.iter().map(steps).collect(), groups: groups.collect() }
     }
 
-    /// Whether a feature of the set takes whole values.
+    /// Whether a feature of the set takes integer values.
     pub fn is_integer(&self, k: usize) -> bool {
         self.steps[k].is_some() || self.is_category(k)
     }
@@ -87,8 +87,8 @@ impl Integrality {
         self.groups.iter().any(|group| group.columns.contains(&k))
     }
 
-    /// The least change of a feature of the set: zero of a real one, infinite of a category, which
-    /// does not change on its own.
+    /// The smallest change of a feature of the set: zero for a real one; infinite for a category, which
+    /// cannot change alone.
     pub fn step(&self, k: usize) -> f64 {
         match &self.steps[k] {
             Some(steps) => 1.0 / steps.std,
@@ -97,8 +97,8 @@ impl Integrality {
         }
     }
 
-    /// The largest change of an integer feature of the set up to which every number of steps, and half of one, is a
-    /// number that floating point distinguishes from its neighbours.
+    /// The largest change of an integer feature up to which floating point represents every number of
+    /// steps, and every half step, exactly; `None` for other features.
     pub fn exact_limit(&self, k: usize) -> Option<f64> {
         self.steps[k].as_ref().map(|steps| 2f64.powi(50) / steps.std)
     }
@@ -107,7 +107,7 @@ impl Integrality {
         &self.groups
     }
 
-    /// The smallest box with the same whole-valued actions; nothing if there are none.
+    /// The smallest box with the same integer-valued actions; `None` if there are none.
     pub fn tightened(&self, (mut lower, mut upper): Sides) -> Option<Sides> {
         for (k, steps) in self.steps.iter().enumerate() {
             let Some(steps) = steps else { continue };
@@ -134,7 +134,7 @@ impl Integrality {
         Some((lower, upper))
     }
 
-    /// The cheapest whole-valued action of a box that was tightened.
+    /// The cheapest integer-valued action of a tightened box.
     pub fn cheapest(&self, lower: &[f64], upper: &[f64], cost: Cost, weights: &[f64]) -> Vec<f64> {
         let mut change: Vec<f64> = lower.iter().zip(upper).map(|(&l, &u)| 0.0f64.clamp(l, u)).collect();
         for group in &self.groups {
@@ -148,8 +148,8 @@ impl Integrality {
         change
     }
 
-    /// A whole-valued action of a box that was tightened, near another; of groups one that moves,
-    /// if there is, unless the other is a move itself.
+    /// An integer-valued action of a tightened box, near a given change. A group keeps the given move if
+    /// it is one; otherwise it gets another move, and stays only if there is no other.
     pub fn near(&self, lower: &[f64], upper: &[f64], change: &[f64]) -> Vec<f64> {
         let mut near = change.to_vec();
         for (k, steps) in self.steps.iter().enumerate() {
@@ -165,8 +165,8 @@ impl Integrality {
         near
     }
 
-    /// Both halves of a box across a whole side, cut near a value; nothing if the side is one
-    /// point, or real.
+    /// The ends of the two halves of an integer side, split near a value; `None` if the side is a single
+    /// point or real.
     pub fn halves(&self, lower: &[f64], upper: &[f64], k: usize, at: f64) -> Option<(f64, f64)> {
         if lower[k] == upper[k] || !self.is_integer(k) {
             return None;
@@ -200,12 +200,11 @@ impl Steps {
         (first, last)
     }
 
-    /// The number of steps between two changes, none of them forbidden, that is nearest to a
-    /// third.
+    /// A number of steps between two changes that is not forbidden, near to that of `change`.
     fn nearest(&self, lower: f64, upper: f64, change: f64) -> f64 {
         let (first, last) = self.within(lower, upper);
         let mut nearest = (change * self.std).round().max(first).min(last);
-        // There is one at the end.
+        // The last number is not forbidden, so the loop ends.
         while nearest < last && self.holes.contains(&nearest) {
             nearest += 1.0;
         }
@@ -214,14 +213,14 @@ impl Steps {
 }
 
 impl Moves {
-    /// The moves within a box.
+    /// The moves that lie in a box.
     fn within<'a>(&'a self, lower: &'a [f64], upper: &'a [f64]) -> impl Iterator<Item = &'a Vec<f64>> {
         self.moves.iter().filter(move |change| {
             self.columns.iter().zip(*change).all(|(&k, c)| *c >= lower[k] && *c <= upper[k])
         })
     }
 
-    /// Makes a move part of an action.
+    /// Writes a move into an action.
     pub fn put(&self, change: &[f64], action: &mut [f64]) {
         self.columns.iter().zip(change).for_each(|(&k, &c)| action[k] = c);
     }

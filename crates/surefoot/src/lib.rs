@@ -1,7 +1,7 @@
 //! Robust causal recourse, with proof.
 //!
-//! For an individual x whom a classifier has turned down, find the cheapest action that still
-//! works if circumstances shift a little:
+//! For an individual x whom a classifier has rejected, find the cheapest action that still works if
+//! circumstances shift a little:
 //!
 //! ```text
 //! minimise cost(theta)   over feasible theta on some set I of actionable features
@@ -10,9 +10,9 @@
 //! margin(theta, D) = score(CF(CF(x, D), theta))
 //! ```
 //!
-//! `CF(x, D)` is the counterfactual of x under a perturbation of its features that spreads
-//! through a structural causal model; `CF(x', theta)` is what becomes of x' who acts. The
-//! answer is an [`Outcome`]: an action with proof, or a proof that there is none.
+//! `CF(x, D)` is the counterfactual of x under a perturbation of its features that propagates through a
+//! structural causal model; `CF(x', theta)` is the counterfactual of x' under the action. The answer is
+//! an [`Outcome`]: an action with proof, or a proof that there is none.
 //!
 //! ```
 //! use surefoot::{
@@ -81,7 +81,7 @@ pub mod train;
 mod describe;
 pub mod report;
 mod escape;
-// One source for the random problems of unit tests and integration tests.
+// The random problems of unit tests and integration tests have one source.
 #[cfg(test)]
 extern crate self as surefoot;
 #[cfg(test)]
@@ -115,7 +115,7 @@ pub use scm::{Equation, Intervention, Noise, Scm};
 pub use uncertainty::{Norm, NormKind, Uncertainty, UncertaintySet};
 pub use verify::{Verification, verify};
 
-/// The code of the page on the Rust library, run as a test.
+/// The code of the page about the Rust library, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/rust.md")]
 struct RustPage;

@@ -1,20 +1,21 @@
 //! The magnitudes of numbers that the engine accepts.
 //!
-//! Scales, weights, coefficients and values beyond them overflow or vanish once they are multiplied.
-//! Within them a product of three is still a finite number.
+//! Larger or smaller scales, weights, coefficients and values overflow or underflow when they are
+//! multiplied. Within these limits, a product of three numbers is finite.
 
-/// The largest size of a number that is given: a scale, a weight, a coefficient, a limit, a value.
+/// The largest absolute value of an input number: a scale, a weight, a coefficient, a limit, a value.
 pub const LARGEST: f64 = 1e100;
-/// The smallest size of a number that is divided by: a scale or a weight.
+/// The smallest absolute value of a divisor: a scale or a weight.
 pub const SMALLEST: f64 = 1e-100;
 
-/// From this size on numbers are written with an exponent; up to it a `f64` is exact to a unit.
+/// Numbers of at least this absolute value are written with an exponent; below it, an `f64` is exact to a
+/// unit.
 pub(crate) const WITH_EXPONENT: f64 = 1e15;
-/// Below this size numbers are written with an exponent.
+/// Numbers of a smaller absolute value are written with an exponent.
 const SMALLEST_DECIMAL: f64 = 1e-5;
 
-/// The shortest decimal text that reads back as the number: `0.1`, `2400`, `1e90`. Numbers from 1e15 on and
-/// below 1e-5 have an exponent, so that a sentence never holds a hundred digits.
+/// The shortest decimal text that reads back as the number: `0.1`, `2400`, `1e90`. Numbers from 1e15 on
+/// and below 1e-5 have an exponent, so that a sentence never contains a hundred digits.
 ///
 /// ```
 /// use surefoot::magnitude::readable;

@@ -1,25 +1,26 @@
-//! The one function behind every question:
+//! The margin of an action under a perturbation, on which all questions are defined:
 //!
 //! ```text
 //! margin(action, D) = score(CF(CF(x, D), action))
 //! ```
 //!
-//! the score of an individual x who is perturbed by D and then acts. It is evaluated here as
-//! it is written, by abduction and prediction twice over, which makes it the independent
-//! check of everything that is found by cleverer means. For many individuals at a time,
-//! [`Gradients`] composes classifier, causal model and action once.
+//! It is the score of an individual x who is perturbed by D and then acts. This module evaluates it
+//! directly from the definition, by abduction and prediction twice. So it is the independent check of
+//! results that are found by faster methods. For many individuals at a time, [`Gradients`] composes
+//! classifier, causal model and action once.
 //!
 //! **Where the causal model is undefined.** The two counterfactuals fail for different reasons:
 //!
-//! - If the causal model cannot produce the perturbed individual `CF(x, D)`, the perturbation
-//!   concerns nobody ([`Error::CausalModel(CausalModelError::Nobody)`]) and says nothing about the action. That is so where an
-//!   equation gives no finite number, where a clipped feature is shifted beyond its clip, and where
-//!   no noise gives the value of a feature that follows from the action.
+//! - If the causal model cannot produce the perturbed individual `CF(x, D)`, the perturbation *concerns
+//!   nobody* ([`Error::CausalModel(CausalModelError::Nobody)`]) and says nothing about the action. This
+//!   happens where an equation gives no finite number, where a clipped feature is shifted beyond its
+//!   clip, and where no noise gives the value of a feature that is downstream of the action.
 //! - If the perturbed individual exists and the result of the action is undefined
-//!   ([`Error::CausalModel(CausalModelError::ActionUndefined)`]), the action fails for that individual: the margin is minus infinity.
+//!   ([`Error::CausalModel(CausalModelError::ActionUndefined)`]), the action fails for that individual:
+//!   the margin is minus infinity.
 //!
-//! An action *holds* iff its margin is not negative for every perturbation of the ball that
-//! concerns somebody.
+//! An action *holds* iff its margin is nonnegative for every perturbation of the ball that concerns
+//! somebody.
 
 mod block;
 mod compose;
@@ -37,9 +38,10 @@ use crate::{Action, ActionKind, Error, Intervention, People, Problem, Result, Sc
 /// The individual after perturbation and action, `CF(CF(x, D), action)`.
 ///
 /// # Errors
-/// [`Error::CausalModel(CausalModelError::Nobody)`] if the causal model cannot produce `CF(x, D)`, [`Error::CausalModel(CausalModelError::ActionUndefined)`] if it
-/// can and the result of the action is undefined; others if individual, action or perturbation do
-/// not fit the problem, or if the causal model cannot produce the individual.
+/// [`Error::CausalModel(CausalModelError::Nobody)`] if the causal model cannot produce `CF(x, D)`,
+/// [`Error::CausalModel(CausalModelError::ActionUndefined)`] if it can and the result of the action is
+/// undefined; others if individual, action or perturbation do not fit the problem, or if the causal model
+/// cannot produce the individual.
 pub fn counterfactual(
     problem: &Problem,
     individual: &[f64],
@@ -84,7 +86,7 @@ pub fn counterfactual(
     acted.map_err(Error::action_undefined)
 }
 
-/// `CF(x, D)`, as somebody who acts on some features.
+/// The perturbed individual `CF(x, D)` who then acts on some features.
 pub(crate) fn perturbed(
     scm: &Scm,
     individual: &[f64],
@@ -95,7 +97,7 @@ pub(crate) fn perturbed(
         .counterfactual(individual, Intervention::Additive(perturbation))
         .and_then(|shifted| scm.require_producible(&shifted, features).map(|()| shifted));
     shifted.or_else(|why| {
-        // An individual who cannot be is a mistake of the input.
+        // If the unperturbed individual is impossible too, the input is wrong.
         scm.abduct(individual)?;
         Err(Error::nobody(why))
     })
@@ -111,16 +113,17 @@ fn require_finite(problem: &Problem, vector: &[f64]) -> Result<()> {
     }
 }
 
-/// `margin(action, D)`: the action is good for this perturbation iff it is not negative. Minus
-/// infinity where the result of the action is undefined.
+/// `margin(action, D)`: the action works under this perturbation iff it is nonnegative. Minus infinity
+/// where the result of the action is undefined.
 ///
 /// # Errors
-/// [`Error::CausalModel(CausalModelError::Nobody)`] if the perturbation concerns nobody; otherwise as [`counterfactual`].
+/// [`Error::CausalModel(CausalModelError::Nobody)`] if the perturbation concerns nobody; otherwise as
+/// [`counterfactual`].
 pub fn margin(problem: &Problem, individual: &[f64], action: &Action, perturbation: &[f64]) -> Result<f64> {
     match counterfactual(problem, individual, action, perturbation) {
         Ok(individual) => {
             let score = problem.classifier().score(&individual);
-            // A score that overflows is not known to be favourable.
+            // A score that is NaN after an overflow does not count as favourable.
             Ok(if score.is_nan() { f64::NEG_INFINITY } else { score })
         }
         Err(Error::CausalModel(CausalModelError::ActionUndefined { .. })) => Ok(f64::NEG_INFINITY),
@@ -131,9 +134,9 @@ pub fn margin(problem: &Problem, individual: &[f64], action: &Action, perturbati
 /// Margins of many individuals who act on the same features, with their gradients.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradients {
-    /// `margin(action, D)` of each. Not a number where the perturbation concerns nobody, minus
-    /// infinity where the result of the action is undefined; that an individual themselves cannot
-    /// be is an error. A perturbation beyond a clip counts as far as the clip.
+    /// `margin(action, D)` of each individual. NaN where the perturbation concerns nobody, minus infinity
+    /// where the result of the action is undefined. An individual whom the causal model cannot produce is
+    /// an error. A perturbation beyond a clip is reduced to the clip.
     pub margin: Vec<f64>,
     /// The derivatives in each change of the action, one row for each individual.
     pub in_action: Array2<f64>,
@@ -141,8 +144,8 @@ pub struct Gradients {
     pub in_perturbation: Array2<f64>,
 }
 
-/// Margins and gradients for many individuals, on all cores: one row of changes of the given
-/// features, and one row of perturbations, for each.
+/// Margins and gradients for many individuals, on all cores. Each individual has one row of changes of
+/// the given features and one row of perturbations.
 pub fn gradients(
     problem: &Problem,
     people: &People,

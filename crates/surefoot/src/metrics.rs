@@ -1,22 +1,21 @@
-//! How good a classifier is: accuracy, Matthews correlation, F1, area under the curve,
-//! calibration.
+//! Quality of a classifier: accuracy, Matthews correlation, F1, area under the curve, calibration.
 
 use crate::error::{PeopleError, TrainingError};
 use crate::{Error, Result};
 
-/// Bins of equal width over which calibration is measured.
+/// The number of bins of equal width over which calibration is measured.
 const BINS: usize = 10;
 
-/// What a classifier gets right and wrong.
+/// The counts of right and wrong decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Confusion {
-    /// Favourable, and rightly so.
+    /// Accepted people with a favourable label.
     pub true_positives: usize,
-    /// Favourable, wrongly.
+    /// Accepted people with an unfavourable label.
     pub false_positives: usize,
-    /// Turned down, rightly.
+    /// Rejected people with an unfavourable label.
     pub true_negatives: usize,
-    /// Turned down, wrongly.
+    /// Rejected people with a favourable label.
     pub false_negatives: usize,
 }
 
@@ -27,26 +26,26 @@ pub struct Metrics {
     pub confusion: Confusion,
     /// Share of right decisions.
     pub accuracy: f64,
-    /// Matthews correlation coefficient; 0 if everybody is decided alike.
+    /// Matthews correlation coefficient; 0 if all decisions are the same.
     pub mcc: f64,
     /// Harmonic mean of precision and recall of the favourable decision.
     pub f1: f64,
-    /// Area under the receiver operating characteristic: the chance that somebody whose label is
-    /// favourable has a higher probability than somebody whose label is not, ties counting half.
+    /// Area under the receiver operating characteristic: the probability that somebody with a favourable
+    /// label has a higher predicted probability than somebody without, ties counting half.
     pub auc: f64,
-    /// Mean squared difference of probability and label (Brier score).
+    /// Mean squared difference between probability and label (Brier score).
     pub brier: f64,
-    /// Expected calibration error: mean distance of mean probability and favourable share over
-    /// ten bins of equal width, weighted by their people.
+    /// Expected calibration error: the mean distance between mean probability and favourable share over
+    /// ten bins of equal width, weighted by the number of people in them.
     pub calibration_error: f64,
-    /// The bins with somebody in them.
+    /// The bins that are not empty.
     pub calibration: Vec<CalibrationBin>,
 }
 
-/// People of like probability.
+/// The people whose probability is in one bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CalibrationBin {
-    /// How many.
+    /// The number of people.
     pub people: usize,
     /// Their mean probability.
     pub probability: f64,
@@ -93,7 +92,7 @@ impl Confusion {
 }
 
 impl Metrics {
-    /// Measures probabilities of the favourable class against labels; favourable iff the
+    /// Compares probabilities of the favourable class with labels. A decision is favourable iff the
     /// probability is at least the threshold.
     pub fn measure(probabilities: &[f64], labels: &[bool], threshold: f64) -> Result<Self> {
         check(probabilities, labels)?;
@@ -127,7 +126,7 @@ impl Metrics {
     }
 }
 
-/// One finite probability for each label, and both labels.
+/// Requires one probability in [0, 1] for each label, and at least one label.
 pub(crate) fn check(probabilities: &[f64], labels: &[bool]) -> Result<()> {
     if probabilities.len() != labels.len() {
         return Err(Error::Training(TrainingError::Labels {
@@ -146,8 +145,8 @@ pub(crate) fn check(probabilities: &[f64], labels: &[bool]) -> Result<()> {
     }
 }
 
-/// The area under the receiver operating characteristic, by ranks (Mann and Whitney); one half
-/// if there is one class alone.
+/// The area under the receiver operating characteristic, by ranks (Mann and Whitney); one half if there
+/// is only one class.
 fn area(probabilities: &[f64], labels: &[bool]) -> f64 {
     let ranks = ranks(probabilities);
     let positives = labels.iter().filter(|&&label| label).count() as f64;
@@ -159,7 +158,7 @@ fn area(probabilities: &[f64], labels: &[bool]) -> f64 {
     (sum - positives * (positives + 1.0) / 2.0) / (positives * negatives)
 }
 
-/// Ranks from 1, those of equal values averaged.
+/// Ranks from 1; equal values share their mean rank.
 pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));

@@ -1,13 +1,13 @@
-//! What the values of a column say of a feature.
+//! Derives a feature from the values of a column.
 
 use thiserror::Error;
 
 use crate::magnitude::{LARGEST, SMALLEST};
 use crate::{Feature, Kind};
 
-/// The values of one column, seen one by one, and the [`Feature`] that follows from them.
+/// Accumulates the values of one column, and derives a [`Feature`] from them.
 ///
-/// Values that are not numbers (NaN) are missing and leave no trace but their count.
+/// NaN values are missing: they are only counted.
 ///
 /// ```
 /// use surefoot::{Feature, Kind, Observed};
@@ -31,17 +31,17 @@ pub struct Observed {
     squares: f64,
 }
 
-/// Why no feature follows from the values of a column.
+/// The reason why the values of a column give no feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Unsuitable {
-    /// Nobody has a value.
+    /// There are no values.
     #[error("no values")]
     NoValues,
-    /// Somebody has an infinite one.
+    /// There are infinite values.
     #[error("has infinite values")]
     Infinite,
-    /// Everybody has the same.
+    /// All values are the same.
     #[error("always the same")]
     Constant,
     /// The mean or the standard deviation overflows.
@@ -53,7 +53,7 @@ pub enum Unsuitable {
 }
 
 impl Observed {
-    /// Adds a value; one that is not a number is missing.
+    /// Adds a value; NaN is a missing one.
     pub fn add(&mut self, value: f64) {
         if !value.is_finite() {
             self.missing += usize::from(value.is_nan());
@@ -64,25 +64,25 @@ impl Observed {
         self.upper = if self.count == 0 { value } else { self.upper.max(value) };
         self.is_fractional |= value.fract() != 0.0;
         self.is_beyond_binary |= value != 0.0 && value != 1.0;
-        // Welford's update, which does not lose digits where the mean is large.
+        // Welford's update, which is accurate also where the mean is large.
         self.count += 1;
         let before = value - self.mean;
         self.mean += before / self.count as f64;
         self.squares += before * (value - self.mean);
     }
 
-    /// How many values are missing.
+    /// The number of missing values.
     pub fn missing(&self) -> usize {
         self.missing
     }
 
-    /// The lowest and the highest value; none without values.
+    /// The lowest and the highest value; `None` without values.
     pub fn range(&self) -> Option<(f64, f64)> {
         (self.count > 0).then_some((self.lower, self.upper))
     }
 
-    /// The feature: binary where there is nothing but 0 and 1; otherwise with the mean and the standard
-    /// deviation of the values, with their range as limits, and integer where all of them are whole.
+    /// The feature. It is binary if all values are 0 or 1. Otherwise it has the mean and the standard
+    /// deviation of the values, their range as limits, and is integer if all values are.
     pub fn feature(&self, name: &str) -> Result<Feature, Unsuitable> {
         if self.has_infinity {
             return Err(Unsuitable::Infinite);
@@ -101,7 +101,7 @@ impl Observed {
         if [self.lower, self.upper, self.mean, std].into_iter().any(is_too_large) {
             return Err(Unsuitable::TooLarge);
         }
-        // Squares of differences that are not normal numbers have lost their digits.
+        // A sum of squares that is not a normal number has lost its digits.
         if !self.squares.is_normal() || std < SMALLEST {
             return Err(Unsuitable::TooClose);
         }

@@ -1,4 +1,4 @@
-//! The answer for one person: an action that is proven to hold, that there is none, or what is known otherwise.
+//! The answer for one person: an action that is proven to hold, a proof that there is none, or neither.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::{Action, Problem};
 pub enum Outcome {
     /// The classifier is favourable already.
     AlreadyFavourable,
-    /// An action that holds, with what is proven of it.
+    /// An action that is proven to hold.
     Found(Recourse),
     /// An action of a method that proves nothing.
     Unproved(Candidate),
@@ -19,52 +19,52 @@ pub enum Outcome {
     Undecided(Undecided),
 }
 
-/// An action that is proven to hold for every perturbation guarded against.
+/// An action that is proven to hold for every perturbation of the uncertainty set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recourse {
-    /// What to do.
+    /// The action.
     pub action: Action,
-    /// What becomes of the individual, unperturbed, in standardised units.
+    /// The counterfactual of the unperturbed individual, in standardised units.
     pub counterfactual: Vec<f64>,
-    /// The effort.
+    /// The cost of the action.
     pub cost: f64,
-    /// No action that holds costs less than this.
+    /// A proven lower bound of the cost of any action that holds.
     pub cost_bound: f64,
-    /// The margin that is left in the worst case; never negative.
+    /// The worst-case margin; never negative.
     pub margin: f64,
 }
 
-/// An action, proven to hold or not.
+/// An action, whether proven to hold or not.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Advice<'a> {
-    /// What to do.
+    /// The action.
     pub action: &'a Action,
-    /// What becomes of the individual, unperturbed, in standardised units.
+    /// The counterfactual of the unperturbed individual, in standardised units.
     pub counterfactual: &'a [f64],
-    /// The effort.
+    /// The cost of the action.
     pub cost: f64,
 }
 
-/// An action that withstood the perturbations that were tried. Nothing is proven of it.
+/// An action that withstood the perturbations that were tried. It is not proven to hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// What to do.
+    /// The action.
     pub action: Action,
-    /// What becomes of the individual, unperturbed, in standardised units.
+    /// The counterfactual of the unperturbed individual, in standardised units.
     pub counterfactual: Vec<f64>,
-    /// The effort.
+    /// The cost of the action.
     pub cost: f64,
 }
 
-/// How far the best action that was examined falls short: what an auditor may want to know. What
-/// people are told is [`Explanation`](crate::recourse::Explanation).
+/// The shortfall of the best action that was examined, for auditors. The explanation for people is
+/// [`Explanation`](crate::recourse::Explanation).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shortfall {
-    /// The feasible action with the best worst case; for problems that are not linear, of those
-    /// that were examined.
+    /// The feasible action with the best worst case; for nonlinear problems, among those that were
+    /// examined.
     pub best: Action,
-    /// By how much, in units of the logit, the worst case that was found of that action stays below
-    /// the boundary. Infinite where no action that was examined meets every constraint.
+    /// The distance, in units of the logit, of the worst case found for that action below the boundary.
+    /// Infinite if no examined action meets every constraint.
     pub missing: f64,
 }
 
@@ -81,16 +81,16 @@ impl fmt::Display for Shortfall {
     }
 }
 
-/// What is known where neither an action nor its impossibility is proven.
+/// The result if neither an action nor its impossibility is proven.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Undecided {
     /// The feasible action with the best worst case of those that were examined.
     pub best: Action,
     /// The lowest margin of that action that was found.
     pub margin: f64,
-    /// The margin that counts as proven: the safety asked for, and the rounding.
+    /// The margin that counts as proven: the required safety plus rounding.
     pub required: f64,
-    /// Proven: no action that holds costs less than this.
+    /// A proven lower bound of the cost of any action that holds.
     pub cost_bound: f64,
     /// Why the search stopped.
     pub reason: UndecidedReason,
@@ -99,22 +99,22 @@ pub struct Undecided {
 /// Why a search stopped without an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UndecidedReason {
-    /// The margin of the best action is within rounding errors of the decision boundary, or less
-    /// than the safety asked for.
+    /// The margin of the best action is within rounding errors of the decision boundary, or below the
+    /// required safety.
     Rounding,
-    /// Numbers overflow, or vanish, on the way to an answer.
+    /// Numbers overflow or underflow.
     Overflow,
-    /// Only actions that change something by more than a billion standard deviations are left, where
-    /// rounding errors are too large to tell.
+    /// The remaining actions change something by more than a billion standard deviations, where rounding
+    /// errors are too large to decide.
     Distance,
-    /// The budget was spent while there were still actions to examine.
+    /// The budget was spent before all actions were examined.
     Budget,
-    /// Every action was examined. Those that are neither proven nor ruled out lie in regions that
-    /// are too small to be divided further.
+    /// Every action was examined. Those that are neither proven nor ruled out are in regions that are too
+    /// small to be split further.
     Resolution,
     /// The method found no action and proves nothing.
     Method,
-    /// An action withstood every perturbation that was tried, but attempts to prove that it holds
+    /// An action withstood every perturbation that was tried, but the attempts to prove that it holds
     /// failed.
     Proof,
 }
@@ -131,7 +131,7 @@ impl UndecidedReason {
         Self::Proof,
     ];
 
-    /// The word for it in files.
+    /// The name in files.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rounding => "rounding",
@@ -144,7 +144,7 @@ impl UndecidedReason {
         }
     }
 
-    /// What stopped the search, and what may help.
+    /// The reason, and what may help, as text.
     fn texts(self) -> (&'static str, &'static str) {
         match self {
             Self::Rounding => (
@@ -184,7 +184,7 @@ impl UndecidedReason {
 }
 
 impl Recourse {
-    /// Whether every number of it is finite, in people's own units too.
+    /// Whether all its numbers are finite, in own units too.
     pub(crate) fn is_finite(&self, problem: &Problem) -> bool {
         let features = problem.features();
         let changes = self.action.features.iter().zip(&self.action.change);
@@ -195,7 +195,7 @@ impl Recourse {
         numbers.all(f64::is_finite)
     }
 
-    /// `Found`, if every number of it is finite; otherwise `Undecided`.
+    /// `Found` if all numbers are finite; otherwise `Undecided`.
     pub(crate) fn or_overflow(self, problem: &Problem, required: f64) -> Outcome {
         if self.is_finite(problem) {
             return Outcome::Found(self);
@@ -213,10 +213,11 @@ impl Recourse {
 }
 
 impl Undecided {
-    /// What is known where the best action is within rounding errors of the boundary; where its
-    /// margin or its changes could not even be computed, numbers overflow.
+    /// The result if the best action is within rounding errors of the boundary. The reason is overflow if
+    /// its margin or its changes are not finite.
     pub(crate) fn within_rounding(best: Action, margin: f64, required: f64, cost_bound: f64) -> Self {
-        // That nothing holds has not been proven: all that is known is that no cost is negative.
+        // An infinite bound would mean that no action holds, which has not been proven; zero is always
+        // valid.
         let cost_bound = if cost_bound.is_finite() { cost_bound } else { 0.0 };
         if best.change.iter().chain([&margin, &required]).all(|number| number.is_finite()) {
             return Self { best, margin, required, cost_bound, reason: UndecidedReason::Rounding };
@@ -230,9 +231,9 @@ impl fmt::Display for Undecided {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (cause, remedy) = self.reason.texts();
         f.write_str(cause)?;
-        // Where no action could be evaluated there is no margin to speak of.
+        // If no action could be evaluated, there is no margin to report.
         if self.margin.is_finite() && self.reason != UndecidedReason::Overflow {
-            // Without the sign of a negative zero.
+            // Adding zero removes the sign of a negative zero.
             write!(f, "; the best action so far has a margin of {:.3e}", self.margin + 0.0)?;
             match self.reason {
                 UndecidedReason::Rounding => write!(f, ", and {:.3e} is required", self.required)?,
@@ -247,7 +248,7 @@ impl fmt::Display for Undecided {
 }
 
 impl Outcome {
-    /// No action that holds costs less than this, by what is proven; infinite: none holds.
+    /// The proven lower bound of the cost of any action that holds; infinite if none holds.
     pub fn cost_bound(&self) -> f64 {
         match self {
             Outcome::AlreadyFavourable | Outcome::Unproved(_) => 0.0,
@@ -257,7 +258,7 @@ impl Outcome {
         }
     }
 
-    /// The same with another bound on the cost, where one is stated.
+    /// The same outcome with another bound on the cost, if it has one.
     pub(crate) fn with_cost_bound(mut self, bound: f64) -> Self {
         match &mut self {
             Outcome::Found(found) => found.cost_bound = bound.min(found.cost),
@@ -267,7 +268,8 @@ impl Outcome {
         self
     }
 
-    /// Whether it is decided, and an action found is dearer than its bound by no more than a share.
+    /// Whether it is decided, and the cost of an action found exceeds its bound by no more than the share
+    /// `gap`.
     pub(crate) fn is_settled(&self, gap: f64) -> bool {
         match self {
             Outcome::Undecided(_) | Outcome::Unproved(_) => false,
@@ -295,7 +297,7 @@ impl Outcome {
         }
     }
 
-    /// The answer in one word, as tables have it.
+    /// The status as one word, as in tables.
     pub fn status(&self) -> &'static str {
         match self {
             Outcome::AlreadyFavourable => "favourable",

@@ -1,4 +1,4 @@
-//! The individuals who seek recourse: checked once, then trusted.
+//! The individuals who seek recourse. They are checked when they are created.
 
 use ndarray::ArrayView2;
 
@@ -61,7 +61,7 @@ impl People {
 
     /// From rows that are already standardised.
     pub fn from_standardised(features: &Features, rows: ArrayView2<'_, f64>) -> Result<Self> {
-        // The values are kept as they are: a trip through own units would round them.
+        // The values are kept exactly: a conversion to own units and back would round them.
         let own = rows.rows().into_iter().map(|row| {
             let known = row.iter().zip(features.iter()).map(|(&v, feature)| feature.own_units(v));
             known.chain(row.iter().skip(features.len()).copied()).collect()
@@ -82,13 +82,13 @@ impl People {
         Ok(Self { features: features.clone(), values })
     }
 
-    /// How many there are; never zero.
+    /// The number of individuals; never zero.
     #[expect(clippy::len_without_is_empty, reason = "there is always a person")]
     pub fn len(&self) -> usize {
         self.values.len() / self.width()
     }
 
-    /// How many features each has.
+    /// The number of features of each.
     pub fn width(&self) -> usize {
         self.features.len()
     }
@@ -101,7 +101,7 @@ impl People {
     /// One individual, in standardised units.
     ///
     /// # Panics
-    /// If there is none at this position.
+    /// If there is no individual at this position.
     pub fn individual(&self, index: usize) -> &[f64] {
         &self.values[index * self.width()..(index + 1) * self.width()]
     }
@@ -111,17 +111,17 @@ impl People {
         self.values.chunks_exact(self.width())
     }
 
-    /// All rows in one, in standardised units.
+    /// All rows as a matrix, in standardised units.
     pub fn values(&self) -> ArrayView2<'_, f64> {
-        // The shape always fits: rows are whole.
+        // The shape always fits: all rows are complete.
         ArrayView2::from_shape((self.len(), self.width()), &self.values)
             .unwrap_or_else(|_| unreachable!("rows are whole"))
     }
 
-    /// The people at these positions, or nobody at all: [`Error::People(PeopleError::NoPeople)`].
+    /// The people at these positions. [`Error::People(PeopleError::NoPeople)`] if there are none.
     ///
     /// # Panics
-    /// If there is nobody at a position.
+    /// If there is no individual at a position.
     pub fn select(&self, positions: &[usize]) -> Result<Self> {
         if positions.is_empty() {
             return Err(Error::People(PeopleError::NoPeople));
@@ -131,7 +131,7 @@ impl People {
     }
 }
 
-/// One row in own units.
+/// Checks one row in own units.
 fn check(features: &Features, person: usize, row: &[f64]) -> Result<()> {
     if row.len() != features.len() {
         return Err(Error::People(PeopleError::RowLength {
@@ -142,7 +142,7 @@ fn check(features: &Features, person: usize, row: &[f64]) -> Result<()> {
     }
     for (&value, feature) in row.iter().zip(features.iter()) {
         let name = || feature.name.clone();
-        // A moderate value may still be huge once it is standardised.
+        // A moderate value may be huge after it is standardised.
         if !(is_moderate(value) && is_moderate(feature.standardise(value))) {
             return Err(Error::People(PeopleError::NotFinite { person, feature: name(), value }));
         }
@@ -171,7 +171,7 @@ fn check(features: &Features, person: usize, row: &[f64]) -> Result<()> {
             }));
         }
     }
-    // One of each group is 1 and the others are 0, as their kind says already.
+    // Exactly one column of each group must be 1. Their kind ensures that all are 0 or 1.
     for group in features.groups() {
         let ones = group.columns.iter().filter(|&&i| row[i].round() == 1.0).count();
         if ones != 1 {

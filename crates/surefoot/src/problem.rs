@@ -1,4 +1,4 @@
-//! The question: who decides, what causes what, and how much uncertainty to guard against.
+//! Problems: features, classifier, causal model, uncertainty, and restrictions of actions.
 
 mod categories;
 mod classifier;
@@ -28,15 +28,14 @@ use crate::{
     Uncertainty,
 };
 
-/// The margin, in units of the logit, that every answer keeps from the decision boundary
-/// beyond what the uncertainty demands, so that a different order of summation elsewhere
-/// does not turn a promise into a refusal.
+/// The default margin, in units of the logit, that every answer keeps from the decision boundary in
+/// addition to what the uncertainty requires. It covers rounding differences of another implementation
+/// with a different order of summation.
 pub const DEFAULT_SAFETY: f64 = 2e-9;
 
-/// Everything but the people.
+/// Everything that defines the recourse question, except the people.
 ///
-/// Without further word there is no causal model, no uncertainty, and actions are relative
-/// with l1 cost.
+/// By default there is no causal model and no uncertainty, and actions are relative with l1 cost.
 ///
 /// ```
 /// use surefoot::{Change, Classifier, Feature, Features, Norm, Problem};
@@ -58,24 +57,25 @@ pub struct Problem {
     safety: f64,
     constraints: Vec<Constraint>,
     limits_on: LimitsOn,
-    /// The constraints, and after them the limits on features that follow from actions.
+    /// The constraints, followed by the limits on features that are downstream of actions.
     requirements: Vec<Constraint>,
     forbidden: Vec<Forbidden>,
 }
 
-/// What limits are about.
+/// What the limits of features apply to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LimitsOn {
-    /// How people end up who act, unperturbed: every feature that an action changes, directly or
-    /// through what it causes, stays within its limits.
+    /// The outcome without a perturbation: every feature that an action changes, directly or as a
+    /// consequence, stays within its limits.
     #[default]
     Outcome,
-    /// What an action does itself: features that merely follow may leave their limits. The paper's.
+    /// The action itself: features that change only as a consequence may leave their limits. As in the
+    /// paper.
     Action,
 }
 
 impl Problem {
-    /// A problem over these features; the classifier must look at all of them.
+    /// A problem over these features; the classifier must take all of them as inputs.
     pub fn new(features: Features, classifier: Classifier) -> Result<Self> {
         if classifier.inputs() != features.len() {
             return Err(Error::Model(ModelError::ClassifierInputs {
@@ -104,8 +104,8 @@ impl Problem {
         ProblemFile::read(path)?.problem()
     }
 
-    /// Sets how features cause each other; the model must be built on the same features, and no
-    /// action may change a binary feature or a category by way of its equation.
+    /// Sets the causal model. It must be built on the same features, and its equations must not let an
+    /// action change a binary feature or a category.
     pub fn with_causal_model(mut self, scm: Scm) -> Result<Self> {
         if *scm.features() != self.features {
             return Err(Error::CausalModel(CausalModelError::OtherFeatures));
@@ -115,7 +115,7 @@ impl Problem {
         self.with_requirements()
     }
 
-    /// Guards against every perturbation with `norm <= epsilon`, in standardised units.
+    /// Requires actions to hold for every perturbation with `norm <= epsilon`, in standardised units.
     pub fn with_uncertainty(mut self, norm: Norm, epsilon: f64) -> Result<Self> {
         let uncertainty = Uncertainty::new(norm, epsilon)?;
         if let Some(weights) = uncertainty.norm().weights().filter(|w| w.len() != self.features.len()) {
@@ -128,25 +128,25 @@ impl Problem {
         Ok(self)
     }
 
-    /// Sets the size of perturbations to guard against, and keeps the norm that measures them.
+    /// Sets the radius of the uncertainty, and keeps its norm.
     pub fn with_epsilon(mut self, epsilon: f64) -> Result<Self> {
         self.uncertainty = self.uncertainty.with_radius(epsilon)?;
         Ok(self)
     }
 
-    /// Sets how effort is measured.
+    /// Sets the measure of cost.
     pub fn with_cost(mut self, cost: Cost) -> Self {
         self.cost = cost;
         self
     }
 
-    /// Sets whether actions are changes or levels.
+    /// Sets whether actions are relative or absolute.
     pub fn with_action_kind(mut self, form: ActionKind) -> Self {
         self.form = form;
         self
     }
 
-    /// Sets the margin to keep beyond what the uncertainty demands, instead of
+    /// Sets the margin that answers keep in addition to what the uncertainty requires; the default is
     /// [`DEFAULT_SAFETY`].
     pub fn with_safety(mut self, safety: f64) -> Result<Self> {
         if !(is_moderate(safety) && safety >= 0.0) {
@@ -156,7 +156,7 @@ impl Problem {
         Ok(self)
     }
 
-    /// Sets what people must meet who act, as they end up without any perturbation; all of it.
+    /// Sets the constraints that the outcome of an action, without a perturbation, must meet.
     pub fn with_constraints(mut self, constraints: Vec<Constraint>) -> Result<Self> {
         if constraints.iter().any(|constraint| constraint.width() != self.features.len()) {
             return Err(Error::CausalModel(CausalModelError::OtherFeatures));
@@ -165,13 +165,13 @@ impl Problem {
         self.with_requirements()
     }
 
-    /// Sets whether limits hold for how people end up or for what actions do themselves.
+    /// Sets whether limits apply to outcomes or to actions only.
     pub fn with_limits_on(mut self, limits_on: LimitsOn) -> Result<Self> {
         self.limits_on = limits_on;
         self.with_requirements()
     }
 
-    /// Collects anew what outcomes must meet.
+    /// Recomputes the requirements on outcomes.
     fn with_requirements(mut self) -> Result<Self> {
         self.requirements = self.constraints.clone();
         if let (Some(scm), LimitsOn::Outcome) = (&self.scm, self.limits_on) {
@@ -192,12 +192,12 @@ impl Problem {
         Ok(self)
     }
 
-    /// The same in which no action may touch some of the features.
+    /// The same problem with some of the features fixed.
     pub(crate) fn without(&self, fixed: &[usize]) -> Self {
         Self { features: self.features.without(fixed), ..self.clone() }
     }
 
-    /// The same question over features that differ in limits, directions and weights only.
+    /// The same problem over features that differ in limits, directions and weights only.
     pub(crate) fn with_features(&self, features: Features) -> Result<Self> {
         let problem = Self { features: features.clone(), ..self.clone() };
         match &self.scm {
@@ -206,17 +206,17 @@ impl Problem {
         }
     }
 
-    /// The first feature that actions change by whole numbers, if there is one.
+    /// The first integer or binary feature that actions change, if there is one.
     pub(crate) fn whole_feature(&self) -> Option<&Feature> {
         self.features.iter().find(|feature| feature.is_actionable() && feature.kind != Kind::Real)
     }
 
-    /// Whether what an individual becomes, in standardised units, meets every requirement.
+    /// Whether an outcome, in standardised units, meets every requirement.
     pub(crate) fn is_met(&self, individual: &[f64], reached: &[f64]) -> bool {
         self.requirements.iter().all(|requirement| requirement.is_met(individual, reached))
     }
 
-    /// Refuses what a method cannot answer that knows real changes in a box only.
+    /// Rejects problems that a method for real-valued changes in a box cannot answer.
     pub(crate) fn require_continuous(&self) -> Result<()> {
         let what = match (self.whole_feature(), self.requirements.first()) {
             (Some(feature), _) => format!("`{}` is {}", feature.name, feature.kind),
@@ -229,7 +229,7 @@ impl Problem {
         Err(Error::Setting(SettingError::NotContinuous { what }))
     }
 
-    /// The same with a stricter classifier: scores are lower by about this much.
+    /// The same problem with a stricter classifier: scores are lower by about this much.
     pub(crate) fn stricter(&self, by: f64) -> Result<Self> {
         Ok(Self { classifier: self.classifier.stricter(by)?, ..self.clone() })
     }
@@ -249,7 +249,7 @@ impl Problem {
         self.scm.as_ref()
     }
 
-    /// The perturbations to guard against.
+    /// The uncertainty: the perturbations for which actions must hold.
     pub fn uncertainty(&self) -> &Uncertainty {
         &self.uncertainty
     }
@@ -259,39 +259,38 @@ impl Problem {
         self.uncertainty.norm()
     }
 
-    /// The size of perturbations to guard against.
+    /// The radius of the uncertainty.
     pub fn epsilon(&self) -> f64 {
         self.uncertainty.radius()
     }
 
-    /// How effort is measured.
+    /// The measure of cost.
     pub fn cost(&self) -> Cost {
         self.cost
     }
 
-    /// Whether actions are changes or levels.
+    /// Whether actions are relative or absolute.
     pub fn action_kind(&self) -> ActionKind {
         self.form
     }
 
-    /// The margin to keep beyond what the uncertainty demands.
+    /// The margin that answers keep in addition to what the uncertainty requires.
     pub fn safety(&self) -> f64 {
         self.safety
     }
 
-    /// What people must meet who act, as they end up.
+    /// The constraints on the outcome of an action.
     pub fn constraints(&self) -> &[Constraint] {
         &self.constraints
     }
 
-    /// Whether limits hold for how people end up or for what actions do themselves.
+    /// Whether limits apply to outcomes or to actions only.
     pub fn limits_on(&self) -> LimitsOn {
         self.limits_on
     }
 
-    /// Everything that people must meet who act, as they end up without any perturbation: the
-    /// constraints and, with [`LimitsOn::Outcome`], the limits of features that may follow from
-    /// actions.
+    /// All requirements on the outcome of an action without a perturbation: the constraints and, with
+    /// [`LimitsOn::Outcome`], the limits of features that may be downstream of actions.
     pub fn requirements(&self) -> &[Constraint] {
         &self.requirements
     }

@@ -1,4 +1,4 @@
-//! Small linear programs, with bounds that hold whatever the rounding.
+//! Small linear programs, with bounds that are valid despite rounding.
 //!
 //! ```text
 //! minimise   sum_k w_k |t_k|
@@ -20,12 +20,12 @@ use nalgebra::DMatrix;
 
 use crate::Cost;
 
-/// Values smaller than this, in rows scaled to a largest coefficient of one, count as zero in pivots.
+/// Pivots smaller than this count as zero, in rows scaled to a largest coefficient of one.
 const TOLERANCE: f64 = 1e-11;
-/// Pivots for each row and column before the simplex method gives up. Problems of up to thirty rows
-/// took at most three.
+/// The largest number of pivots, per row and column, before the simplex method gives up. Problems of up
+/// to thirty rows took at most three.
 const PIVOTS: usize = 40;
-/// Rounds of the ascent for l2 cost.
+/// The number of rounds of dual ascent for l2 cost.
 const ROUNDS: usize = 300;
 
 /// A linear inequality, `coefficients . t >= need`.
@@ -33,11 +33,11 @@ const ROUNDS: usize = 300;
 pub(crate) struct Row {
     pub coefficients: Vec<f64>,
     pub need: f64,
-    /// How wrong each coefficient may be.
+    /// An upper bound of the error of each coefficient.
     pub doubt: Vec<f64>,
 }
 
-/// What remains of a search for the cheapest change when everything is linear.
+/// The linear program for the cheapest change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Program<'a> {
     pub rows: &'a [Row],
@@ -47,14 +47,14 @@ pub(crate) struct Program<'a> {
     pub upper: &'a [f64],
 }
 
-/// What the simplex method makes of a program.
+/// The result of the simplex method.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Solution {
-    /// A cheapest point, up to rounding, with the multipliers that show it.
+    /// A cheapest point, up to rounding, and multipliers that prove it.
     Optimal { point: Vec<f64>, multipliers: Vec<f64> },
-    /// No point meets every row; multipliers that show it.
+    /// No point meets every row; the multipliers prove it.
     Infeasible { multipliers: Vec<f64> },
-    /// The method did not come to an end.
+    /// The method did not terminate.
     Unknown,
 }
 
@@ -68,13 +68,13 @@ impl Program<'_> {
         }
     }
 
-    /// The point of the box that costs least.
+    /// The cheapest point of the box.
     fn base(&self) -> Vec<f64> {
         self.lower.iter().zip(self.upper).map(|(&l, &u)| 0.0f64.max(l).min(u)).collect()
     }
 
-    /// Proven: no point that meets every row costs less than this. For any multipliers that are not
-    /// negative; infinite where they show that no point meets every row.
+    /// A proven lower bound of the cost of any point that meets every row, for any nonnegative
+    /// multipliers. Infinite if they prove that no point meets every row.
     pub fn cost_bound(&self, multipliers: &[f64]) -> f64 {
         if multipliers.iter().any(|m| !(*m >= 0.0 && m.is_finite())) {
             return 0.0;
@@ -101,21 +101,21 @@ impl Program<'_> {
         if bound > 0.0 && bound.is_finite() { bound } else { 0.0 }
     }
 
-    /// The same for multipliers that show, up to rounding, that no point meets every row. Where a side has
-    /// no end and its slope is not zero beyond doubt, the bound is finite but very large.
+    /// The bound for multipliers that prove, up to rounding, that no point meets every row. If a side is
+    /// unbounded and its slope is not certain to be zero, the bound is finite but very large.
     pub fn infeasible_bound(&self, multipliers: Vec<f64>) -> f64 {
         if self.excludes(&multipliers) {
             return f64::INFINITY;
         }
         let largest: Vec<f64> = multipliers.iter().map(|m| 1e18 * m).collect();
-        // Half of what slopes allow leaves room for their rounding at this scale.
+        // Half of the allowed scale leaves room for the rounding of slopes.
         let share = 0.5 * self.shrinkage(&largest);
         let scaled: Vec<f64> = largest.iter().map(|m| share * m).collect();
         self.cost_bound(&scaled)
     }
 
-    /// What multipliers are scaled by so that the cost of changes along sides without an end outweighs
-    /// what they add to the rows.
+    /// The factor for the multipliers so that, along unbounded sides, the cost of a change outweighs its
+    /// gain in the rows.
     fn shrinkage(&self, multipliers: &[f64]) -> f64 {
         if self.cost == Cost::L2 {
             return 1.0;
@@ -124,11 +124,11 @@ impl Program<'_> {
         let is_endless = |k: &usize| self.lower[*k].is_infinite() || self.upper[*k].is_infinite();
         let ratio = |k: usize| self.weights[k] / (slopes[k].abs() + doubts[k]);
         let least = (0..slopes.len()).filter(is_endless).map(ratio).fold(1.0, f64::min);
-        // A hair less, since slopes are computed anew.
+        // Slightly smaller, since slopes are computed again.
         least.min(1.0) * (1.0 - 1e-12)
     }
 
-    /// Whether multipliers show that no point of the box meets every row:
+    /// Whether multipliers prove that no point of the box meets every row:
     /// `sum_j m_j (row_j . t - need_j)` is negative everywhere.
     fn excludes(&self, multipliers: &[f64]) -> bool {
         let (slopes, doubts) = self.slopes(multipliers);
@@ -153,7 +153,7 @@ impl Program<'_> {
         sum + self.rounding() * size < 0.0
     }
 
-    /// `sum_j m_j row_j`, and how wrong that may be.
+    /// `sum_j m_j row_j`, and error bounds.
     fn slopes(&self, multipliers: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let width = self.weights.len();
         let (mut slopes, mut doubts) = (vec![0.0; width], vec![0.0; width]);
@@ -166,15 +166,15 @@ impl Program<'_> {
         (slopes, doubts)
     }
 
-    /// The least of `price(t) - slope t` over one side for all slopes within the doubt, and the size of
-    /// its terms.
+    /// The least value of `price(t) - slope t` over one side for all slopes within the error bound, and
+    /// the size of its terms.
     fn least_of_side(&self, k: usize, slope: f64, doubt: f64) -> (f64, f64) {
         let (w, l, u) = (self.weights[k], self.lower[k], self.upper[k]);
         let price = |t: f64| match self.cost {
             Cost::L1 => w * t.abs(),
             Cost::L2 => 0.5 * (w * t) * (w * t),
         };
-        // The doubt may help on either side of zero.
+        // The error may have either sign.
         let at = |t: f64| {
             let gain = slope * t + doubt * t.abs();
             (price(t) - gain, price(t) + gain.abs())
@@ -210,8 +210,8 @@ impl Program<'_> {
         (self.weights.len() + self.rows.len() + 8) as f64 * f64::EPSILON
     }
 
-    /// For l2 cost: ascent of the dual, one multiplier at a time. Each is raised or lowered until its
-    /// row is met exactly or it is zero.
+    /// For l2 cost: coordinate ascent of the dual. Each multiplier is changed until its row is met
+    /// exactly or it is zero.
     fn ascend(&self) -> Solution {
         let mut multipliers = vec![0.0; self.rows.len()];
         let mut slopes = vec![0.0; self.weights.len()];
@@ -251,8 +251,8 @@ impl Program<'_> {
         Solution::Optimal { point: point(&slopes), multipliers }
     }
 
-    /// A Newton step of the dual: multipliers with which the rows in force are met exactly, as long as
-    /// the same coordinates are at their ends. Nothing if the dual would not rise.
+    /// A Newton step of the dual: multipliers for which the active rows are met exactly, as long as the
+    /// same coordinates are at their ends. `None` if the dual would not increase.
     fn newton(&self, multipliers: &[f64], point: &[f64]) -> Option<Vec<f64>> {
         let in_force: Vec<usize> = (0..self.rows.len()).filter(|&j| multipliers[j] > 0.0).collect();
         let is_free = |k: &usize| point[*k] > self.lower[*k] && point[*k] < self.upper[*k];
@@ -274,8 +274,8 @@ impl Program<'_> {
     }
 }
 
-/// The least `m >= 0` at which a function that does not fall is at least zero, searched for from a
-/// start; the largest tried where it never is.
+/// The least `m >= 0` at which a nondecreasing function is nonnegative, searched from a start; the
+/// largest value tried if there is none.
 fn root(excess: impl Fn(f64) -> f64, start: f64) -> f64 {
     if excess(0.0) >= 0.0 {
         return 0.0;
@@ -301,8 +301,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// A variable of the simplex method: how far a coordinate moves from the cheapest point of the box in
-/// one direction, or by how much a row is exceeded.
+/// A variable of the simplex method: the distance of a coordinate from the cheapest point of the box in
+/// one direction, or the surplus of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Variable {
     Move { coordinate: usize, sign: f64, room: f64 },
@@ -318,18 +318,19 @@ impl Variable {
     }
 }
 
-/// The dictionary of a bounded dual simplex: every basic variable as a function of the others.
+/// The dictionary of a bounded dual simplex: every basic variable as an affine function of the nonbasic
+/// ones.
 struct Simplex {
     basic: Vec<Variable>,
     values: Vec<f64>,
     other: Vec<Variable>,
-    /// Whether each variable that is not basic is at its upper end instead of zero.
+    /// Whether each nonbasic variable is at its upper end instead of zero.
     at_upper: Vec<bool>,
-    /// How basic variables respond to the others, row by row.
+    /// The coefficients of the basic variables in the nonbasic ones, row by row.
     table: Vec<Vec<f64>>,
-    /// How the cost responds to the others.
+    /// The reduced costs.
     reduced: Vec<f64>,
-    /// What rows were divided by.
+    /// The factors by which rows were divided.
     scales: Vec<f64>,
 }
 
@@ -379,7 +380,7 @@ impl Simplex {
         Solution::Unknown
     }
 
-    /// The basic variable that is farthest outside its range, and the end that it violates.
+    /// The basic variable that violates its range most, and the violated end.
     fn leaving(&self) -> Option<(usize, f64)> {
         let violation = |row: usize| {
             let (value, room) = (self.values[row], self.basic[row].room());
@@ -390,7 +391,7 @@ impl Simplex {
         (by > TOLERANCE * (1.0 + end)).then_some((worst, end))
     }
 
-    /// The variable that takes the place of a basic one at the least price.
+    /// The nonbasic variable that enters the basis at the least cost.
     fn entering(&self, row: usize, is_rising: bool) -> Option<usize> {
         let mut best: Option<(f64, usize)> = None;
         for column in 0..self.other.len() {
@@ -410,7 +411,7 @@ impl Simplex {
         best.map(|(_, column)| column)
     }
 
-    /// Exchanges a basic variable, which goes to an end of its range, for another.
+    /// Exchanges a basic variable, which moves to an end of its range, for a nonbasic one.
     fn pivot(&mut self, row: usize, column: usize, target: f64) {
         let response = self.table[row][column];
         let step = (target - self.values[row]) / response;
@@ -452,7 +453,7 @@ impl Simplex {
         Solution::Optimal { point, multipliers }
     }
 
-    /// The row of the dictionary that cannot be repaired is a sum of the program's rows.
+    /// The dictionary row that cannot be repaired is a combination of the program's rows.
     fn infeasibility(&self, program: &Program<'_>, row: usize, is_rising: bool) -> Solution {
         let mut multipliers = vec![0.0; program.rows.len()];
         for (variable, response) in self.other.iter().zip(&self.table[row]) {
@@ -520,7 +521,7 @@ mod tests {
         assert_eq!(program.cost_bound(&multipliers), f64::INFINITY);
     }
 
-    /// Random programs against dense sampling: nothing sampled is cheaper than the bound, the solution
+    /// Random programs against dense sampling: no sample is cheaper than the bound, and the solution
     /// meets the rows and costs hardly more than the bound.
     #[test]
     fn random_programs() {

@@ -1,8 +1,8 @@
-//! Proofs as data: what they claim, what they rest on, and how they are saved.
+//! Proofs as data: their claims, the data that supports them, and how they are saved.
 //!
-//! A [`Certificate`] shows that an action holds: its [`Piece`]s cover the ball of perturbations, each with a lower
-//! bound of the margin. A list of [`RuledOut`] regions shows that every cheaper action is broken. [`SavedProof`]
-//! has both and is written as JSON; [`verify`](crate::verify()) verifies it.
+//! A [`Certificate`] shows that an action holds: its [`Piece`]s cover the ball of perturbations, each
+//! with a lower bound of the margin. A list of [`RuledOut`] regions shows that every cheaper action is
+//! broken. [`SavedProof`] contains both and is written as JSON; [`verify`](crate::verify()) verifies it.
 
 mod fingerprint;
 mod read;
@@ -13,32 +13,31 @@ pub use saved::{Cover, SavedNorm, SavedProof, VERSION};
 
 use crate::{Action, Outcome};
 
-/// What is known of an action.
+/// The verdict on an action.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// Proven: the action holds for every perturbation.
     Holds {
-        /// The margin that is left at least.
+        /// A lower bound of the margin.
         margin: f64,
     },
     /// It does not hold.
     Breaks {
-        /// A perturbation that breaks it, no larger than the uncertainty guarded against.
+        /// A perturbation that breaks it, no larger than the uncertainty.
         perturbation: Vec<f64>,
-        /// The margin that is then left: negative, and minus infinity where the result of the
-        /// action is undefined.
+        /// The margin under it: negative, or minus infinity where the result of the action is undefined.
         margin: f64,
     },
-    /// Neither was shown: the least margin is between two numbers.
+    /// Neither was proven: the least margin lies between two numbers.
     Undecided {
-        /// It is at least this; minus infinity where nothing is known.
+        /// A lower bound; minus infinity where nothing is known.
         lower: f64,
-        /// It is at most this.
+        /// An upper bound.
         upper: f64,
     },
 }
 
-/// What a piece of a proof rests on.
+/// The kind of bound that supports a piece of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundKind {
     /// An affine bound.
@@ -49,92 +48,92 @@ pub enum BoundKind {
     Quadratic,
 }
 
-/// A part of the ball with the bound that holds over it, in the coordinates of the certificate.
+/// A part of the ball with a lower bound of the margin over it, in the coordinates of the certificate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
     /// The least value of each coordinate.
     pub lower: Vec<f64>,
     /// The greatest value of each coordinate.
     pub upper: Vec<f64>,
-    /// The margin is at least this.
+    /// A lower bound of the margin over the piece.
     pub margin: f64,
-    /// Why.
+    /// The kind of bound.
     pub reason: BoundKind,
 }
 
-/// A verdict with what it takes to check it: pieces that cover the ball.
+/// A verdict with the data that is needed to check it: pieces that cover the ball.
 ///
 /// Coordinates are `y = basis^T (w . D)` with the weights w of the norm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certificate {
-    /// The action in question.
+    /// The action.
     pub action: Action,
     /// The verdict.
     pub verdict: Verdict,
-    /// The orthogonal matrix of the coordinates, row by row; empty: the identity.
+    /// The orthogonal matrix of the coordinates, row by row; empty for the identity.
     pub basis: Vec<f64>,
     /// The worst perturbation found, in these coordinates.
     pub worst: Vec<f64>,
-    /// Where the margin is bounded, and why; empty unless the action holds.
+    /// The pieces with their bounds; empty unless the action holds.
     pub pieces: Vec<Piece>,
-    /// Bounds and evaluations that it took.
+    /// The number of evaluations.
     pub evaluations: usize,
 }
 
-/// A box of actions, or what is far away in a cone of them, that one perturbation rules out.
+/// A box of actions, or the far part of a cone of them, that one perturbation rules out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuledOut {
-    /// The features acted upon.
+    /// The features that the actions change.
     pub features: Vec<usize>,
     /// The least change of each.
     pub lower: Vec<f64>,
     /// The greatest change of each.
     pub upper: Vec<f64>,
-    /// Only actions of the box that cost at most this are ruled out; infinite: all.
+    /// Only actions of the box with at most this cost are ruled out; infinite if all are.
     pub cost: f64,
     /// The perturbation that breaks them.
     pub perturbation: Vec<f64>,
-    /// Only what is far away in a cone of the box, in place of its infinite sides.
+    /// If given, only the actions of this cone are ruled out; the cone replaces the long sides of the
+    /// box.
     pub cone: Option<Cone>,
-    /// Requirements of the problem, by number, each with a share that is not negative. The sum of their
-    /// values, each times its share, and of the margin, times [`RuledOut::share`], is negative
-    /// everywhere: so no action meets these requirements and survives the perturbation.
+    /// Requirements of the problem, by number, each with a nonnegative coefficient. The weighted sum of
+    /// their values, plus [`RuledOut::share`] times the margin, is negative everywhere. So no action
+    /// meets these requirements and survives the perturbation.
     pub requirements: Vec<(usize, f64)>,
-    /// The share of the margin; zero where no action meets the requirements at all.
+    /// The coefficient of the margin; zero if no action meets the requirements at all.
     pub share: f64,
 }
 
-/// All sums of some changes, with shares that are at least zero and add up to a number between two
-/// ends.
+/// All combinations of some rays with nonnegative coefficients whose sum is between two numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cone {
-    /// The changes.
+    /// The rays, each a change of the features.
     pub rays: Vec<Vec<f64>>,
-    /// The least sum of the shares.
+    /// The least sum of the coefficients.
     pub from: f64,
-    /// The greatest sum of the shares; may be infinite.
+    /// The greatest sum of the coefficients; may be infinite.
     pub to: f64,
 }
 
-/// An answer with what it takes to check it.
+/// An answer with the data that is needed to check it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proof {
     /// The answer.
     pub outcome: Outcome,
-    /// That the action found holds.
+    /// The certificate that the action found holds.
     pub certificate: Option<Certificate>,
-    /// Why nothing else is cheaper, or at all there.
+    /// The parts that show that no cheaper action, or no action at all, holds.
     pub ruled_out: Vec<RuledOut>,
-    /// Bounds and evaluations that it took.
+    /// The number of evaluations.
     pub evaluations: usize,
-    /// How many of them went into proofs that actions hold.
+    /// How many of the evaluations were used to prove that actions hold.
     pub proving: usize,
-    /// Room in the worst case, in units of the logit, that a proof seemed to need.
+    /// The estimated worst-case margin, in units of the logit, that a proof needs.
     pub(crate) room: f64,
 }
 
 impl Proof {
-    /// A proof that took no search.
+    /// A proof that needed no search.
     pub(crate) fn of(outcome: Outcome, certificate: Option<Certificate>, ruled_out: Vec<RuledOut>) -> Self {
         Self { outcome, certificate, ruled_out, evaluations: 0, proving: 0, room: 0.0 }
     }

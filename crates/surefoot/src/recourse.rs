@@ -1,4 +1,4 @@
-//! Recourse: the cheapest action that holds, or why there is none.
+//! Recourse: the cheapest action that holds, or a proof that there is none.
 
 mod complete;
 mod descent;

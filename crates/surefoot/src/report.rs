@@ -1,11 +1,11 @@
-//! The tables that Surefoot writes: which columns they have, what each means, and the values of their rows.
+//! The tables that Surefoot writes: their columns, the meaning of each, and the values of the rows.
 //!
-//! Answers ([`AnswerTable`]), verdicts of `certify` ([`VerdictTable`]) and results of `attack`
-//! ([`AttackTable`]) have their columns and units here and nowhere else. The command line and the Python
-//! package only convert [`Values`] into the tables of their libraries.
+//! The columns and units of answers ([`AnswerTable`]), verdicts of `certify` ([`VerdictTable`]) and
+//! results of `attack` ([`AttackTable`]) are defined only here. The command line and the Python package
+//! convert [`Values`] into the tables of their libraries.
 //!
-//! Values are in people's own units. A feature with categories is shown by its text: `action:job` is the
-//! category to reach.
+//! Values are in people's own units. A category is shown by its text: `action:job` is the category to
+//! reach.
 
 mod answers;
 mod attack;
@@ -17,7 +17,7 @@ pub use certify::{Judged, VerdictTable};
 
 use crate::{Features, Infeasible};
 
-/// What a column of a table holds.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
     /// Text.
@@ -26,12 +26,12 @@ pub enum ColumnType {
     Number,
     /// True or false.
     Boolean,
-    /// Numbers; of a feature with categories their texts.
+    /// Numbers, or texts for a feature with categories.
     OwnValue,
 }
 
 impl ColumnType {
-    /// The words for it in documentation.
+    /// The name in the documentation.
     pub fn words(self) -> &'static str {
         match self {
             ColumnType::Text => "text",
@@ -42,32 +42,32 @@ impl ColumnType {
     }
 }
 
-/// A column as the documentation lists it, or several: `<feature>` in its name stands for each feature.
+/// A column in the documentation, or several: `<feature>` in its name stands for each feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnPattern {
     /// The name.
     pub name: &'static str,
-    /// What it holds.
+    /// The type of its values.
     pub holds: ColumnType,
-    /// What that means, as the glossary has it.
+    /// The meaning, in the terms of the glossary.
     pub meaning: &'static str,
 }
 
-/// A pattern in one line.
+/// Shorthand for a [`ColumnPattern`].
 const fn column(name: &'static str, holds: ColumnType, meaning: &'static str) -> ColumnPattern {
     ColumnPattern { name, holds, meaning }
 }
 
-/// A column of a table: its name, and whether it holds text, numbers or truths.
+/// A column of a table: its name and type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
     /// The name.
     pub name: String,
-    /// What it holds; never [`ColumnType::OwnValue`].
+    /// The type of its values; never [`ColumnType::OwnValue`].
     pub holds: ColumnType,
 }
 
-/// The values of one column, row by row; none where there is nothing to say.
+/// The values of one column, row by row; `None` for an empty cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Text.
@@ -94,7 +94,7 @@ impl Values {
 
 const FEATURE: &str = "<feature>";
 
-/// The headings of a pattern that has a column for each column of people's tables.
+/// The headings of a pattern with one column for each column of people's tables.
 fn of_columns<'a>(
     pattern: &'a ColumnPattern,
     features: &'a Features,
@@ -108,7 +108,7 @@ fn of_columns<'a>(
 }
 
 impl ColumnPattern {
-    /// The heading of a pattern that stands for one column.
+    /// The heading of a pattern for a single column.
     fn heading(&self) -> Heading {
         Heading { name: self.name.into(), holds: self.holds }
     }

@@ -1,10 +1,10 @@
-//! What the theory says of a problem before, or instead of, solving it.
+//! The statements of the theory about a problem, before or instead of solving it.
 //!
 //! Statements are numbered as in "On the Adversarial Robustness of Causal Algorithmic
 //! Recourse" (Dominguez-Olmedo, Karimi and Schölkopf, 2022).
 //!
-//! [`existence`], [`extra_cost`], [`cost_stability`] and [`fragility`] are the statements one by one;
-//! they refuse a problem to which they do not apply. [`Theory`] makes all of them about any problem and
+//! [`existence`], [`extra_cost`], [`cost_stability`] and [`fragility`] are the individual statements;
+//! they reject a problem to which they do not apply. [`Theory`] makes all of them about any problem and
 //! any individual, and names the conditions that are not met.
 
 mod break_action;
@@ -28,7 +28,7 @@ use crate::{
     Action, ActionKind, Change, Error, Feature, Infeasible, Intervention, Problem, Result, infeasibility,
 };
 
-/// What Propositions 1 to 3 say about the existence of robust recourse.
+/// The result of Propositions 1 to 3 about the existence of robust recourse.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Existence {
     /// The largest worst-case margin that any individual within the limits can have without
@@ -51,7 +51,7 @@ impl Existence {
     }
 }
 
-/// The problem, if its actions are relative and of any size.
+/// The problem, if its actions are relative and real-valued.
 fn relative<'p>(exact: &Exact<'p>) -> Result<&'p Problem> {
     exact.problem().require_continuous()?;
     match exact.problem().action_kind() {
@@ -66,7 +66,7 @@ pub fn existence(exact: &Exact<'_>) -> Result<Existence> {
     conditions_of_existence(exact)
 }
 
-/// As [`existence`], whatever else the problem requires of actions.
+/// As [`existence`], for any restriction of actions.
 fn conditions_of_existence(exact: &Exact<'_>) -> Result<Existence> {
     let problem = exact.problem();
     let features = problem.features();
@@ -84,7 +84,7 @@ fn conditions_of_existence(exact: &Exact<'_>) -> Result<Existence> {
     })
 }
 
-/// The largest worst-case margin of anybody within the limits, those of some features left out.
+/// The largest worst-case margin of anybody within the limits; `is_unlimited` features have none.
 fn most_robust_margin(exact: &Exact<'_>, is_unlimited: impl Fn(usize) -> bool) -> Result<f64> {
     let problem = exact.problem();
     let (weights, intercept) = problem.classifier().coefficients()?;
@@ -101,19 +101,19 @@ fn most_robust_margin(exact: &Exact<'_>, is_unlimited: impl Fn(usize) -> bool) -
     Ok(intercept + best - exact.raise_of_observation()?)
 }
 
-/// The bound of Proposition 6 on what robustness costs on top of an action.
+/// The bound of Proposition 6 on the extra cost of robustness.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExtraCost {
     /// `beta = epsilon ||J^T w||* / <w, J theta>`: the action scaled by `1 + beta` is robust
     /// and costs at most that factor more. The causal form (Appendix, Proposition 6).
     pub beta: f64,
-    /// Without a causal model, the form of the main text, which separates what the
-    /// actionable and the unactionable features contribute; never below `beta`.
+    /// Without a causal model: the form of the main text, which separates the contributions of actionable
+    /// and of other features. Never below `beta`.
     pub separated: Option<f64>,
     /// The action scaled by `1 + beta`.
     pub action: Action,
-    /// Whether that action is feasible (limits, whole numbers, constraints); the bound is only promised
-    /// if it is.
+    /// Whether that action is feasible (limits, integer values, constraints). The bound is valid only if
+    /// it is.
     pub is_feasible: bool,
     /// Why it is not. `None` if it is, or if rounding alone puts it outside a limit.
     pub obstacle: Option<Infeasible>,
@@ -121,8 +121,8 @@ pub struct ExtraCost {
 
 /// Bounds the extra cost of making a recourse action robust: `c(a') <= (1 + beta) c(a)`.
 ///
-/// Nothing if the action is no recourse action to begin with: it does not raise the score,
-/// or not up to the decision boundary.
+/// `None` if the action is no recourse action: it does not raise the score, or not up to the decision
+/// boundary.
 pub fn extra_cost(exact: &Exact<'_>, individual: &[f64], action: &Action) -> Result<Option<ExtraCost>> {
     let problem = exact.problem();
     let zero = vec![0.0; individual.len()];
@@ -168,7 +168,7 @@ pub struct CostStability {
     pub cost: f64,
     /// The least cost among the individuals of the uncertainty set; 0 if one is favourable.
     pub least: f64,
-    /// The greatest; infinite if one has no recourse.
+    /// The greatest cost among them; infinite if one has no recourse.
     pub greatest: f64,
 }
 
@@ -182,10 +182,9 @@ impl CostStability {
 
 /// The stability of cost of Appendix D, exactly.
 ///
-/// As there, similar individuals are taken to have the same feasible changes as the
-/// individual. The score of similar individuals fills the interval
-/// `s(x) +- epsilon ||J^T w||*` and the cost only depends on it, monotonically. Nothing if
-/// the individual has no recourse at all.
+/// As in the paper, similar individuals are assumed to have the same feasible changes as the individual.
+/// Their scores fill the interval `s(x) +- epsilon ||J^T w||*`, and the cost depends only on the score,
+/// monotonically. `None` if the individual has no recourse at all.
 pub fn cost_stability(exact: &Exact<'_>, individual: &[f64]) -> Result<Option<CostStability>> {
     relative(exact)?;
     let (need, spread) = needs(exact, individual)?;
@@ -197,7 +196,8 @@ pub fn cost_stability(exact: &Exact<'_>, individual: &[f64]) -> Result<Option<Co
     Ok(Some(CostStability { cost: cost(need), least, greatest }))
 }
 
-/// By how much the score of an individual must rise, and by how much more or less that of similar ones.
+/// The amount by which an individual's score must rise, and the largest difference of that amount for
+/// similar ones.
 fn needs(exact: &Exact<'_>, individual: &[f64]) -> Result<(f64, f64)> {
     let nothing = Action { features: Vec::new(), change: Vec::new() };
     let need = -margin(exact.problem(), individual, &nothing, &vec![0.0; individual.len()])?;
@@ -207,22 +207,21 @@ fn needs(exact: &Exact<'_>, individual: &[f64]) -> Result<(f64, f64)> {
 /// The perturbation by which Theorem 1 shows that a minimum-cost action is fragile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fragility {
-    /// A perturbation of at most the given size, under which acting leads to where a
-    /// cheaper action would have led.
+    /// A perturbation of at most the given size under which the action leads to the same result as a
+    /// cheaper action without it.
     pub perturbation: Vec<f64>,
     /// That cheaper action.
     pub cheaper: Action,
-    /// The margin that is left; negative if the action was one of minimum cost. (One that was
-    /// found with a safety margin breaks once the perturbation is as large as that.)
+    /// The margin under the perturbation; negative if the action has minimum cost. An action with a
+    /// safety margin breaks once the perturbation is as large as that margin.
     pub margin: f64,
 }
 
-/// Takes back up to `radius` of an action's largest change and finds the perturbation that
-/// amounts to the same.
+/// Undoes up to `radius` of an action's largest change, and finds the perturbation with the same effect.
 ///
 /// For relative actions and additive noise, `CF(CF(x, D), a) = CF(x, a')` with `a'` the
 /// cheaper action. If `a` has minimum cost, `a'` is no recourse action, so `D` breaks `a`,
-/// however small it is (Theorem 1). Nothing if the action changes nothing.
+/// however small it is (Theorem 1). `None` if the action changes nothing.
 pub fn fragility(
     problem: &Problem,
     individual: &[f64],
@@ -233,7 +232,7 @@ pub fn fragility(
     if !(radius.is_finite() && radius >= 0.0) {
         return Err(Error::Setting(SettingError::Epsilon { epsilon: radius }));
     }
-    // Refuses an individual or an action that does not fit the problem.
+    // Rejects an individual or an action that does not fit the problem.
     margin(problem, individual, action, &vec![0.0; individual.len()])?;
     let Some(&k) = by_effort(problem, action).first() else { return Ok(None) };
     let mut removed = vec![0.0; action.change.len()];
@@ -241,7 +240,7 @@ pub fn fragility(
     take_back(problem, individual, action, &removed, radius)
 }
 
-/// Refuses a problem for which the construction of Theorem 1 has no meaning.
+/// Rejects a problem for which the construction of Theorem 1 has no meaning.
 fn require_theorem_1(problem: &Problem) -> Result<()> {
     if let Some(scm) = problem.scm() {
         scm.require_additive()?;
@@ -252,7 +251,7 @@ fn require_theorem_1(problem: &Problem) -> Result<()> {
     }
 }
 
-/// Positions of the changes of an action that are not zero, the costliest first.
+/// Positions of the nonzero changes of an action, the costliest first.
 fn by_effort(problem: &Problem, action: &Action) -> Vec<usize> {
     let weight = |k: usize| problem.features().feature(action.features[k]).weight;
     let effort = |k: usize| (weight(k) * action.change[k]).abs();
@@ -261,9 +260,9 @@ fn by_effort(problem: &Problem, action: &Action) -> Vec<usize> {
     order
 }
 
-/// Takes back as large a share of `removed` as a perturbation of at most `radius` amounts to.
+/// Undoes as large a share of `removed` as a perturbation of at most `radius` can.
 ///
-/// Requires relative actions and additive noise. `None` if there is no such perturbation but zero.
+/// Requires relative actions and additive noise. `None` if only the zero perturbation qualifies.
 fn take_back(
     problem: &Problem,
     individual: &[f64],
@@ -273,8 +272,8 @@ fn take_back(
 ) -> Result<Option<Fragility>> {
     let largest = removed.iter().fold(0.0, |a: f64, c| a.max(c.abs()));
     let mut share = if largest > 0.0 { (radius / largest).min(1.0) } else { 0.0 };
-    // Holding the other features of the action in place may take a perturbation of its own:
-    // shorten the step until the whole fits.
+    // Keeping the other features of the action at their values may need a perturbation as well, so the
+    // step is shortened until the total fits.
     while share > 0.0 {
         let change: Vec<f64> = removed.iter().map(|c| -share * c).collect();
         let features = &action.features;

@@ -1,9 +1,9 @@
-//! What is uncertain, and in which set.
+//! The uncertainty of a problem: a set of perturbations.
 //!
-//! A person may turn out to be perturbed by any `D` with `w . D` in `radius` times a convex symmetric
-//! set, for weights `w` of the features. [`UncertaintySet`] is what the engine asks of a set, [`Norm`] a
-//! set with weights, [`Uncertainty`] a norm with a radius. No other module knows which sets there are: a
-//! new one is a file and a line in [`SETS`].
+//! An individual may be perturbed by any `D` with `w . D` in `radius` times a convex symmetric set, for
+//! weights `w` of the features. [`UncertaintySet`] is the trait of sets, [`Norm`] a set with weights,
+//! [`Uncertainty`] a norm with a radius. No other module depends on the list of sets: a new one is a file
+//! and a line in [`SETS`].
 
 mod l1;
 mod l2;
@@ -32,7 +32,7 @@ pub fn named_norms() -> Vec<(&'static str, Norm)> {
     SETS.iter().map(|&set| (set.name(), Norm::unweighted(SharedSet::listed(set)))).collect()
 }
 
-/// The perturbations to guard against: all `D` whose norm is at most the radius.
+/// The set of perturbations against which actions must hold: all `D` whose norm is at most the radius.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Uncertainty {
     norm: Norm,
@@ -40,7 +40,7 @@ pub struct Uncertainty {
 }
 
 impl Uncertainty {
-    /// No uncertainty: nobody is perturbed.
+    /// No uncertainty: the only perturbation is zero.
     pub const NONE: Uncertainty = Uncertainty { norm: Norm::L2, radius: 0.0 };
 
     /// All perturbations with `norm <= radius`, in standardised units. The radius is the epsilon of
@@ -72,7 +72,7 @@ impl Uncertainty {
         self.radius
     }
 
-    /// Whether nobody is perturbed.
+    /// Whether the radius is zero.
     pub fn is_none(&self) -> bool {
         self.radius == 0.0
     }
@@ -82,7 +82,7 @@ impl Uncertainty {
         self.norm.set()
     }
 
-    /// The weights of so many features: one unless others were given.
+    /// The weights of `width` features: one unless others were given.
     pub fn weights(&self, width: usize) -> Vec<f64> {
         self.norm.weights().map_or(vec![1.0; width], <[f64]>::to_vec)
     }
@@ -92,17 +92,17 @@ impl Uncertainty {
         self.norm.value(perturbation)
     }
 
-    /// Whether perturbations of a size are guarded against.
+    /// Whether a perturbation of this size belongs to the set.
     pub fn includes(&self, size: f64) -> bool {
         size <= self.radius
     }
 
-    /// Whether a perturbation is guarded against.
+    /// Whether a perturbation belongs to the set.
     pub fn contains(&self, perturbation: &[f64]) -> bool {
         self.includes(self.size(perturbation))
     }
 
-    /// The most by which perturbations raise, or lower, a linear function with this gradient.
+    /// The largest change of a linear function with this gradient by a perturbation of the set.
     pub fn support(&self, gradient: &[f64]) -> f64 {
         self.radius * self.norm.dual(gradient)
     }
@@ -112,24 +112,25 @@ impl Uncertainty {
         self.norm.maximiser(gradient, self.radius)
     }
 
-    /// The largest shift of one of so many features alone, whose standard deviation is `std`.
+    /// The largest shift, in own units, of one of `width` features alone, whose standard deviation is
+    /// `std`.
     pub fn alone(&self, feature: usize, width: usize, std: f64) -> f64 {
         let mut unit = vec![0.0; width];
         unit[feature] = 1.0;
         self.radius * std / self.norm.value(&unit)
     }
 
-    /// Moves a perturbation to the nearest one that is guarded against.
+    /// Projects a perturbation onto the set.
     pub fn project(&self, perturbation: &mut [f64]) {
         self.norm.project(perturbation, self.radius);
     }
 
-    /// Scales a perturbation down until it is guarded against.
+    /// Scales a perturbation down until it belongs to the set.
     pub fn shrink(&self, perturbation: &mut [f64]) {
         self.norm.shrink(perturbation, self.radius);
     }
 
-    /// A random perturbation of so many features, on the border or inside.
+    /// A random perturbation of `width` features, on the border or inside.
     pub fn sample(&self, random: &mut impl Rng, width: usize, on_border: bool) -> Vec<f64> {
         let mut perturbation = self.norm.sample(random, width, on_border);
         perturbation.iter_mut().for_each(|d| *d *= self.radius);

@@ -1,30 +1,32 @@
-//! Saved proofs, and a checker that takes nobody's word for them.
+//! An independent checker of saved proofs.
 //!
-//! A [`Proof`](crate::proof::Proof) can be saved as text and checked again, by code that is
-//! simple, that searches for nothing, and that shares as little as it can with what found the
-//! proof: the definition of the margin, and the graph that composes it, which is held against the
-//! definition before it is used. Bounds, covers and the arithmetic of ranges are its own.
+//! A [`Proof`](crate::proof::Proof) can be saved as text and checked again. The checker is simple, does
+//! not search, and shares as little code as possible with the search that found the proof. It shares the
+//! definition of the margin, and the graph that composes it, which is compared with the definition at
+//! sample points before it is used. Bounds, covers and interval arithmetic are its own.
 //!
-//! For an action that is said to hold:
+//! For an action that is stated to hold, it verifies:
 //!
-//! 1. it is feasible (with whole values where they belong, no forbidden transition, and everybody
-//!    who takes it meets the requirements: constraints and limits), costs what is stated, and the individual is turned down
-//!    now;
+//! 1. the action is feasible (integer values where required, no forbidden transition, and an outcome that
+//!    meets the requirements: constraints and limits), it costs what is stated, and the individual is
+//!    rejected now;
 //! 2. the pieces of the certificate cover the ball of perturbations;
-//! 3. on every piece the margin is at least what is stated: by an affine bound, else by a quadratic one, else by a curvature bound, else on both halves of the piece.
+//! 3. on every piece the margin is at least the stated one: by an affine bound, else by a quadratic one,
+//!    else by a curvature bound, else on both halves of the piece.
 //!
-//! For a bound on the cost of any action that holds, or that there is none: for every
-//! intervention set
+//! For a lower bound on the cost of any action that holds, or the statement that there is none, it
+//! verifies for every intervention set:
 //!
 //! 4. all feasible actions that cost less are covered by boxes and cones;
-//! 5. each of these has a perturbation that concerns somebody, no larger than the uncertainty, for
-//!    which an upper bound of the margin is negative on all of it where it is defined, or of a sum of
-//!    values of requirements and such a margin, each with a share that is not negative.
+//! 5. each of these has a perturbation, no larger than the uncertainty and with an existing perturbed
+//!    individual, for which an upper bound of the margin is negative on the whole box or cone where the
+//!    margin is defined. Alternatively, an upper bound of a sum of requirement values and such a margin,
+//!    with nonnegative coefficients, is negative.
 //!
-//! What fails is either *wrong*, with a reason that anybody can verify (an action that survives, a
-//! perturbation that breaks, a part that is not covered), or it *could not be verified*: the
-//! checker's bounds did not reach as far as those of the search within its budget. What fails and was
-//! made for another problem is told as such: a proof has a fingerprint of its problem.
+//! A proof that fails is either *wrong*, with a reason that anybody can check (an action that survives, a
+//! perturbation that breaks, a part that is not covered), or it *could not be verified*: the checker's
+//! bounds were not as tight as those of the search within its budget. Every proof contains a fingerprint
+//! of its problem, so a failed proof that was made for another problem is reported as such.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "what is not a number must fail every test")]
 
@@ -50,14 +52,15 @@ use crate::proof::{Fingerprint, SavedProof};
 use crate::{Error, Outcome, Problem, Result};
 use prove::Work;
 
-/// How far, in units of the logit, the checker's bound may stay below the margin stated; it must
-/// not be negative in any case. This is for rounding, which both account for in their own way.
+/// The largest amount, in units of the logit, by which the checker's bound may be below the stated
+/// margin. It allows for rounding, which search and checker bound differently. The checker's bound must
+/// not be negative in any case.
 pub const TOLERANCE: f64 = 1e-9;
 
-/// Affine and curvature bounds that a check may compute unless told otherwise.
+/// The default limit on the number of affine and curvature bounds of a check.
 pub const BOUNDS: usize = 20_000;
 
-/// What became of a check.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verification {
     /// Every claim of the proof was verified.
@@ -66,30 +69,30 @@ pub enum Verification {
     Wrong(Fault),
     /// A claim could not be verified within the budget; it may be right.
     Unverified(Fault),
-    /// It fails for this problem, and was made for another.
+    /// A claim fails for this problem, and the proof was made for another.
     OtherProblem {
-        /// What is not the same, in words: "classifier is".
+        /// The part that differs, in words: "classifier is".
         what: &'static str,
     },
 }
 
-/// What was verified.
+/// The verified statements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verified {
-    /// The margin that the action is left with at least, as the checker has it: no more than
-    /// [`TOLERANCE`] below what is stated. None if no action was found.
+    /// The checker's lower bound of the action's margin: at most [`TOLERANCE`] below the stated one.
+    /// `None` if no action was found.
     pub margin: Option<f64>,
-    /// No action that holds costs less; infinite: none holds.
+    /// The verified lower bound of the cost of any action that holds; infinite if none holds.
     pub cost_bound: f64,
-    /// Pieces of the ball on which the margin was bounded.
+    /// The number of pieces of the ball on which the margin was bounded.
     pub pieces: usize,
-    /// Intervention sets for which everything cheaper is covered.
+    /// The number of intervention sets for which all cheaper actions are covered.
     pub sets: usize,
-    /// Boxes of actions that were verified to be ruled out.
+    /// The number of boxes of actions that were verified to be ruled out.
     pub boxes: usize,
-    /// Cones of actions that were verified to be ruled out.
+    /// The number of cones of actions that were verified to be ruled out.
     pub cones: usize,
-    /// Bounds that it took.
+    /// The number of bounds computed.
     pub bounds: usize,
 }
 
@@ -98,13 +101,13 @@ pub struct Verified {
 #[non_exhaustive]
 #[expect(missing_docs, reason = "fields are named by the message of their variant")]
 pub enum Fault {
-    /// Somebody who needs no recourse, or who does.
+    /// The individual's score contradicts the kind of the answer.
     #[error("the score of the individual is {score}, which does not go with the answer")]
     Score { score: f64 },
     /// An action that is not allowed.
     #[error("feature `{feature}`: the change of {change} is not allowed; [{lower}, {upper}] is")]
     Infeasible { feature: String, change: f64, lower: f64, upper: f64 },
-    /// An action that changes a whole value by a fraction, or in a forbidden way.
+    /// An action that changes an integer feature by a fraction, or makes a forbidden transition.
     #[error("feature `{feature}`: the change of {change} in its own units is not whole, or is forbidden")]
     NotInteger { feature: String, change: f64 },
     /// An action that leads to no category, or to a forbidden one.
@@ -113,75 +116,75 @@ pub enum Fault {
     /// An action whose outcome does not meet a requirement: a constraint, or a limit.
     #[error("requirement {number}, `{rule}`, is not met: {value} is negative")]
     Constraint { number: usize, rule: String, value: f64 },
-    /// A cost that does not belong to the action.
+    /// A stated cost that is not that of the action.
     #[error("the action costs {cost}, and not {stated}")]
     Cost { cost: f64, stated: f64 },
-    /// A bound above a cost that it bounds, or no number.
+    /// A bound on the cost that is above the cost of the action, or NaN.
     #[error("the bound on the cost is {bound}, and the action costs {cost}")]
     CostBound { bound: f64, cost: f64 },
-    /// A counterfactual that does not belong to the action.
+    /// A stated counterfactual that is not that of the action.
     #[error("the counterfactual is not what becomes of the individual: {found} is stated for {expected}")]
     Counterfactual { expected: f64, found: f64 },
-    /// A margin that proves nothing.
+    /// A stated margin that is negative or NaN.
     #[error("the margin stated is {stated}; an action holds if it is not negative")]
     Margin { stated: f64 },
     /// An action without a certificate.
     #[error("there are no pieces that show that the action holds")]
     NoCover,
-    /// A basis that is not orthogonal.
+    /// A basis of coordinates that is not orthogonal.
     #[error("the coordinates of the pieces are off by {error}: their basis is not orthogonal")]
     Basis { error: f64 },
-    /// A part of the ball that no piece holds.
+    /// A part of the ball that no piece contains.
     #[error("the pieces do not cover the ball: around {at:?} there is none")]
     BallNotCovered { at: Vec<f64> },
-    /// A perturbation that leaves less than is stated.
+    /// A perturbation under which the margin is below the stated one.
     #[error("under {perturbation:?} the margin is {margin}, and {stated} is stated")]
     Broken { perturbation: Vec<f64>, margin: f64, stated: f64 },
-    /// A piece that is said to be worse than all of them together.
+    /// A piece whose stated margin is below the margin stated for all.
     #[error("piece {piece} is stated to have a margin of {margin}, and {stated} is stated for all")]
     PieceBelow { piece: usize, margin: f64, stated: f64 },
-    /// Actions that nothing rules out.
+    /// Actions that no box or cone rules out.
     #[error(
         "actions on {features:?} between {lower:?} and {upper:?} cost less than the bound, and nothing rules them out"
     )]
     ActionsNotCovered { features: Vec<String>, lower: Vec<f64>, upper: Vec<f64> },
-    /// A perturbation that is too large.
+    /// A perturbation that is larger than the uncertainty.
     #[error("what is ruled out, {part}: the perturbation has a size of {size}, more than {epsilon}")]
     Perturbation { part: usize, size: f64, epsilon: f64 },
-    /// A perturbation to somebody whom the causal model cannot produce.
+    /// A perturbation whose perturbed individual the causal model cannot produce.
     #[error("what is ruled out, {part}: the perturbation concerns nobody")]
     Nobody { part: usize },
-    /// An action that is not broken.
+    /// An action that the stated perturbation does not break.
     #[error("what is ruled out, {part}: the change {change:?} survives with a margin of {margin}")]
     Survives { part: usize, change: Vec<f64>, margin: f64 },
 
-    /// An action that may meet the requirements which are said to rule it out.
+    /// An action that may meet the requirements that are stated to rule it out.
     #[error(
         "what is ruled out, {part}: for the change {change:?} the sum of requirements and margin is {value}, which is not negative"
     )]
     Meets { part: usize, change: Vec<f64>, value: f64 },
-    /// A share that proves nothing.
+    /// A coefficient of a requirement or of the margin that is negative or not finite.
     #[error("what is ruled out, {part}: a share is {share}; it must be finite and not negative")]
     Share { part: usize, share: f64 },
-    /// A requirement that is not there.
+    /// A requirement number that the problem does not have.
     #[error("what is ruled out, {part}: there is no requirement {requirement}")]
     NoSuchRequirement { part: usize, requirement: usize },
 
-    /// A bound that does not reach far enough.
+    /// The checker's lower bound on a piece is not high enough.
     #[error("piece {piece}: the margin was found to be at least {bound}, and {stated} is stated")]
     Piece { piece: usize, bound: f64, stated: f64 },
-    /// A bound that does not reach far enough.
+    /// The checker's upper bound on a ruled-out part is not negative.
     #[error("what is ruled out, {part}: the margin was found to be at most {bound}, which is not negative")]
     RuledOut { part: usize, bound: f64 },
-    /// A cover of too many parts.
+    /// A cover with too many parts to check.
     #[error("it takes too long to tell whether {parts} parts cover all they must")]
     CoverTooLarge { parts: usize },
-    /// A composition that is not the definition.
+    /// A composed graph that differs from the definition of the margin.
     #[error("the margin is {expected} by its definition, and {found} as composed for the check")]
     Composition { expected: f64, found: f64 },
 }
 
-/// Why a check stops.
+/// The reason why a check stops.
 enum Stop {
     Wrong(Fault),
     Unverified(Fault),
@@ -202,17 +205,17 @@ impl Verification {
     }
 }
 
-/// Checks a saved proof against the problem that it is about, with a budget of [`BOUNDS`].
+/// Checks a saved proof against its problem, with a budget of [`BOUNDS`].
 ///
 /// # Errors
-/// If the causal model cannot produce the individual or has too many actionable features, or if
-/// lengths of a proof that was not read from a file do not fit. A proof that is wrong is not an
-/// error but an answer.
+/// If the causal model cannot produce the individual or has too many actionable features, or if the
+/// lengths in a proof that was not read from a file do not match. A wrong proof is not an error but a
+/// result.
 pub fn verify(problem: &Problem, saved: &SavedProof) -> Result<Verification> {
     verify_within(problem, saved, BOUNDS)
 }
 
-/// The same with another budget: so many bounds.
+/// As [`verify()`], with a budget of `bounds`.
 ///
 /// # Errors
 /// As [`verify()`].
@@ -221,7 +224,8 @@ pub fn verify_within(problem: &Problem, saved: &SavedProof, bounds: usize) -> Re
         Ok(verified) => return Ok(Verification::Verified(verified)),
         Err(stop) => stop,
     };
-    // What is verified is so, whatever problem it was made for; what fails may belong to another.
+    // A verified claim is true whatever problem the proof was made for; a failed one may be about another
+    // problem.
     let made_for = saved.problem.as_ref();
     if let Some(what) = made_for.and_then(|made_for| made_for.difference(&Fingerprint::of(problem))) {
         return Ok(Verification::OtherProblem { what });

@@ -1,4 +1,4 @@
-//! The attack of Carlini and Wagner: distance and margin weighed against each other.
+//! The attack of Carlini and Wagner, which minimises a weighted sum of distance and margin.
 
 use super::smallest::refine;
 use super::{Attack, Target, at_least_one, lane, positive, set_lane};
@@ -6,20 +6,20 @@ use crate::Result;
 use crate::adam::Adam;
 use crate::network::{LANES, Lanes};
 
-/// Minimises `||D||^2 + c max(margin(D), 0)` by Adam and searches for the constant `c` by
-/// bisection: the smallest with which the action breaks (Carlini and Wagner, 2017). What it
-/// finds is then shrunk along the boundary.
+/// Minimises `||D||^2 + c max(margin(D), 0)` by Adam. The constant `c` is found by bisection: the
+/// smallest one with which the action breaks (Carlini and Wagner, 2017). The result is then shrunk along
+/// the boundary.
 ///
-/// The distance is the Euclidean one, with the weights of the problem's norm, whatever its
-/// kind. Lengths are in units of the distance to the linearised boundary, so that the same
-/// settings serve actions that break at 0.1 and at a millionth.
+/// The distance is Euclidean, with the weights of the problem's norm, whatever its kind. Lengths are in
+/// units of the distance to the linearised boundary, so the same settings work for actions that break at
+/// 0.1 and at a millionth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CarliniWagner {
-    /// Constants to try.
+    /// The number of constants to try.
     pub searches: usize,
-    /// Steps of Adam for each.
+    /// The number of steps of Adam for each.
     pub steps: usize,
-    /// The length of a step, as a part of the distance to the linearised boundary.
+    /// The length of a step, as a share of the distance to the linearised boundary.
     pub step: f64,
 }
 
@@ -36,8 +36,8 @@ impl Attack for CarliniWagner {
         let mut gradient = target.zero();
         let zero = target.zero();
         let margin = target.gradient(&zero, &mut gradient);
-        // In the units of each lane the linearised boundary is at distance 1 and the margin at
-        // the origin is 1.
+        // In each lane's units, the linearised boundary is at distance 1 and the margin at the origin is
+        // 1.
         let square = |l: usize| (0..width).map(|i| gradient[i].0[l].powi(2) / weights[i]).sum::<f64>();
         let scale: [f64; LANES] =
             std::array::from_fn(|l| (margin.0[l].max(1e-12) / square(l).sqrt()).clamp(1e-9, 10.0));
@@ -54,7 +54,8 @@ impl Attack for CarliniWagner {
                 let margin = target.gradient(&at, &mut gradient);
                 let adam = Adam::at(step);
                 for l in 0..LANES {
-                    // Beyond what the causal model can produce: half of the way back, at rest.
+                    // Where the perturbed individual does not exist, the perturbation is halved and its
+                    // momentum reset.
                     if margin.0[l].is_nan() {
                         for i in 0..width {
                             at[i].0[l] *= 0.5;

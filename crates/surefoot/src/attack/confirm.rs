@@ -1,32 +1,32 @@
-//! Confirms what attacks find through the definition of the margin.
+//! Confirms the results of attacks by the definition of the margin.
 //!
-//! Attacks evaluate margins in another order of summation than the definition. A perturbation that
-//! only just crosses the decision boundary in theirs may not cross it in the other, so it is scaled
-//! up until the definition agrees.
+//! Attacks evaluate margins in another order of summation than the definition. A perturbation that barely
+//! crosses the decision boundary in one may not cross it in the other, so it is scaled up until the
+//! definition agrees.
 
 use super::{Break, within_clips};
 use crate::margin::{counterfactual, margin};
 use crate::{Action, Problem};
 
-/// Shares by which a perturbation is scaled up until it breaks the action. The first ones are those
-/// of rounding errors relative to the perturbation; the others are needed where the action ends on
-/// the boundary, so that the perturbation is itself no larger than a rounding error.
+/// Shares by which a perturbation is scaled up until it breaks the action. The first ones match rounding
+/// errors relative to the perturbation. The others are needed if the action ends on the boundary, so that
+/// the perturbation itself is no larger than a rounding error.
 const GROWTH: [f64; 18] =
     [0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 1e1, 1e2, 1e3, 1e4, 1e6, 1e8];
-/// Growth up to this share is tried whatever the size of a perturbation.
+/// Growth up to this share is tried for perturbations of any size.
 const SMALL_GROWTH: f64 = 1e-2;
-/// A perturbation may grow further up to this size, in standardised units, where the uncertainty is
-/// smaller: it is still no larger than a rounding error in the data.
+/// If the uncertainty is smaller, a perturbation may still grow up to this size, in standardised units:
+/// it is then no larger than a rounding error in the data.
 const NEGLIGIBLE: f64 = 1e-6;
-/// Halvings between a multiple that does not break the action and one that does.
+/// The number of bisection steps between a multiple that does not break the action and one that does.
 const HALVINGS: usize = 50;
 
-/// The break that a perturbation is or nearly is: it or the smallest of a few multiples of it that
-/// breaks the action, none larger than `limit`.
+/// Turns a perturbation that breaks an action, or nearly does, into a break: the perturbation itself, or
+/// the smallest of a few multiples that breaks the action. None is larger than `limit`.
 ///
-/// Where there is no limit and this is none, or one beyond the uncertainty, the perturbation scaled
-/// to the uncertainty is tried as well, so that an action which breaks within the uncertainty along
-/// this direction is reported as such.
+/// If there is no limit, and there is no break or only one beyond the uncertainty, the perturbation
+/// scaled to the uncertainty is tried as well. So an action that breaks within the uncertainty along this
+/// direction is reported as such.
 pub(super) fn confirm(
     problem: &Problem,
     individual: &[f64],
@@ -52,8 +52,8 @@ pub(super) struct Ray<'a> {
 }
 
 impl Ray<'_> {
-    /// The break at a multiple no larger than `limit`, evaluated by the definition. A perturbation to
-    /// somebody whom the causal model cannot produce breaks nothing.
+    /// The break at a multiple no larger than `limit`, evaluated by the definition. A perturbation that
+    /// concerns nobody breaks nothing.
     fn at(&self, share: f64, limit: f64) -> Option<Break> {
         let scaled = self.direction.iter().map(|d| d * share).collect();
         let mut perturbation = within_clips(self.problem, self.individual, scaled);

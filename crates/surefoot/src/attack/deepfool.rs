@@ -1,17 +1,18 @@
-//! DeepFool: to the boundary by way of its linearisations.
+//! DeepFool: steps to the linearised decision boundary.
 
 use super::smallest::refine;
 use super::{Attack, Target, at_least_one, downwards, lane, positive, set_lane};
 use crate::Result;
 use crate::network::{LANES, Lanes};
 
-/// Steps to where the margin, linearised at the current point, is just negative, until it is
-/// (Moosavi-Dezfooli et al., 2016, for any norm); then shrunk along the boundary.
+/// Steps repeatedly to where the margin, linearised at the current point, is just negative, until the
+/// margin itself is (Moosavi-Dezfooli et al., 2016, for any norm). The result is then shrunk along the
+/// boundary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeepFool {
-    /// Steps at most.
+    /// The largest number of steps.
     pub steps: usize,
-    /// How far beyond the linearised boundary each step goes, as a part of the way to it.
+    /// The distance of each step beyond the linearised boundary, as a share of the distance to it.
     pub overshoot: f64,
 }
 
@@ -34,7 +35,7 @@ impl Attack for DeepFool {
                 break;
             }
             for l in 0..LANES {
-                // Beyond what the causal model can produce: half of the way back.
+                // Where the perturbed individual does not exist, the perturbation is halved.
                 if margin.0[l].is_nan() {
                     let half: Vec<f64> = lane(&at, l).iter().map(|x| 0.5 * x).collect();
                     set_lane(&mut at, l, &half);
@@ -45,9 +46,10 @@ impl Attack for DeepFool {
                 }
                 let norm = target.uncertainty().norm();
                 let slope = norm.dual(&lane(&gradient, l));
-                // Past the boundary also where the margin is exactly zero.
+                // The small constant crosses the boundary also where the margin is exactly zero.
                 let way = (margin.0[l] * (1.0 + self.overshoot) + 1e-12) / slope;
-                // Where the gradient vanishes its direction says nothing of so long a way.
+                // Where the gradient nearly vanishes, the linearisation is not valid over such a
+                // distance.
                 let way = way.min(LONGEST);
                 if way.is_nan() {
                     continue;

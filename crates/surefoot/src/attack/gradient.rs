@@ -1,4 +1,4 @@
-//! Attacks within the uncertainty guarded against: one gradient step, or many.
+//! Attacks within the uncertainty set: one gradient step, or many.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -7,8 +7,8 @@ use super::{Attack, Target, downwards, lane, set_lane};
 use crate::network::{LANES, Lanes};
 use crate::{Problem, Result};
 
-/// One step from the origin to the border of the ball, the way that lowers the linearised
-/// margin most (Goodfellow et al., 2015, for any norm).
+/// One step from the origin to the border of the ball, in the direction that lowers the linearised margin
+/// most (Goodfellow et al., 2015, for any norm).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FastGradient;
 
@@ -26,7 +26,7 @@ impl Attack for FastGradient {
     }
 }
 
-/// The points of the balls that lower a linear function with this gradient most.
+/// The points of the balls at which a linear function with this gradient is least.
 fn border(target: &Target<'_, '_>, gradient: &[Lanes], radius: [f64; LANES]) -> Vec<Lanes> {
     let norm = target.uncertainty().norm();
     let mut perturbation = target.zero();
@@ -37,16 +37,16 @@ fn border(target: &Target<'_, '_>, gradient: &[Lanes], radius: [f64; LANES]) -> 
     perturbation
 }
 
-/// Projected gradient descent of the margin over the ball (Madry et al., 2018), with steps that
-/// grow while they help and shrink when they do not: from the origin, from the border, and from
-/// the worst of a sample of random points.
+/// Projected gradient descent of the margin over the ball (Madry et al., 2018) from the origin, from the
+/// border, and from the worst of a sample of random points. Steps grow after an improvement and shrink
+/// otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProjectedGradient {
-    /// Steps from each start.
+    /// The number of steps from each start.
     pub steps: usize,
-    /// Random points to look at; the same for everybody.
+    /// The number of random points, which are the same for everybody.
     pub samples: usize,
-    /// How many of them to start from, the worst ones.
+    /// The number of starts among them: the worst ones.
     pub restarts: usize,
     /// The seed of the random points.
     pub seed: u64,
@@ -93,13 +93,13 @@ impl ProjectedGradient {
         best
     }
 
-    /// For each lane the worst of the random points, in as many blocks as there are restarts.
+    /// The worst random points of each lane, in as many blocks as there are restarts.
     fn scatter(&self, target: &mut Target<'_, '_>, radius: [f64; LANES]) -> Vec<Vec<Lanes>> {
         let width = target.width();
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let mut points: Vec<Vec<f64>> = Vec::with_capacity(self.samples);
         for number in 0..self.samples.max(self.restarts) {
-            // Half of them on the border, half inside.
+            // Half of them are on the border, half inside.
             points.push(target.uncertainty().norm().sample(&mut random, width, number % 2 == 0));
         }
         let at =
@@ -152,8 +152,8 @@ impl ProjectedGradient {
             }
             let tried = target.gradient(&next, &mut next_gradient);
             for l in 0..LANES {
-                // A margin that is not a number, beyond what the causal model can produce, is no
-                // better: the next step is shorter.
+                // A margin that is NaN, where the perturbed individual does not exist, is no improvement:
+                // the next step is shorter.
                 if tried.0[l] < margin.0[l] {
                     margin.0[l] = tried.0[l];
                     set_lane(&mut at, l, &lane(&next, l));

@@ -1,14 +1,14 @@
-//! The smallest break of an action where everything is linear, in closed form.
+//! The smallest break of an action in a linear problem, in closed form.
 
 use super::{Attack, Target, downwards, set_lane};
 use crate::Problem;
 use crate::network::{LANES, Lanes};
 
-/// The nearest point of the decision boundary: for a margin `m + g.D` a perturbation of the size
-/// `m / ||g||*` along which it falls most (`||.||*`: the dual norm).
+/// The nearest point of the decision boundary. For a margin `m + g.D` it has the size `m / ||g||*`
+/// (`||.||*`: the dual norm), in the direction in which the margin decreases most.
 pub(super) struct Linear;
 
-/// A margin below this is not told from zero.
+/// A margin below this counts as zero.
 const SMALLEST_MARGIN: f64 = f64::EPSILON;
 
 impl Linear {

@@ -1,4 +1,4 @@
-//! Every attack together with the search of proofs.
+//! All attacks, combined with the search of proofs.
 
 use rayon::prelude::*;
 
@@ -9,14 +9,14 @@ use crate::certify::LEAST_MARGIN;
 use crate::margin::counterfactual;
 use crate::{Action, Budget, People, Problem, Result, Verdict, certify};
 
-/// What a linear margin may be off by, as a share of the sizes of its terms.
+/// An upper bound of the relative rounding error of a linear margin.
 const ROUNDING: f64 = 1e-10;
 
-/// The smallest perturbation found to break each action, by [`smallest_break`] and, where that finds
-/// none within the uncertainty guarded against, by the search of [`certify()`] with this budget.
+/// The smallest perturbation found that breaks each action: by [`smallest_break`] and, if that finds none
+/// within the uncertainty set, by the search of [`certify()`] with this budget.
 ///
-/// Guarantees that an action which `certify` with the same budget disproves is reported with a break
-/// no larger than the uncertainty. That an action has none does not prove that it holds.
+/// Guarantees that an action which `certify` with the same budget disproves is reported with a break no
+/// larger than the uncertainty. An action without a break is not proven to hold.
 ///
 /// # Errors
 /// As [`certify()`].
@@ -32,9 +32,9 @@ pub fn refute(
     each.map(|(i, found)| search_further(problem, people.individual(i), &actions[i], found, budget)).collect()
 }
 
-/// The second part of [`refute`], for one individual: a break within the uncertainty guarded against
-/// that the search of [`certify()`] finds, where `found`, what [`smallest_break`] has found, is none;
-/// otherwise `found`.
+/// The second part of [`refute`], for one individual. If `found`, the result of [`smallest_break`], is
+/// not a break within the uncertainty set, searches for one as [`certify()`] does. Returns `found` if
+/// there is none.
 ///
 /// # Errors
 /// As [`certify()`].
@@ -56,8 +56,8 @@ pub fn search_further(
     Ok(ray.within_uncertainty().or(found))
 }
 
-/// Whether the worst case of an action in a linear problem, of which the smallest break is known, is
-/// favourable by more than rounding errors, so that there is nothing to search for.
+/// Whether the worst case of an action in a linear problem, whose smallest break is known, is favourable
+/// by more than rounding errors. Then no search is needed.
 fn is_beyond_doubt(
     problem: &Problem,
     individual: &[f64],
@@ -68,7 +68,7 @@ fn is_beyond_doubt(
     let reached = counterfactual(problem, individual, action, &unperturbed)?;
     let (weights, intercept) = problem.classifier().coefficients()?;
     let size: f64 = weights.iter().zip(&reached).map(|(w, x)| (w * x).abs()).sum();
-    // The margin falls evenly, to zero at the break.
+    // The margin decreases linearly, to zero at the break.
     let left = found.map_or(1.0, |found| 1.0 - problem.uncertainty().radius() / found.size);
     let worst = problem.classifier().score(&reached) * left;
     Ok(worst > 2.0 * LEAST_MARGIN + ROUNDING * (size + intercept.abs()))

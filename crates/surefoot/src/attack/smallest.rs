@@ -1,4 +1,4 @@
-//! The smallest perturbation that breaks an action, as far as all attacks together know.
+//! The smallest perturbation that breaks an action, by all attacks together.
 
 use super::linear::Linear;
 use super::{
@@ -8,16 +8,17 @@ use super::{
 use crate::network::{LANES, Lanes};
 use crate::{Action, People, Problem, Result};
 
-/// Steps by which the best perturbation is moved along the boundary.
+/// The number of steps by which the best perturbation is moved along the boundary.
 const POLISHING: usize = 10;
-/// Halvings of the way from unbroken to broken.
+/// The number of bisection steps between an unbroken and a broken action.
 const HALVINGS: usize = 50;
 
-/// The smallest perturbation found to break each action: the best of [`DeepFool`],
-/// [`CarliniWagner`], [`FastGradient`] and [`ProjectedGradient`], moved along the boundary towards the nearest point of
-/// its linearisation and shrunk by bisection; then [`ProjectedGradient`] with fewer samples looks for something
-/// smaller still, by a tenth and then by a fiftieth, as long as it finds it. `None` where no
-/// attack breaks the action. Exact, in closed form, where classifier and causal model are linear.
+/// The smallest perturbation found that breaks each action. The best result of [`DeepFool`],
+/// [`CarliniWagner`], [`FastGradient`] and [`ProjectedGradient`] is moved along the boundary, towards the
+/// nearest point of its linearisation, and shrunk by bisection. Then [`ProjectedGradient`] with fewer
+/// samples searches for a perturbation that is smaller by a tenth, then by a fiftieth, as long as it
+/// finds one. `None` if no attack breaks the action. Exact, in closed form, if classifier and causal
+/// model are linear.
 pub fn smallest_break(problem: &Problem, people: &People, actions: &[Action]) -> Result<Vec<Option<Break>>> {
     if Linear::knows(problem) {
         return Linear.attack(problem, people, actions);
@@ -27,14 +28,14 @@ pub fn smallest_break(problem: &Problem, people: &People, actions: &[Action]) ->
 
 struct Smallest;
 
-/// What searches within the uncertainty. A thousand of its samples are inside the ball, so that a
-/// part which is a hundredth of it is missed once in twenty thousand times.
+/// The search within the uncertainty set. A thousand of its samples are inside the ball, so a part with a
+/// hundredth of the volume is missed once in twenty thousand times.
 const WITHIN: ProjectedGradient = ProjectedGradient { steps: 30, samples: 2_000, restarts: 8, seed: 1 };
-/// What looks for something smaller.
+/// The search for a smaller perturbation.
 const SHRINKING: ProjectedGradient = ProjectedGradient { steps: 30, samples: 128, restarts: 3, seed: 1 };
-/// How often at most.
+/// The largest number of such searches.
 const ROUNDS: usize = 12;
-/// Where to look if nothing is known: up to so far, in standardised units.
+/// The radius of the search, in standardised units, if no break is known.
 const FARTHEST: f64 = 10.0;
 
 impl Attack for Smallest {
@@ -68,14 +69,14 @@ impl Attack for Smallest {
     }
 }
 
-/// The smallest of some candidates, once each is shrunk and moved along the boundary.
+/// The smallest of some candidates, after each is shrunk and moved along the boundary.
 pub(super) fn refine(
     target: &mut Target<'_, '_>,
     candidates: impl IntoIterator<Item = Vec<Lanes>>,
 ) -> Vec<Lanes> {
     let mut best = target.zero();
     let mut size = [f64::INFINITY; LANES];
-    // An action that does not work to begin with is broken by nothing at all.
+    // An action that does not work unperturbed is broken by the zero perturbation.
     let plain = target.value(&best);
     (0..LANES).filter(|&l| plain.0[l] < 0.0).for_each(|l| size[l] = 0.0);
     for candidate in candidates {
@@ -96,14 +97,14 @@ pub(super) fn refine(
                 set_lane(&mut next, l, &point);
             }
         }
-        // A little further, so that it is on the other side.
+        // Slightly enlarged, so that it is beyond the boundary.
         next.iter_mut().for_each(|lanes| *lanes = lanes.map(|x| 1.05 * x));
         improve(target, next, &mut best, &mut size);
     }
     best
 }
 
-/// Shrinks a candidate by bisection, and keeps it where it breaks the action and is smaller.
+/// Shrinks a candidate by bisection, and keeps it if it breaks the action and is smaller.
 fn improve(target: &mut Target<'_, '_>, candidate: Vec<Lanes>, best: &mut [Lanes], size: &mut [f64; LANES]) {
     let scaled = |share: &[f64; LANES]| -> Vec<Lanes> {
         candidate.iter().map(|lanes| Lanes::from_fn(|l| share[l] * lanes.0[l])).collect()

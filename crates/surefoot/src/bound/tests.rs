@@ -1,4 +1,4 @@
-//! Bounds that only proofs use, against dense sampling.
+//! Bounds that only proofs use, compared with dense sampling.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -21,7 +21,7 @@ fn problem(random: &mut ChaCha8Rng) -> Problem {
     family.draw(random)
 }
 
-/// Points of a region, many of them at its border.
+/// Random points of a region, many of them on its border.
 fn sample(random: &mut ChaCha8Rng, region: &Region) -> Vec<f64> {
     let mut y: Vec<f64> = (0..region.inputs())
         .map(|i| {
@@ -133,7 +133,7 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
     assert!(second_derivatives > 500 && better > 300, "{second_derivatives} {better}");
 }
 
-/// Directions far away: whatever the sum, nothing is beyond the bound.
+/// Regions with a limited sum: whatever the sum, no sampled value is beyond the bound.
 #[test]
 fn far_regions_hold_what_is_far_away() {
     let random = &mut ChaCha8Rng::seed_from_u64(3);

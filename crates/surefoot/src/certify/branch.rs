@@ -1,14 +1,14 @@
 //! Branch and bound over cells of the ball.
 //!
-//! Cells are boxes in coordinates whose first axis points to the worst perturbation found and
-//! whose others are the principal directions of the error of the affine bound across it. The cell
-//! with the lowest bound is cut next, where that is likely to raise the bounds of its parts most. Where
-//! an affine bound does not do, a quadratic one is tried. The cell that
-//! holds the worst perturbation is also given the curvature bound.
+//! Cells are boxes in rotated coordinates. The first axis points to the worst perturbation found; the
+//! others are the principal directions of the affine bound's error orthogonal to it. The cell with the
+//! lowest bound is split next, where the split is predicted to raise the bounds of its parts most. Where
+//! an affine bound is not sufficient, a quadratic one is tried. The cell that contains the worst
+//! perturbation also gets the curvature bound.
 //!
-//! The gap between the lowest bound and the worst perturbation shrinks by about the same share
-//! whenever the number of cells doubles. Where that leads nowhere within the budget, the proof is
-//! given up early.
+//! The gap between the lowest bound and the worst margin found shrinks by about the same factor whenever
+//! the number of cells doubles. If the predicted gap at the end of the budget is too large, the proof is
+//! abandoned early.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -21,29 +21,29 @@ use crate::graph::{Affine, Bounded, Curvature, Graph, Jets, Order, Quadratic, Re
 use crate::margin::{Composer, Coordinates};
 use crate::proof::{BoundKind, Piece};
 
-/// Room for the rounding of coordinates: the ball that is proved is larger by this share.
+/// The proven ball is larger by this share, to cover the rounding of coordinates.
 const ROOM: f64 = 1e-12;
-/// What a curvature bound counts for.
-const CURVATURE: usize = 5;
+/// The number of evaluations that a curvature bound counts as.
+const CURVATURE_EVALUATIONS: usize = 5;
 
-/// A quadratic bound with more than this share of the error of an affine one is not used.
+/// A quadratic bound is used only if its error is at most this share of the affine bound's error.
 const MAX_QUADRATIC_ERROR_RATIO: f64 = 0.85;
 
-/// About what it takes to cut a cell and to bound its halves.
+/// The approximate number of evaluations to split a cell and to bound its halves.
 const EVALUATIONS_OF_A_CELL: f64 = 5.0;
 
-/// So many evaluations without derivatives, and refinements of bounds, count for one.
-const QUICK: usize = 4;
+/// This many evaluations without derivatives, or refinements of bounds, count as one evaluation.
+const QUICK_PER_EVALUATION: usize = 4;
 
-/// A part of the ball.
+/// A part of the ball with its lower bound.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     region: Region,
     lower: f64,
     reason: BoundKind,
-    /// The share of the error that each axis causes, per unit of its length.
+    /// For each axis, the part of the error that it causes, per unit of its length.
     error_share: Vec<f64>,
-    /// How the bound rises from where it is lowest.
+    /// The gradient of the bound near its lowest point.
     slope: Vec<f64>,
     number: usize,
 }
@@ -63,32 +63,32 @@ impl PartialOrd for Cell {
 }
 
 impl Ord for Cell {
-    /// The lowest bound is the greatest cell, the first among equals.
+    /// Orders the heap: the cell with the lowest bound is the greatest; among equals, the first created.
     fn cmp(&self, other: &Self) -> Ordering {
         other.lower.total_cmp(&self.lower).then(other.number.cmp(&self.number))
     }
 }
 
-/// What came of a proof.
+/// The result of an attempt to prove a lower bound of the margin.
 #[derive(Clone, Debug)]
 pub(crate) struct ProofAttempt {
     /// The worst perturbation found.
     pub perturbation: Vec<f64>,
-    /// The margin there, as the graph has it.
+    /// The margin there, as the graph computes it.
     pub upper: f64,
-    /// The margin is nowhere below; minus infinity where nothing was proved.
+    /// The proven lower bound of the margin; minus infinity where nothing was proven.
     pub lower: f64,
     pub coordinates: Coordinates,
     pub pieces: Vec<Piece>,
-    /// Cells looked at.
+    /// The number of cells processed.
     pub nodes: usize,
-    /// What was proved when 1, 2, 4, ... cells had been looked at.
+    /// The proven bound when 1, 2, 4, ... cells had been processed.
     pub doublings: Vec<f64>,
 }
 
 impl ProofAttempt {
-    /// How far above what is proved the worst perturbation is likely to be still when so many
-    /// evaluations more are spent: it falls about evenly with every doubling.
+    /// Predicts the gap between the worst margin found and the proven bound after `evaluations` more
+    /// evaluations: the gap shrinks by about the same factor with every doubling of the cells.
     pub fn gap_after(&self, evaluations: usize) -> f64 {
         let gap = |lower: f64| self.upper - lower;
         let [.., before, _, last] = self.doublings[..] else { return gap(self.lower) };
@@ -98,15 +98,15 @@ impl ProofAttempt {
     }
 }
 
-/// Proves bounds, and counts what it takes.
+/// Proves lower bounds of margins, and counts the evaluations.
 #[derive(Clone, Debug)]
 pub(crate) struct Prover {
     pub affine: Affine,
     pub jets: Jets,
     coordinates: Coordinates,
     limit: usize,
-    /// How many times as much as is left of the budget a proof may seem to need before it is
-    /// given up.
+    /// A proof is abandoned if its predicted work exceeds the rest of the budget by more than this
+    /// factor.
     patience: f64,
     curvatures: usize,
 }
@@ -123,18 +123,21 @@ impl Prover {
         }
     }
 
-    /// Bounds and evaluations so far.
+    /// The number of evaluations so far.
     pub fn evaluations(&self) -> usize {
         let quick = self.affine.refined + self.jets.values;
-        self.affine.count + self.jets.count + CURVATURE * self.curvatures + quick / QUICK
+        self.affine.count
+            + self.jets.count
+            + CURVATURE_EVALUATIONS * self.curvatures
+            + quick / QUICK_PER_EVALUATION
     }
 
     pub fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
     }
 
-    /// Sets how many times as much as is left of the budget a proof may seem to need before it is
-    /// given up; infinite: it never is.
+    /// Sets the factor by which a proof's predicted work may exceed the rest of the budget before the
+    /// proof is abandoned. With infinity it never is.
     pub fn set_patience(&mut self, patience: f64) {
         self.patience = patience;
     }
@@ -143,13 +146,13 @@ impl Prover {
         self.evaluations() >= self.limit
     }
 
-    /// How the worst perturbation is searched for.
+    /// The search for the worst perturbation.
     pub fn search<'p>(composer: &Composer<'p>) -> Search<'p> {
         Search::new(composer.problem().uncertainty())
     }
 
-    /// Tries to prove that the margin of a change is nowhere below `required`; `starts` are
-    /// perturbations that may break it.
+    /// Tries to prove that the margin of a change is at least `required` on the whole ball. `starts` are
+    /// perturbations from which the search for a break begins; for `thorough` see [`Prover::worst`].
     pub fn prove(
         &mut self,
         composer: &Composer<'_>,
@@ -196,7 +199,8 @@ impl Prover {
         result
     }
 
-    /// The worst perturbation that searches from some starts find.
+    /// The worst perturbation found by searches from the origin and from `starts`. If `thorough`, further
+    /// searches start opposite to the first result and at the ends of up to eight axes.
     pub fn worst(
         &mut self,
         graph: &Graph<'_>,
@@ -228,8 +232,8 @@ impl Prover {
         self.tighten_by_curvature(graph, cell, curvature, worst);
     }
 
-    /// Tightens the bound of a cell by its curvature bound, if there is one: the quadratic below the
-    /// margin that touches it at the worst perturbation.
+    /// Tightens the bound of a cell by a curvature bound, if there is one: the quadratic lower bound of
+    /// the margin that touches it at the worst perturbation.
     fn tighten_by_curvature(
         &mut self,
         graph: &Graph<'_>,
@@ -243,7 +247,7 @@ impl Prover {
         if self.jets.on_a_kink(graph) {
             return;
         }
-        // The value with its rounding: a bound over the point alone.
+        // The margin at the point, with its rounding: an affine bound over the single point.
         let point = Region::cuboid(worst.at.clone(), worst.at.clone());
         let value = self.affine.bound(graph, &point).lower();
         let error = 2.0 * graph.inputs as f64 * curvature.gradient_error * cell.region.longest().sqrt();
@@ -299,7 +303,7 @@ impl Prover {
             if self.is_spent() || self.is_hopeless(result, required) {
                 return;
             }
-            // Now and then a look at what is found from here.
+            // Every 16 cells, a search for a worse perturbation starts from the current cell.
             if result.nodes.is_multiple_of(16) {
                 let mut start: Vec<f64> =
                     (0..n).map(|i| 0.5 * (cell.region.lower[i] + cell.region.upper[i])).collect();
@@ -314,7 +318,7 @@ impl Prover {
             if worst.value < required {
                 return;
             }
-            // A cell that cannot be cut stays open: nothing more is proved.
+            // A cell that cannot be split stays open, so the proof ends here.
             let Some(halves) = self.halves(&graph, &cell, required) else { return };
             for mut half in halves {
                 if half.lower < required && half.region.contains(&worst.at) {
@@ -336,8 +340,8 @@ impl Prover {
         result.lower = closed;
     }
 
-    /// Whether what is left of the budget will not do, going by the last doublings of the number
-    /// of cells.
+    /// Whether the rest of the budget is predicted not to suffice, by extrapolating the last doublings of
+    /// the number of cells.
     fn is_hopeless(&self, result: &ProofAttempt, required: f64) -> bool {
         let last = result.nodes - 1;
         if last < 256 || !last.is_power_of_two() || self.patience == f64::INFINITY {
@@ -347,7 +351,7 @@ impl Prover {
         result.upper - result.gap_after(left as usize) < required
     }
 
-    /// Bounds a cell: by an affine bound, refined where it is lowest, or by a quadratic one.
+    /// Bounds a cell by an affine bound, refined where it is lowest, or by a quadratic one.
     fn bound(&mut self, graph: &Graph<'_>, region: Region, required: f64) -> Cell {
         let mut bounded = self.affine.bound(graph, &region);
         let mut cell = Cell::new(&bounded, region.clone());
@@ -374,14 +378,15 @@ impl Prover {
         cell
     }
 
-    /// The parts of a cell, cut where they are likely to be bounded best. `None` if it cannot be cut.
+    /// The halves of a cell, split where their bounds are predicted to be best. `None` if it cannot be
+    /// split.
     fn halves(&mut self, graph: &Graph<'_>, cell: &Cell, required: f64) -> Option<Vec<Cell>> {
         let (axis, at) = cell.region.best_cut(&cell.slope, &cell.error_share, required - cell.lower)?;
         let mut halves = Vec::with_capacity(2);
-        // A half outside the ball is closed.
+        // A half that does not meet the ball needs no bound.
         for region in cell.region.split(axis, at).into_iter().flatten() {
             let mut half = self.bound(graph, region, required);
-            // What holds over the cell holds over its half.
+            // A bound of the cell is a bound of its half.
             if half.lower <= cell.lower || half.lower.is_nan() {
                 (half.lower, half.reason) = (cell.lower, cell.reason);
             }
@@ -408,15 +413,16 @@ impl Cell {
         Piece {
             lower: self.region.lower.clone(),
             upper: self.region.upper.clone(),
-            // Where nobody is concerned any number will do, as long as it can be written down.
+            // Where the perturbed individual does not exist, any margin is valid. A finite one can be
+            // written to a file.
             margin: self.lower.min(f64::MAX),
             reason: self.reason,
         }
     }
 }
 
-/// Axes whose first points to the worst perturbation, the others along the principal directions
-/// of the Hessian across it: row by row, orthogonal.
+/// An orthogonal matrix, row by row, whose columns are coordinate axes. The first axis points to the worst
+/// perturbation; the others are the principal directions of the error orthogonal to it.
 fn principal(worst: &Found, error_directions: &[f64]) -> Vec<f64> {
     let n = worst.at.len();
     let length = worst.at.iter().map(|y| y * y).sum::<f64>().sqrt();
@@ -431,7 +437,7 @@ fn principal(worst: &Found, error_directions: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..n).collect();
     let bend = |k: usize| eigen.eigenvalues[k].abs();
     order.sort_by(|&a, &b| bend(b).total_cmp(&bend(a)));
-    // Gram and Schmidt, twice for good measure.
+    // Gram-Schmidt orthogonalisation, applied twice for accuracy.
     let mut axes: Vec<Vec<f64>> = vec![first];
     for candidate in order
         .into_iter()

@@ -1,10 +1,10 @@
-//! The worst perturbation, by search: over a round set, steps to the least value of the quadratic model,
-//! which is near what the margin itself does there; otherwise projected gradient steps.
+//! Search for the worst perturbation. Over a round set, each step goes to the minimiser of the quadratic
+//! model of the margin; over other sets, steps are projected gradient steps.
 
 use crate::graph::{Graph, Jet, Jets, Order, Quadratic};
 use crate::uncertainty::{SharedSet, Uncertainty, project_inside};
 
-/// A point where the search has come to rest.
+/// The point where a search has stopped.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub at: Vec<f64>,
@@ -12,7 +12,7 @@ pub(crate) struct Found {
     pub gradient: Vec<f64>,
 }
 
-/// Steps of a search at most, over round sets and over others.
+/// The largest number of steps over round sets, and over other sets.
 const STEPS: (usize, usize) = (12, 60);
 
 /// A search over the scaled set of perturbations.
@@ -20,21 +20,21 @@ const STEPS: (usize, usize) = (12, 60);
 pub(crate) struct Search<'p> {
     pub set: &'p SharedSet,
     pub radius: f64,
-    /// Steps at most.
+    /// The largest number of steps.
     pub steps: usize,
-    /// Steps that gain less than this are the last.
+    /// The search stops after a step that lowers the value by less than this.
     pub gain: f64,
 }
 
 impl<'p> Search<'p> {
-    /// Over all perturbations that are guarded against.
+    /// A search over all perturbations of the uncertainty set.
     pub fn new(uncertainty: &'p Uncertainty) -> Self {
         let (set, radius) = (uncertainty.set(), uncertainty.radius());
         let steps = if set.is_round() { STEPS.0 } else { STEPS.1 };
         Self { set, radius, steps, gain: 1e-9 }
     }
 
-    /// The farthest point along an axis, or against it.
+    /// The point of the set that is farthest along an axis in the direction of `sign`.
     pub fn end(&self, axis: usize, inputs: usize, sign: f64) -> Vec<f64> {
         let mut y = vec![0.0; inputs];
         y[axis] = 1.0;
@@ -42,7 +42,7 @@ impl<'p> Search<'p> {
         y
     }
 
-    /// From a start downhill; stops at once where the value is below `enough`.
+    /// Descends from a start. Stops at once where the value is below `enough`.
     pub fn descend(&self, graph: &Graph<'_>, start: &[f64], enough: f64, jets: &mut Jets) -> Found {
         let order = if self.set.is_round() { Order::Hessian } else { Order::Gradient };
         let mut at = start.to_vec();

@@ -1,4 +1,4 @@
-//! Models: what gives the logit on which a classifier decides.
+//! Models, which compute the logit of a classifier.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use crate::network::{LANES, Lanes};
 
 /// A function from standardised features to a logit.
 ///
-/// A new kind of model needs its number of inputs, its logit and a range of its logits over a box.
-/// That is enough for proofs: the search bounds the margin by ranges over smaller and smaller
-/// boxes, and the checker does the same on its own. Derivatives and tighter bounds make the search
-/// faster. `examples/rule_list.rs` shows a whole model.
+/// A new kind of model needs its number of inputs, its logit and a range of its logits over a box. That
+/// suffices for proofs: the search bounds the margin by ranges over smaller and smaller boxes, and the
+/// checker does the same independently. Derivatives and tighter bounds make the search faster.
+/// `examples/rule_list.rs` shows a complete model.
 pub trait Model: Debug + Send + Sync {
-    /// The number of features that it looks at.
+    /// The number of features that it takes as inputs.
     fn inputs(&self) -> usize;
 
     /// The logit of an individual; a finite number wherever the features are finite.
@@ -24,7 +24,7 @@ pub trait Model: Debug + Send + Sync {
     /// [`Model::logit`]. Sides of the box may be infinite.
     fn range(&self, x: &[Interval]) -> Interval;
 
-    /// The gradient of the logit. Searches follow it; no proof relies on it.
+    /// The gradient of the logit. Searches use it; no proof relies on it.
     fn gradient(&self, x: &[f64]) -> Vec<f64> {
         vec![0.0; x.len()]
     }
@@ -34,50 +34,50 @@ pub trait Model: Debug + Send + Sync {
         None
     }
 
-    /// A text that two models share only if they give the same logits. A proof that is saved refers
-    /// to it.
+    /// A text that two models share only if they compute the same logits. Saved proofs refer to it.
     fn fingerprint(&self) -> String {
         format!("{self:?}")
     }
 
-    /// Evaluates blocks of individuals at once, if there is a faster way than one by one.
+    /// An evaluator of blocks of individuals, if it is faster than one by one.
     #[doc(hidden)]
     fn blocks(&self, _precision: Precision) -> Option<Box<dyn Blocks>> {
         None
     }
 
-    /// The logit as part of a graph, if there is a tighter way than ranges.
+    /// The logit as part of a graph, if that gives tighter bounds than ranges.
     #[doc(hidden)]
     fn compose<'a>(&'a self, _graph: &mut Builder<'a>, _x: &[AffineForm]) -> Option<AffineForm> {
         None
     }
 
-    /// Adds everything that decides on logits to a digest.
+    /// Adds everything that determines logits to a digest.
     #[doc(hidden)]
     fn add_to_digest(&self, digest: &mut Digest) {
         digest.text(&self.fingerprint());
     }
 }
 
-/// How exactly a block of individuals is evaluated.
+/// The precision in which a block of individuals is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// In doubles.
+    /// Double precision.
     Double,
-    /// Networks in floats: twice as fast, good for finding the way but not for deciding anything.
+    /// Networks in single precision: twice as fast, accurate enough for search directions but not for
+    /// decisions.
     Single,
 }
 
-/// Evaluates a model on blocks of individuals; keeps what the gradient needs.
+/// Evaluates a model on blocks of individuals, and stores what the gradient needs.
 pub trait Blocks: Debug + Send {
     /// The logits of a block.
     fn logits(&mut self, x: &[Lanes]) -> Lanes;
 
-    /// The gradients of the logits where they were evaluated last.
+    /// The gradients of the logits at the last evaluation.
     fn gradient(&mut self, gradient: &mut [Lanes]);
 }
 
-/// A model that is shared, as an operator of graphs.
+/// A shared model as an operator of graphs.
 #[derive(Clone, Debug)]
 pub(super) struct Shared(pub Arc<dyn Model>);
 
@@ -96,7 +96,7 @@ impl Operator for Shared {
 }
 
 impl Shared {
-    /// Evaluates blocks of individuals.
+    /// An evaluator of blocks of individuals.
     pub fn blocks(&self, precision: Precision) -> Box<dyn Blocks> {
         let one_by_one = || Box::new(OneByOne { model: self.0.clone(), at: Vec::new() });
         self.0.blocks(precision).unwrap_or_else(|| one_by_one())
@@ -107,7 +107,7 @@ impl Shared {
 #[derive(Debug)]
 struct OneByOne {
     model: Arc<dyn Model>,
-    /// The individuals that were evaluated last.
+    /// The individuals of the last evaluation.
     at: Vec<Vec<f64>>,
 }
 

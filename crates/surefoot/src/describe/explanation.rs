@@ -1,4 +1,4 @@
-//! What stands in the way, in plain words.
+//! The reasons why there is no action, in plain words.
 
 use super::number;
 use crate::action::rounded;
@@ -7,14 +7,14 @@ use crate::magnitude::readable;
 use crate::recourse::{Explanation, Reach, Relaxation};
 use crate::{Change, Forbidden, Kind, Problem, Recourse};
 
-/// Digits with which sizes of shifts are given.
+/// The number of digits of the sizes of shifts.
 const DIGITS: u32 = 4;
-/// Two sizes that differ by less than this share are as good as the same.
+/// Two sizes that differ by less than this share count as the same.
 const CLOSE: f64 = 0.05;
 
-/// Tells what stands in the way of somebody for whom there is no action: how much less uncertainty
-/// would leave one, and which limits, fixed features or rules would have to give way. Every sentence
-/// is proven; numbers are rounded so that they stay true. Empty where nothing is known.
+/// The reasons why there is no action, as text: how much less uncertainty would allow one, and which
+/// limits, fixed features or rules would have to be lifted. Every sentence is proven; numbers are rounded
+/// so that they stay true. Empty if nothing is known.
 pub fn describe_explanation(problem: &Problem, explanation: &Explanation) -> String {
     let mut sentences = Vec::new();
     if !problem.uncertainty().is_none() {
@@ -37,7 +37,7 @@ pub fn describe_explanation(problem: &Problem, explanation: &Explanation) -> Str
     }
 }
 
-/// For how much uncertainty there is an action, where there is none for as much as was asked for.
+/// The sentence about the smaller uncertainty for which there is an action.
 fn less_uncertainty(asked: f64, reach: Reach) -> Option<String> {
     let from = reach.impossible.map(round_up).filter(|from| *from < asked);
     let none = from.map_or(String::new(), |from| format!(", and none for {} or more", number(from, DIGITS)));
@@ -60,8 +60,8 @@ fn less_uncertainty(asked: f64, reach: Reach) -> Option<String> {
     }
 }
 
-/// Conditions of which one is enough. They are clauses that may have commas of their own, so that a comma
-/// separates two of them and semicolons separate more: "if a, or if b", "if a; if b; or if c".
+/// Joins alternative conditions. They may contain commas, so two of them are separated by a comma and
+/// more by semicolons: "if a, or if b", "if a; if b; or if c".
 fn alternatives(conditions: &[String]) -> String {
     match conditions {
         [] => String::new(),
@@ -71,8 +71,8 @@ fn alternatives(conditions: &[String]) -> String {
     }
 }
 
-/// The condition under which there would be an action; `None` where the action that was found does
-/// not need what was lifted.
+/// The condition under which there would be an action; `None` if the action found does not use the lifted
+/// restriction.
 fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Option<String> {
     let features = problem.features();
     match relaxation {
@@ -85,7 +85,7 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
                 _ => return None,
             };
             if let Shown::Ordered(levels) = &feature.shown {
-                // Beyond the last level there is none.
+                // There is no level beyond the last one.
                 let level = levels.get(value as usize).filter(|_| value >= 0.0)?;
                 let limit = feature.level(limit)?;
                 return Some(format!(
@@ -126,19 +126,19 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
     }
 }
 
-/// To four digits, not more than it is.
+/// Rounds down to four digits.
 fn round_down(value: f64) -> f64 {
     let unit = unit(value);
     if unit > 0.0 { (value / unit).floor() * unit } else { 0.0 }
 }
 
-/// To four digits, not less than it is.
+/// Rounds up to four digits.
 fn round_up(value: f64) -> f64 {
     let unit = unit(value);
     if unit > 0.0 { (value / unit).ceil() * unit } else { 0.0 }
 }
 
-/// The last of four digits of a number.
+/// The unit of the last of four digits of a number.
 fn unit(value: f64) -> f64 {
     if value > 0.0 { 10f64.powf(value.log10().floor() - f64::from(DIGITS - 1)) } else { 0.0 }
 }

@@ -1,6 +1,6 @@
 //! The statements of the theory, in plain words.
 //!
-//! Numbers are rounded to four digits so that what is said stays true: "at most" upwards, "at least"
+//! Numbers are rounded to four digits so that the statements stay true: "at most" upwards, "at least"
 //! downwards.
 
 use super::{describe, describe_shift, number};
@@ -12,11 +12,11 @@ use crate::theory::{
 };
 use crate::{Outcome, Problem, Result};
 
-/// Digits with which costs, factors and sizes are given.
+/// The number of digits of costs, factors and sizes.
 const DIGITS: u32 = 4;
 
-/// Tells what the theory says about a problem: one paragraph for each statement, with its reason and what
-/// it rests on, or with every condition that is not met.
+/// The statements of the theory about a problem, as text: one paragraph for each, with its reason and its
+/// assumptions, or with every condition that is not met.
 pub fn describe_theory(problem: &Problem, about: &AboutProblem) -> String {
     let needs = |unmet: &[Unmet]| -> String {
         unmet.iter().map(|unmet| format!("  It {}.\n", describe_unmet(problem, unmet))).collect()
@@ -104,7 +104,7 @@ fn existence(problem: &Problem, guarantee: &Guarantee) -> String {
     }
 }
 
-/// Tells a condition that is not met: "needs linear equations, and that of `savings` is not linear".
+/// A condition that is not met, as text: "needs linear equations, and that of `savings` is not linear".
 pub fn describe_unmet(problem: &Problem, unmet: &Unmet) -> String {
     let names = |positions: &[usize]| names(problem, positions);
     let are = |positions: &[usize]| if positions.len() == 1 { "is" } else { "are" };
@@ -153,8 +153,8 @@ pub fn describe_unmet(problem: &Problem, unmet: &Unmet) -> String {
     }
 }
 
-/// Tells what the theory says about a person, sentence by sentence. `standard` is the problem without
-/// uncertainty, as [`theory::standard`](crate::theory::standard) gives it.
+/// The statements of the theory about a person, as text. `standard` is the problem without uncertainty,
+/// from [`theory::standard`](crate::theory::standard).
 ///
 /// # Errors
 /// As [`describe`].
@@ -187,7 +187,7 @@ pub fn describe_theory_of_person(
     Ok(sentences)
 }
 
-/// What robust recourse costs a person at most.
+/// The upper bound of the cost of robust recourse for a person.
 fn extra_cost(problem: &Problem, person: &AboutPerson) -> Option<String> {
     if let (Some(found), true) = (person.outcome.recourse(), problem.uncertainty().is_none()) {
         let cost = number(found.cost, DIGITS);
@@ -211,7 +211,7 @@ fn extra_cost(problem: &Problem, person: &AboutPerson) -> Option<String> {
     }
 }
 
-/// Why the scaled action gives no bound.
+/// The reason why the scaled action gives no bound.
 fn hindered(bound: &ExtraCost) -> String {
     let why = match &bound.obstacle {
         Some(why) => why.to_string(),
@@ -299,8 +299,8 @@ fn fragility(problem: &Problem, about: &AboutProblem, person: &AboutPerson) -> R
     })
 }
 
-/// Tells why statements about a person are missing: one clause for each. `None` if all are made, or if no
-/// action is needed.
+/// The reasons why statements about a person are missing: one clause for each. `None` if all are made, or
+/// if no action is needed.
 pub fn describe_missing(problem: &Problem, about: &AboutProblem, person: &AboutPerson) -> Option<String> {
     let conditions = |unmet: &[Unmet]| {
         let texts: Vec<String> = unmet.iter().map(|unmet| describe_unmet(problem, unmet)).collect();
@@ -342,7 +342,7 @@ pub fn describe_missing(problem: &Problem, about: &AboutProblem, person: &AboutP
     (!clauses.is_empty()).then(|| clauses.join(". "))
 }
 
-/// Tells statements about many people in numbers.
+/// The counts and medians of statements about many people, as text.
 pub fn describe_theory_summary(summary: &Summary) -> String {
     let Summary { favourable, found, impossible, undecided, exists, does_not_exist, unknown, .. } = summary;
     let mut text = format!(
@@ -387,17 +387,17 @@ fn names(problem: &Problem, positions: &[usize]) -> String {
     quoted(&names)
 }
 
-/// A positive number with four digits that is not less, up to rounding.
+/// A positive number rounded up to four digits.
 fn upwards(value: f64) -> String {
     number(directed(value, 1.0), DIGITS)
 }
 
-/// A positive number with four digits that is not more, up to rounding.
+/// A positive number rounded down to four digits.
 fn downwards(value: f64) -> String {
     number(directed(value, -1.0), DIGITS)
 }
 
-/// A number with four digits; where it is not the nearest, the next in the direction.
+/// A number rounded to four digits; if that is not exact, in the given direction.
 fn directed(value: f64, direction: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;

@@ -1,4 +1,4 @@
-//! The words of the theory, held against what follows by hand.
+//! The texts of the theory, compared with results derived by hand.
 
 use super::*;
 use crate::recourse::Settings;

@@ -1,4 +1,4 @@
-//! Categories: features whose values people's tables give as text.
+//! Categories: features whose values are texts in people's tables.
 //!
 //! An *ordered* category, such as education, is one integer feature whose value is the position of the
 //! text in a list. An *unordered* one, such as a job, is a group of binary features, one for each text,
@@ -10,13 +10,14 @@ use std::ops::Range;
 use super::{Change, Feature, Kind};
 use crate::error::CategoryProblem;
 
-/// How people's tables show the values of a feature.
+/// The representation of a feature's values in people's tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Shown {
     /// As a number, in a column with the name of the feature.
     #[default]
     Number,
-    /// As one of these texts, in a column with the name of the feature; the value is the position of the text.
+    /// As one of these texts, in a column with the name of the feature; the value is the position of the
+    /// text.
     Ordered(Vec<String>),
     /// The text `category` in the column `column` is a value of 1; every other text there is a value of 0.
     OneOf {
@@ -27,7 +28,7 @@ pub enum Shown {
     },
 }
 
-/// The known name that a misspelt one most likely stands for, if any comes near.
+/// The known name that is most similar to a misspelt one, if any is similar.
 pub(crate) fn nearest(name: &str, known: &[&str]) -> Option<String> {
     let lowercase = name.to_lowercase();
     let distance = |known: &&&str| strsim::damerau_levenshtein(&lowercase, &known.to_lowercase());
@@ -56,8 +57,8 @@ impl Feature {
         self
     }
 
-    /// The features of an unordered category: a group of binary ones, which tables show as one column of
-    /// these texts. Scaling, change and weight of each are those of this feature.
+    /// The features of an unordered category: a group of binary features, which tables show as one column
+    /// of texts. Each has the scaling, change and weight of this feature.
     ///
     /// ```
     /// use surefoot::{Change, Feature, Features};
@@ -70,7 +71,7 @@ impl Feature {
     /// ```
     pub fn one_of<S: Into<String>>(self, categories: impl IntoIterator<Item = S>) -> Vec<Self> {
         let categories: Vec<String> = categories.into_iter().map(Into::into).collect();
-        // Nobody moves within a group of one.
+        // A group needs at least two columns.
         let group = (categories.len() > 1).then(|| self.name.clone());
         let of = |category: String| Self {
             name: format!("{}={category}", self.name),
@@ -82,8 +83,8 @@ impl Feature {
         categories.into_iter().map(of).collect()
     }
 
-    /// The name by which sentences call it: of an unordered category its text, which the name of the group
-    /// goes with.
+    /// The name in sentences. For an unordered category it is the text of the category, because the name
+    /// of the group is mentioned too.
     pub fn spoken_name(&self) -> &str {
         match &self.shown {
             Shown::OneOf { category, .. } => category,
@@ -91,7 +92,7 @@ impl Feature {
         }
     }
 
-    /// The text of a value in own units of an ordered category; nothing of other features.
+    /// The text of a value in own units, for an ordered category; `None` for other features.
     pub fn level(&self, value: f64) -> Option<&str> {
         match &self.shown {
             Shown::Ordered(levels) => Some(level(levels, value)),
@@ -99,7 +100,7 @@ impl Feature {
         }
     }
 
-    /// What is wrong with its categories.
+    /// The problem with its categories, if there is one.
     pub(crate) fn category_problem(&self) -> Option<CategoryProblem> {
         match &self.shown {
             Shown::Number => None,
@@ -117,7 +118,7 @@ impl Feature {
     }
 }
 
-/// What is wrong with a list of categories.
+/// The problem with a list of categories, if there is one.
 pub(crate) fn listed(categories: &[String]) -> Option<CategoryProblem> {
     if categories.is_empty() {
         return Some(CategoryProblem::None);
@@ -127,12 +128,12 @@ pub(crate) fn listed(categories: &[String]) -> Option<CategoryProblem> {
     repeated.map(|category| CategoryProblem::Repeated { category: category.clone() })
 }
 
-/// The text of a value: of the nearest position.
+/// The text at the position nearest to a value.
 fn level(levels: &[String], value: f64) -> &str {
     &levels[(value.round() as usize).min(levels.len() - 1)]
 }
 
-/// A column of people's tables, and the features that it gives the values of.
+/// A column of people's tables, and the features whose values it contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     name: String,
@@ -140,7 +141,7 @@ pub struct Column {
     values: Values,
 }
 
-/// What stands in a column.
+/// The kind of a column's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Values {
     Numbers,
@@ -154,12 +155,12 @@ impl Column {
         &self.name
     }
 
-    /// The positions of its features: one, or of an unordered category one for each text.
+    /// The positions of its features: one, or one for each text of an unordered category.
     pub fn positions(&self) -> Range<usize> {
         self.positions.clone()
     }
 
-    /// The texts that it may hold; none: it holds numbers.
+    /// The texts that it may contain; `None` for numbers.
     pub fn categories(&self) -> Option<&[String]> {
         match &self.values {
             Values::Numbers => None,
@@ -167,12 +168,12 @@ impl Column {
         }
     }
 
-    /// Whether its texts have an order, so that it is one integer feature.
+    /// Whether it is an ordered category, which is one integer feature.
     pub fn is_ordered(&self) -> bool {
         matches!(self.values, Values::Ordered(_))
     }
 
-    /// Writes the values, in own units, that a text stands for into a row of all features.
+    /// Writes the values, in own units, of a text into a row of all features.
     ///
     /// # Errors
     /// If the text is none of the categories.
@@ -203,7 +204,7 @@ impl Column {
         Ok(())
     }
 
-    /// The text that values in own units stand for, by position of the feature; nothing of numbers.
+    /// The text for values in own units, given by feature position; `None` for a column of numbers.
     pub fn text(&self, value: impl Fn(usize) -> f64) -> Option<&str> {
         match &self.values {
             Values::Numbers => None,
@@ -241,7 +242,8 @@ pub(crate) fn columns(features: &[Feature]) -> Vec<Column> {
     columns
 }
 
-/// The first column whose name stands for something else too: another column, or a group of columns of numbers.
+/// The first column whose name is ambiguous: it also names another column, or a group of columns of
+/// numbers.
 pub(super) fn ambiguous(features: &[Feature], columns: &[Column]) -> Option<String> {
     let mut seen = HashSet::with_capacity(columns.len());
     if let Some(twice) = columns.iter().find(|column| !seen.insert(column.name())) {
@@ -319,7 +321,7 @@ mod tests {
         }
         let job = Feature::new("job").change(Change::Increase).one_of(["a", "b"]);
         assert_eq!(problem(job).1, CategoryProblem::Direction);
-        // A name that could mean two things.
+        // An ambiguous name.
         for other in [Feature::new("job"), Feature::new("x").group("job")] {
             let mut features = Feature::new("job").one_of(["a", "b"]);
             features.push(other);

@@ -1,4 +1,4 @@
-//! Affine bounds: a graph lies between two parallel planes over a region.
+//! Affine bounds: two parallel planes that enclose a graph over a region.
 //!
 //! Every operation is enclosed by a line with an error (its relaxation), and every result of an
 //! operation by an affine form in the inputs and in one error symbol for each operation so far,
@@ -12,9 +12,9 @@
 //! has its own error; for the result of the network they are carried back with their exact
 //! coefficients and added up.
 //!
-//! **Rounding.** Beside each form goes the sum of the sizes of all terms that make it up. The
-//! form as computed differs from the exact one by at most that sum times the number of
-//! operations in a chain times half a unit in the last place, which is added to its radius.
+//! **Rounding.** Each form carries the sum of the absolute values of all terms that were added to it. The
+//! computed form differs from the exact one by at most this sum times the number of operations in a chain
+//! times half a unit in the last place. This bound is added to the radius.
 
 mod bounded;
 mod quadratic;
@@ -33,22 +33,22 @@ pub(crate) struct Plane {
     pub linear: Vec<f64>,
     pub constant: f64,
     pub error: f64,
-    /// An enclosure by intervals, which may be finite on one side where the error is infinite.
-    /// [`Interval::NOTHING`] where no input of the region concerns anybody.
+    /// An enclosure by interval arithmetic, which may be finite on one side where the error is infinite.
+    /// [`Interval::NOTHING`] where the perturbed individual is undefined on the whole region.
     pub range: Interval,
 }
 
 impl Plane {
-    /// The least value over a region, bounded from below. Not a number proves nothing, and a bound
-    /// that overflows is minus infinity.
+    /// A lower bound of the least value over a region. NaN proves nothing; a bound that overflows is
+    /// minus infinity.
     pub fn lower(&self, region: &Region) -> f64 {
         let bound = self.constant + region.least(&self.linear) - self.error;
         let bound = if bound == f64::INFINITY { f64::NEG_INFINITY } else { bound };
         bound.max(self.range.lower)
     }
 
-    /// The greatest value over a region, bounded from above. Not a number proves nothing, and a
-    /// bound that overflows is infinity.
+    /// An upper bound of the greatest value over a region. NaN proves nothing; a bound that overflows is
+    /// infinity.
     pub fn upper(&self, region: &Region) -> f64 {
         let bound = self.constant + region.range(&self.linear).upper + self.error;
         let bound = if bound == f64::NEG_INFINITY { f64::INFINITY } else { bound };
@@ -56,13 +56,13 @@ impl Plane {
     }
 }
 
-/// A form of which the errors are known.
+/// An affine form in the inputs and in the error symbols of the operations.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
-    /// Of inputs, then of error symbols.
+    /// The coefficients of the inputs, then those of the error symbols.
     pub terms: Vec<f64>,
     pub constant: f64,
-    /// The sum of the sizes of its terms.
+    /// The sum of the absolute values of its terms, for the bound on rounding errors.
     pub size: f64,
 }
 
@@ -77,24 +77,24 @@ impl Clone for Row {
     }
 }
 
-/// What is known of an operation over the region.
+/// The enclosure of one operation over the region.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
-    /// The ranges of its arguments; of a network only the layers are kept.
+    /// The ranges of the arguments. Networks keep ranges in `layers` only.
     pub arguments: Vec<Interval>,
     /// The hidden layers of a network.
     pub layers: Vec<LayerState>,
-    /// The forms of the arguments and the line of a unit; those of a network are in its layers.
+    /// The forms of the arguments, and the line that encloses a unit. Networks keep theirs in `layers`.
     pub forms: Vec<Row>,
     pub line: Relaxation,
     pub result: Row,
-    /// All values of the operation where it is defined; of a network nothing is stated.
+    /// Encloses all values of the operation where it is defined. Networks leave it unbounded.
     pub values: Interval,
-    /// The error of the result as an affine form.
+    /// The error bound of `result` as an affine form.
     pub radius: f64,
-    /// The largest size of the terms of a unit of a network.
+    /// The largest `size` of a unit of a network.
     pub largest: f64,
-    /// The share of its error that each input causes.
+    /// The part of the error that each input causes.
     pub error_share: Vec<f64>,
 }
 
@@ -128,25 +128,25 @@ impl Place<'_> {
         self.region.inputs()
     }
 
-    /// The number of inputs and of error symbols of the operations before.
+    /// The number of inputs plus the number of error symbols of earlier operations.
     pub fn columns(&self) -> usize {
         self.region.inputs() + self.number
     }
 }
 
-/// Affine bounds of graphs; keeps its memory from one to the next.
+/// Computes affine bounds of graphs, and reuses its memory from one graph to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Affine {
     pub(crate) states: Vec<State>,
     pub(crate) input: Vec<Lanes>,
     pub(crate) row: Row,
     pub(crate) rows: Vec<Row>,
-    /// Whether the last bound states nothing because the result of the action may be undefined, or
-    /// because it is of a perturbation that concerns nobody.
+    /// Whether the last bound proves nothing: because the result of the action may be undefined, or
+    /// because the fixed perturbation applies to nobody.
     states_nothing: bool,
-    /// Bounds computed so far.
+    /// The number of bounds computed so far.
     pub count: usize,
-    /// Bounds refined so far.
+    /// The number of bounds refined so far.
     pub refined: usize,
 }
 
@@ -167,10 +167,10 @@ impl Affine {
             let place = Place { number: k, arguments: &operation.arguments, region, must_be_defined };
             concerns_nobody |= operation.operator.enclose(self, &place, &mut state);
             if must_be_defined && !operation.operator.is_total() {
-                // A value that is not known to be finite may be none.
+                // A value that is not proven finite may be undefined.
                 self.states_nothing |= !state.values.is_finite();
             }
-            // Its own error is a symbol from now on.
+            // From now on, the error of this operation is an error symbol.
             state.result.terms.resize(inputs + k, 0.0);
             state.result.terms.push(1.0);
             self.states[k] = state;
@@ -179,15 +179,15 @@ impl Affine {
         Bounded::new(plane, self, graph, region)
     }
 
-    /// The plane of a graph without operations, which is a plane itself; `None` for others. It is not
-    /// counted, since it takes next to no time.
+    /// The plane of a graph without operations; `None` for other graphs. It does not count as a bound,
+    /// since it takes almost no time.
     pub fn plane(&mut self, graph: &Graph<'_>, region: &Region) -> Option<Plane> {
         self.states_nothing = graph.is_of_nobody;
         graph.operations.is_empty().then(|| self.output(graph, region, false))
     }
 
-    /// The plane of the output, once operations have been bounded, and whether one of them is defined
-    /// nowhere is known.
+    /// The plane of the output, after all operations have been bounded. `concerns_nobody`: an operation
+    /// of the perturbed individual is undefined on the whole region.
     fn output(&mut self, graph: &Graph<'_>, region: &Region, concerns_nobody: bool) -> Plane {
         let inputs = graph.inputs;
         let mut row = std::mem::take(&mut self.row);
@@ -210,8 +210,8 @@ impl Affine {
         plane
     }
 
-    /// Encloses an operation by a constant with an error, from its range over the ranges of its
-    /// arguments. True if it is defined nowhere.
+    /// Encloses an operation by a constant with an error: the middle and half width of its range over the
+    /// ranges of its arguments. Returns true if the operation is defined nowhere.
     pub(crate) fn enclose_by_range<O: Operator + ?Sized>(
         &mut self,
         operator: &O,
@@ -231,7 +231,7 @@ impl Affine {
         state.values.lower > state.values.upper
     }
 
-    /// A form in inputs and results as one in inputs and error symbols.
+    /// Rewrites a form in inputs and results as a row in inputs and error symbols.
     pub(crate) fn substitute(&self, form: &AffineForm, columns: usize, region: &Region, row: &mut Row) {
         let inputs = region.inputs();
         row.terms.clear();
@@ -251,13 +251,13 @@ impl Affine {
         }
     }
 
-    /// The error symbols of a row at their worst.
+    /// The largest absolute value of the error symbols' part of a row.
     fn error(&self, row: &Row, inputs: usize) -> f64 {
         let symbols = row.terms[inputs..].iter().zip(&self.states);
         symbols.filter(|(t, _)| **t != 0.0).map(|(t, state)| t.abs() * state.radius).sum()
     }
 
-    /// The range of a form, which is given as a row as well.
+    /// The range of a form, which is passed both as a row and as a form.
     pub(crate) fn range(&self, row: &Row, form: &AffineForm, region: &Region) -> Interval {
         let inputs = region.inputs();
         let range = region.range(&row.terms[..inputs]);
@@ -270,12 +270,12 @@ impl Affine {
         }
         let interval = self.interval(form, region);
         let both = range.within(interval.lower, interval.upper);
-        // Where nobody is concerned, the two need not have anything in common.
+        // Where the perturbed individual is undefined, the two enclosures may be disjoint.
         if both.lower <= both.upper { both } else { range }
     }
 
-    /// The range of a form as intervals have it: wider than need be, but finite on the side on which
-    /// its operations are.
+    /// The range of a form by interval arithmetic. It is wider than [`Affine::range`], but finite on
+    /// every side on which the ranges of its operations are finite.
     fn interval(&self, form: &AffineForm, region: &Region) -> Interval {
         let inputs = region.inputs();
         let mut sum = Interval::point(form.constant);
@@ -289,7 +289,7 @@ impl Affine {
     }
 }
 
-/// More than the relative error of a sum of so many products.
+/// An upper bound of the relative rounding error of a sum of `terms` products.
 pub(crate) fn rounding(terms: usize) -> f64 {
     4.0 * f64::EPSILON * (terms + 16) as f64
 }
@@ -304,13 +304,13 @@ pub(crate) fn middle(range: Interval) -> (f64, f64) {
 }
 
 impl State {
-    /// Keeps the form of an argument.
+    /// Stores the form of an argument.
     pub fn keep(&mut self, number: usize, row: &Row) {
         self.forms.resize_with(self.forms.len().max(number + 1), Row::default);
         self.forms[number].clone_from(row);
     }
 
-    /// `slope row + offset`, with a radius that covers the rounding of both.
+    /// Sets the result to `slope row + offset`, with a radius that covers the rounding of both.
     pub fn become_line(&mut self, row: &Row, line: Relaxation) {
         let Relaxation { slope, offset, radius } = line;
         self.result.terms.clear();
@@ -321,7 +321,7 @@ impl State {
         self.result.size = slope.abs() * row.size + offset.abs();
     }
 
-    /// A constant with an error, of which no input has a share.
+    /// Sets the result to a constant with an error that no input causes.
     pub fn become_constant(&mut self, place: &Place<'_>, middle: f64, radius: f64) {
         let row = Row { terms: vec![0.0; place.columns()], constant: 0.0, size: 0.0 };
         self.become_line(&row, Relaxation { slope: 0.0, offset: middle, radius });

@@ -1,32 +1,34 @@
 //! Curvature bounds: quadratic lower bounds of a graph over a region.
 //!
-//! The Hessian is `sum_n a_n s''(z_n) v_n v_n^T` over all units, with `a_n` the adjoint of the
-//! unit's output and `v_n` the gradient of what goes into it. Each of the three is enclosed over
-//! the region: the adjoint and the gradient as a centre with a radius, by intervals of slopes and,
-//! where that is better, by the mean value theorem. With `v` known to within `rho` and `k` the
-//! least value of `a s''`,
+//! The Hessian is `sum_n a_n s''(z_n) v_n v_n^T` over all units. `a_n` is the adjoint of the unit's
+//! output and `v_n` the gradient of its argument `z_n`. Each of `a_n`, `s''(z_n)` and `v_n` is enclosed
+//! over the region: the adjoint and the gradient by a centre and a radius, from intervals of slopes and,
+//! where that is tighter, from the mean value theorem. With `v` within `rho` of its centre `c` and `k`
+//! the least value of `a s''`,
 //!
 //! ```text
 //! k <  0:  k v v^T >= k [(1 + t) c c^T + rho (rho + |c|) I],          t = rho / |c|
 //! k >= 0:  k v v^T >= k [(1 - t) c c^T - rho (|c| - rho) I]  if t < 1, otherwise 0
 //! ```
 //!
-//! for every `v` within `rho` of `c`. A kink counts as an infinite second derivative: harmless
-//! where the adjoint keeps the sign that makes it convex, fatal otherwise.
+//! for every `v` within `rho` of `c`. A kink has an infinite second derivative. It does no harm where the
+//! sign of the adjoint makes it convex; otherwise there is no bound.
 //!
-//! **Around a point.** A bound `f(y) >= f(c) + g.(y - c) + (y - c)^T M (y - c) / 2` needs less than
-//! a bound of the Hessian H everywhere: by Taylor's theorem what counts is the mean of H over the
-//! way from c to y with weight `2 (1 - t)`. What changes along the way at most in proportion to t
-//! counts for a third, in proportion to t^2 for a sixth. So each term of H is split into its value
-//! at c, and changes of `a`, `s''` and `v` that are bounded in proportion to the distance:
+//! **Around a point.** A bound `f(y) >= f(c) + g.(y - c) + (y - c)^T M (y - c) / 2` needs less than a
+//! lower bound of the Hessian H everywhere. By Taylor's theorem it suffices to bound the mean of H over
+//! the segment `c + t (y - c)`, `0 <= t <= 1`, with weight `2 (1 - t)`. A change that is at most
+//! proportional to t contributes a third of its size; one proportional to t^2 contributes a sixth. So
+//! each term of H is split into its value at c and into changes of `a`, `s''` and `v` that are bounded in
+//! proportion to t:
 //!
 //! ```text
-//! a s'' v v^T >= k c c^T - (t / 1) [r c c^T + K (rho / |c| c c^T + rho |c| I)] - t^2 K rho^2 I
+//! a s'' v v^T >= k c c^T - t [r c c^T + K (rho / |c| c c^T + rho |c| I)] - t^2 N rho^2 I
 //! ```
 //!
-//! with `k` the value at c, `r` the change of `a s''` and `K` its largest size. For units of a
-//! second hidden layer the change of `v` can also be carried back to the units before it, which
-//! bend in their own directions rather than in all; the better one of the two is taken.
+//! with `k` the value of `a s''` at the point, `c` that of `v`, `r` the change of `a s''`, `K` its
+//! largest absolute value and `N = max(0, -least a s'')`. For units of a second hidden layer, the change
+//! of `v` can also be attributed to the units of the first layer, which bend in their own directions
+//! only. Both bounds are computed, and the better one counts.
 
 use super::affine::Affine;
 use super::jet::{Jet, Jets, Order};
@@ -34,51 +36,51 @@ use super::operator::UnitBounds;
 use super::{AffineForm, Graph, Interval, Region};
 use crate::network::LANES;
 
-/// A vector within a distance of a centre, and the Hessian of what it is the gradient of, as a
-/// matrix within a distance of a centre.
+/// An enclosure of a gradient and of the Hessian that belongs to it, each by a centre and a radius.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slope {
     pub centre: Vec<f64>,
     pub radius: f64,
-    /// A radius that shrinks in proportion to the region.
+    /// A bound of the radius that shrinks in proportion to the region.
     pub linear: f64,
-    /// Symmetric, row by row; empty where zero.
+    /// The Hessian at the centre: symmetric, row by row; empty where zero.
     pub hessian: Vec<f64>,
     pub hessian_radius: f64,
 }
 
-/// An adjoint within a distance of a centre, and its gradient likewise.
+/// An enclosure of an adjoint and of its gradient, each by a centre and a radius.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Adjoint {
     pub centre: f64,
     pub radius: f64,
-    /// A radius that shrinks in proportion to the region.
+    /// A bound of the radius that shrinks in proportion to the region.
     pub linear: f64,
     pub gradient: Vec<f64>,
     pub gradient_radius: f64,
 }
 
-/// The gradient of an operation's result in the inputs.
+/// An enclosure of the gradient of an operation's result in the inputs.
 pub(crate) struct Gradients {
     pub slope: Slope,
-    /// The units of a network, layer by layer.
+    /// The bounds of the units of a network, layer by layer.
     pub layers: Vec<UnitBounds>,
-    /// A bound of the gradient, for its rounding errors.
+    /// An upper bound of the gradient's size, from which its rounding error is bounded.
     pub size: f64,
 }
 
-/// The bound, with what it is worth in numbers.
+/// Lower bounds of the Hessian, and the rounding error of the gradient.
 #[derive(Clone, Debug)]
 pub(crate) struct Curvature {
-    /// The Hessian is nowhere less than this; row by row. Around a point, two matrices for each
-    /// of which the quadratic bound holds.
+    /// A matrix below the Hessian everywhere on the region, row by row. Around a point: two matrices, for
+    /// each of which the quadratic lower bound holds.
     pub matrices: Vec<Vec<f64>>,
-    /// A bound on the error of a gradient as computed.
+    /// An upper bound of the rounding error of the computed gradient.
     pub gradient_error: f64,
 }
 
-/// Sums over all units of bounds of their terms of the Hessian: one for a bound everywhere; two
-/// for bounds around a point, where the second carries changes of gradients back.
+/// Sums, over all units, of lower bounds of their terms of the Hessian. There is one sum for a bound
+/// everywhere, and two for bounds around a point; the second attributes changes of gradients to the layer
+/// below.
 pub(crate) struct Sums {
     pub sums: Vec<Sum>,
     pub around: bool,
@@ -91,9 +93,9 @@ pub(crate) struct Sum {
 }
 
 impl Curvature {
-    /// The bound over a region over which `bounds` has just bounded the graph. The centre is a point
-    /// of the region. `None` where there is no bound. If it is only for quadratic bounds `around`
-    /// the centre, it is better.
+    /// The bound over the region over which `bounds` has just bounded the graph. The centre is a point of
+    /// the region. With `around`, the bound is only valid for quadratics that touch the graph at the
+    /// centre, and is tighter. `None` where there is no bound.
     pub(super) fn bound(
         graph: &Graph<'_>,
         region: &Region,
@@ -102,7 +104,7 @@ impl Curvature {
         jets: &mut Jets,
         around: bool,
     ) -> Option<Curvature> {
-        // The way from the centre to any other point must be within the domain.
+        // Taylor's theorem needs the segment from the centre to any other point to be within the domain.
         let smooth = graph.operations.iter().zip(&bounds.states);
         if !smooth.into_iter().all(|(o, state)| o.operator.is_smooth_on(&state.arguments)) {
             return None;
@@ -158,7 +160,7 @@ impl Slope {
         }
     }
 
-    /// The better of the radius so far and that of the mean value theorem.
+    /// Replaces the radius by that of the mean value theorem where the latter is smaller.
     pub fn refine(&mut self, distance: f64) {
         self.linear = distance * (length(&self.hessian) + self.hessian_radius);
         if self.linear < self.radius {
@@ -167,7 +169,7 @@ impl Slope {
     }
 }
 
-/// Centre and radius of an interval around a point of it.
+/// A point of an interval, and the largest distance of the interval's ends from it.
 pub(crate) fn around(range: Interval, point: f64) -> (f64, f64) {
     let centre = point.clamp(range.lower, range.upper);
     (centre, (range.upper - centre).max(centre - range.lower))
@@ -179,7 +181,7 @@ impl Sums {
         Self { sums: (0..count).map(|_| Sum::new(inputs)).collect(), around }
     }
 
-    /// Adds a bound from below of `a s'' v v^T` to each sum.
+    /// Adds a lower bound of `a s'' v v^T` to each sum.
     pub fn add(&mut self, term: Term, centre: &[f64]) -> Option<()> {
         self.sums.iter_mut().try_for_each(|sum| sum.add(term, centre, self.around))
     }
@@ -190,7 +192,7 @@ impl Sum {
         Self { matrix: vec![0.0; inputs * inputs], identity: 0.0, size: 0.0 }
     }
 
-    /// Adds a bound from below of `a s'' v v^T`.
+    /// Adds a lower bound of `a s'' v v^T`.
     fn add(&mut self, term: Term, centre: &[f64], around: bool) -> Option<()> {
         let (share, identity) = term.weights(centre.len(), around)?;
         let n = centre.len();
@@ -211,26 +213,27 @@ impl Sum {
     }
 }
 
-/// What is known of `a s'' v v^T`.
+/// An enclosure of the term `a s'' v v^T` of one unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Term {
     /// The least value of `a s''`.
     pub least: f64,
-    /// Its value at the centre.
+    /// The value of `a s''` at the centre.
     pub at: f64,
-    /// Its change, in proportion to the region.
+    /// The largest change of `a s''` from the centre, in proportion to the region.
     pub change: f64,
-    /// Its largest size.
+    /// The largest absolute value of `a s''`.
     pub most: f64,
-    /// The length of v at the centre, and how far it may be from there.
+    /// The length of v at the centre, and the largest distance of v from there.
     pub long: f64,
     pub rho: f64,
-    /// The same in proportion to the region.
+    /// A bound of `rho` that shrinks in proportion to the region.
     pub rho_linear: f64,
 }
 
 impl Term {
-    /// The shares of `c c^T` and of the identity; nothing where there is no bound.
+    /// The coefficients of `c c^T` and of the identity in the lower bound; `None` where there is no
+    /// bound.
     pub fn weights(&self, inputs: usize, around: bool) -> Option<(f64, f64)> {
         let Term { least, long, rho, .. } = *self;
         let everywhere =
@@ -246,7 +249,8 @@ impl Term {
         (best.0.is_finite() && best.1.is_finite()).then_some(best)
     }
 
-    /// The same around the centre, where `cross` of the change of v counts in all directions.
+    /// The coefficients for a bound around the centre. `cross` is the part of the change of v that counts
+    /// in all directions.
     pub fn weights_around(&self, cross: f64) -> (f64, f64) {
         let Term { least, at, change, most, long, rho_linear, .. } = *self;
         let across = if long > 0.0 && cross > 0.0 { most * cross / long } else { 0.0 };
@@ -256,7 +260,7 @@ impl Term {
     }
 }
 
-/// The shares of `c c^T` and of the identity.
+/// The coefficients of `c c^T` and of the identity in the lower bound everywhere.
 pub(crate) fn weights(k: f64, long: f64, rho: f64) -> (f64, f64) {
     if rho == 0.0 {
         (k, 0.0)
@@ -272,11 +276,11 @@ pub(crate) fn weights(k: f64, long: f64, rho: f64) -> (f64, f64) {
     }
 }
 
-/// A graph over a region, with everything that is known of its operations so far.
+/// A graph over a region, with the enclosures of the operations processed so far.
 pub(crate) struct Surroundings<'a> {
-    /// No point of the region is farther from the centre.
+    /// An upper bound of the distance between the centre and any point of the region.
     pub distance: f64,
-    /// Whether the bound is only for quadratic bounds around the centre.
+    /// Whether the bound needs to hold only for quadratics that touch the graph at the centre.
     pub around: bool,
     pub region: &'a Region,
     pub centre: &'a [f64],
@@ -306,7 +310,7 @@ impl Surroundings<'_> {
         self.graph.operations[number].arguments.iter().map(|form| self.slope(form)).collect()
     }
 
-    /// Bounds of the sizes of the gradients of the arguments of an operation.
+    /// Upper bounds of the sizes of the gradients of the arguments of an operation.
     pub fn argument_sizes(&self, number: usize) -> Vec<f64> {
         self.graph.operations[number].arguments.iter().map(|form| self.size(form)).collect()
     }
@@ -340,21 +344,21 @@ impl Surroundings<'_> {
         sum
     }
 
-    /// A bound of the size of the gradient of a form.
+    /// An upper bound of the size of the gradient of a form.
     fn size(&self, form: &AffineForm) -> f64 {
         let inputs = self.graph.inputs;
         let of = |i: usize| if i < inputs { 1.0 } else { self.gradients[i - inputs].size };
         form.terms.iter().enumerate().map(|(i, t)| t.abs() * of(i)).sum()
     }
 
-    /// The largest size of `v . (y - centre)` over the region.
+    /// The largest absolute value of `v . (y - centre)` over the region.
     pub fn support(&self, v: &[f64]) -> f64 {
         let range = self.region.range(v);
         let at: f64 = v.iter().zip(self.centre).map(|(v, c)| v * c).sum();
         (range.upper - at).max(at - range.lower) * (1.0 + 1e-12)
     }
 
-    /// Adjoints from the result to the first operation, and the sum over all units on the way.
+    /// Propagates adjoints from the result back to the first operation, and sums the terms of all units.
     fn matrices(&self) -> Option<Vec<Vec<f64>>> {
         let n = self.graph.inputs;
         let operations = &self.graph.operations;
@@ -378,7 +382,7 @@ impl Adjoint {
         Interval { lower: self.centre - self.radius, upper: self.centre + self.radius }
     }
 
-    /// The better of the radius so far and that of the mean value theorem.
+    /// Replaces the radius by that of the mean value theorem where the latter is smaller.
     pub fn refine(&mut self, distance: f64) {
         self.linear = distance * (length(&self.gradient) + self.gradient_radius);
         if self.linear < self.radius {

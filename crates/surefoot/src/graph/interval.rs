@@ -1,9 +1,9 @@
-//! Intervals, and formulas over them.
+//! Intervals, and the evaluation of formulas over them.
 
 use super::Unit;
 use crate::expression::{Arithmetic, Function, Operator};
 
-/// All numbers between two, which may be infinite.
+/// A closed interval of real numbers, whose ends may be infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The least number.
@@ -13,10 +13,10 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// All numbers.
+    /// The whole real line.
     pub const EVERYTHING: Interval = Interval { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
 
-    /// No number at all.
+    /// The empty interval.
     pub const NOTHING: Interval = Interval { lower: f64::INFINITY, upper: f64::NEG_INFINITY };
 
     /// One number.
@@ -39,8 +39,8 @@ impl Interval {
         self.lower.abs().max(self.upper.abs())
     }
 
-    /// `constant + sum of factors times intervals`, widened by more than the rounding errors of the
-    /// same sum of numbers.
+    /// Encloses `constant + sum of factors times intervals`, including the rounding errors of the same
+    /// sum computed with numbers.
     pub(crate) fn of_sum(constant: f64, terms: impl Iterator<Item = (f64, Interval)>) -> Self {
         let (mut sum, mut size, mut count) = (Interval::point(constant), constant.abs(), 2.0);
         for (factor, x) in terms {
@@ -53,7 +53,7 @@ impl Interval {
         Interval { lower: sum.lower - room, upper: sum.upper + room }.widened(ROUNDING)
     }
 
-    /// Ends that are not a number are infinite: nothing is known.
+    /// Replaces ends that are NaN by infinite ones.
     pub(crate) fn or_everything(self) -> Self {
         Self {
             lower: if self.lower.is_nan() { f64::NEG_INFINITY } else { self.lower },
@@ -61,7 +61,7 @@ impl Interval {
         }
     }
 
-    /// Wider by this share of each end.
+    /// Moves each end outwards by this share of its absolute value.
     pub(crate) fn widened(self, share: f64) -> Self {
         let tiny = f64::MIN_POSITIVE;
         Self {
@@ -71,13 +71,13 @@ impl Interval {
         .or_everything()
     }
 
-    /// The part between two numbers.
+    /// The intersection with `[lower, upper]`.
     pub(crate) fn within(self, lower: f64, upper: f64) -> Self {
         Self { lower: self.lower.max(lower), upper: self.upper.min(upper) }
     }
 
     pub(crate) fn product(self, other: Interval) -> Interval {
-        // Nothing times infinity is nothing: the other factor is a number, however large.
+        // Zero times an infinite end is zero, since the factor itself is a finite number.
         let times = |a: f64, b: f64| if a == 0.0 || b == 0.0 { 0.0 } else { a * b };
         let ends = [
             times(self.lower, other.lower),
@@ -95,7 +95,7 @@ impl Interval {
     }
 }
 
-/// Evaluates formulas over intervals, rounding outwards.
+/// Evaluates formulas over intervals, with outward rounding.
 pub struct Intervals;
 
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
@@ -147,7 +147,8 @@ fn power(base: Interval, exponent: Interval) -> Interval {
         base.upper.powf(exponent.lower),
         base.upper.powf(exponent.upper),
     ];
-    // For positive bases it is monotone in both, so that the extremes are at corners.
+    // For positive bases the power is monotone in base and in exponent, so the extremes are at the
+    // corners.
     if base.lower > 0.0 && !ends.iter().any(|end| end.is_nan()) {
         let lower = ends.iter().copied().fold(f64::INFINITY, f64::min);
         let upper = ends.iter().copied().fold(0.0, f64::max);

@@ -1,15 +1,14 @@
-//! Value, gradient and Hessian of a graph at a point, in one pass forwards.
+//! Value, gradient and Hessian of a graph at a point, in one forward pass.
 //!
-//! Each operation passes on its value with its gradient and its Hessian in the inputs. Inside a
-//! network the Hessian is `sum_n a_n s''(z_n) v_n v_n^T` over the units, with `a_n` the adjoint
-//! of the unit's output and `v_n` the gradient of what goes into it, plus what the arguments
-//! bring along.
+//! Each operation passes on its value, its gradient and its Hessian in the inputs. Inside a network the
+//! Hessian is `sum_n a_n s''(z_n) v_n v_n^T` over the units, with `a_n` the adjoint of the unit's output
+//! and `v_n` the gradient of its argument, plus the terms of the Hessians of the network's arguments.
 
 use super::operator::LayerPoint;
 use super::{AffineForm, Graph};
 use crate::network::{LANES, Lanes, Real, Vectorised};
 
-/// How much is wanted.
+/// The highest derivative to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Order {
     Value,
@@ -17,16 +16,16 @@ pub(crate) enum Order {
     Hessian,
 }
 
-/// A value with its derivatives.
+/// A value with its derivatives in the inputs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Jet {
     pub value: f64,
     pub gradient: Vec<f64>,
-    /// Row by row; symmetric. Empty where it is zero.
+    /// Symmetric, row by row; empty where it is zero.
     pub hessian: Vec<f64>,
 }
 
-/// An operation at a point.
+/// An operation evaluated at a point.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Point {
     /// The result.
@@ -37,24 +36,24 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// An argument of relu nearer to zero than this may be on its kink.
+    /// An argument of relu counts as on the kink if its absolute value is below this.
     pub const NEAR_KINK: f64 = 1e-9;
 }
 
-/// Evaluates graphs; keeps its memory from one to the next.
+/// Evaluates graphs, and reuses its memory from one evaluation to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Jets {
     pub(super) points: Vec<Point>,
     lanes: Vec<Lanes>,
-    /// Points evaluated so far with derivatives.
+    /// The number of evaluations with derivatives so far.
     pub count: usize,
-    /// Points evaluated so far without.
+    /// The number of evaluations without derivatives so far.
     pub values: usize,
 }
 
 impl Jets {
-    /// The value at a point, with derivatives if they are asked for. Not a number where the point
-    /// concerns nobody, minus infinity where the result of the action is undefined.
+    /// The value at a point, with derivatives up to `order`. NaN where the perturbed individual is
+    /// undefined; minus infinity where only the result of the action is undefined.
     pub fn evaluate(&mut self, graph: &Graph<'_>, y: &[f64], order: Order) -> Jet {
         if order == Order::Value {
             self.values += 1;
@@ -80,7 +79,7 @@ impl Jets {
         jet
     }
 
-    /// Whether the last point is on a kink, or too near to tell.
+    /// Whether the last point is on a kink, or within [`Point::NEAR_KINK`] of one.
     pub fn on_a_kink(&self, graph: &Graph<'_>) -> bool {
         graph.operations.iter().zip(&self.points).any(|(o, point)| o.operator.is_on_kink(point))
     }
@@ -112,7 +111,7 @@ fn add(sum: &mut [f64], share: f64, other: &[f64]) {
     sum.iter_mut().zip(other).for_each(|(s, o)| *s += share * o);
 }
 
-/// An empty Hessian is zero.
+/// Adds `share` times a Hessian; an empty Hessian is zero.
 pub(crate) fn add_hessian(sum: &mut Vec<f64>, share: f64, other: &[f64]) {
     if sum.len() < other.len() {
         sum.resize(other.len(), 0.0);
@@ -131,7 +130,7 @@ pub(crate) fn outer(hessian: &mut Vec<f64>, share: f64, a: &[f64], b: &[f64]) {
     }
 }
 
-/// The value of an operation with its gradient in the inputs, by the chain rule; without second
+/// The value of an operation with its gradient in the inputs, by the chain rule, without second
 /// derivatives.
 pub(crate) fn chain(value: f64, slopes: &[f64], arguments: &[Jet], inputs: usize, order: Order) -> Jet {
     let mut jet = Jet { value, ..Jet::default() };

@@ -1,9 +1,9 @@
-//! Operators: the pieces that a composed function is made of.
+//! Operators: the functions that a graph is composed of.
 //!
-//! A new kind of operator is one file: it needs a [value](Operator::value) and a
-//! [range](Operator::range) over a box. Everything else has a default that is sound: without
-//! derivatives searches treat it as constant, and without bounds of its own it is bounded by its
-//! range. Tighter bounds are worth it for what occurs in most problems.
+//! A new kind of operator is one file. It needs a [value](Operator::value) and a [range](Operator::range)
+//! over a box. Everything else has a sound default: without derivatives, searches treat the operator as
+//! constant, and without bounds of its own it is bounded by its range. Tighter bounds pay for operators
+//! that occur in most problems.
 
 mod network;
 mod product;
@@ -25,25 +25,25 @@ use crate::network::Lanes;
 
 /// A function of some numbers that a graph applies to affine forms.
 pub(crate) trait Operator: Debug + Send + Sync {
-    /// The value; not a number where the function is undefined.
+    /// The value; NaN where the function is undefined.
     fn value(&self, arguments: &[f64]) -> f64;
 
-    /// Encloses all values over a box, as far as the function is defined there, including the
-    /// rounding of [`Operator::value`]. [`Interval::NOTHING`] where it is defined nowhere.
+    /// Encloses all values over a box where the function is defined, including the rounding of
+    /// [`Operator::value`]. [`Interval::NOTHING`] if it is defined nowhere on the box.
     fn range(&self, arguments: &[Interval]) -> Interval;
 
-    /// The derivative in each argument. Searches follow it; no proof relies on it.
+    /// The derivative in each argument. Searches use it; no proof relies on it.
     fn gradient(&self, arguments: &[f64]) -> Vec<f64> {
         vec![0.0; arguments.len()]
     }
 
-    /// Whether whoever composes it must keep it, even where nothing depends on its result,
-    /// because the perturbed individual exists only where it is defined.
+    /// Whether a graph must keep the operation even where no result depends on it, because the perturbed
+    /// individual exists only where the operation is defined.
     fn has_limited_domain(&self) -> bool {
         false
     }
 
-    /// Whether it has a finite value wherever its arguments have. If not, a finite range shows that
+    /// Whether it has a finite value wherever its arguments have. If not, only a finite range proves that
     /// it is defined.
     fn is_total(&self) -> bool {
         false
@@ -54,35 +54,36 @@ pub(crate) trait Operator: Debug + Send + Sync {
         0
     }
 
-    /// Computes the value and derivatives up to `order` at the arguments of `point`; `lanes` is
-    /// memory to work in.
+    /// Computes the value and the derivatives up to `order` at the arguments of `point`. `lanes` is
+    /// scratch memory.
     fn evaluate(&self, point: &mut Point, inputs: usize, order: Order, _lanes: &mut Vec<Lanes>) {
         let at: Vec<f64> = point.arguments.iter().map(|jet| jet.value).collect();
-        // Searches do without second derivatives here, and proofs do not rely on them.
+        // By default there are no second derivatives: searches work without them, and no proof relies on
+        // them.
         let slopes = if order >= Order::Gradient { self.gradient(&at) } else { Vec::new() };
         point.jet = chain(self.value(&at), &slopes, &point.arguments, inputs, order);
     }
 
-    /// Whether a derivative jumps at a point that was evaluated, or too near to tell.
+    /// Whether an evaluated point is on a jump of a derivative, or too close to one to exclude it.
     fn is_on_kink(&self, _point: &Point) -> bool {
         false
     }
 
-    /// Encloses the operation by an affine form with an error. True if it is defined nowhere on
-    /// the region, so that nobody is concerned.
+    /// Encloses the operation by an affine form with an error. Returns true if it is defined nowhere on
+    /// the region, so that the perturbed individual is undefined there.
     fn enclose(&self, affine: &mut Affine, place: &Place<'_>, state: &mut State) -> bool {
         affine.enclose_by_range(self, place, state)
     }
 
-    /// Adds the operation, with its coefficient `share` in the result, to a quadratic bound.
+    /// Adds the operation to a quadratic bound; `share` is its coefficient in the result.
     fn add_quadratic(&self, sum: &mut QuadraticSum<'_>, before: &[State], state: &mut State, share: f64) {
         let _ = before;
         sum.add_error(share.abs() * state.radius);
     }
 
-    /// A plane below a graph whose last operation this is, with coefficient `share` in the output,
-    /// better than that of the affine bound around the point where `jets` evaluated the graph last.
-    /// `plane` is the rest of the output.
+    /// A plane below a graph whose last operation is this one, with coefficient `share` in the output. It
+    /// is tighter than the affine bound around the point where `jets` evaluated the graph last. `plane`
+    /// is the rest of the output.
     fn refine(
         &self,
         _affine: &mut Affine,
@@ -94,12 +95,12 @@ pub(crate) trait Operator: Debug + Send + Sync {
         None
     }
 
-    /// Whether it has two finite derivatives at every point of a box, but for kinks.
+    /// Whether it has two finite derivatives at every point of a box, except at kinks.
     fn is_smooth_on(&self, _arguments: &[Interval]) -> bool {
         true
     }
 
-    /// Encloses its gradient and Hessian in the inputs over a region. `None` if nothing is known.
+    /// Encloses its gradient and Hessian in the inputs over a region. `None` if there is no bound.
     fn gradients(&self, _around: &Surroundings<'_>, _number: usize) -> Option<Gradients> {
         None
     }
@@ -116,7 +117,7 @@ pub(crate) trait Operator: Debug + Send + Sync {
         None
     }
 
-    /// The elementary functions that it consists of, for the checker, which bounds them on its own.
+    /// The elementary functions that it consists of. The checker of proofs bounds them with its own code.
     fn elements(&self) -> Elements<'_> {
         Elements::Opaque
     }
@@ -126,11 +127,11 @@ pub(crate) trait Operator: Debug + Send + Sync {
 pub(crate) enum Elements<'a> {
     /// A function of one number.
     Unit(Unit),
-    /// The product of two.
+    /// The product of two numbers.
     Product,
-    /// Sums and functions of one number, layer by layer.
+    /// A dense network: affine maps and functions of one number, layer by layer.
     Network(&'a Network),
-    /// An unknown number: of at most the second argument times the first or 1, whichever is larger.
+    /// An unknown number of absolute value at most `second * max(|first|, 1)`, for the two arguments.
     Slack,
     /// Only its value and its range are known.
     Opaque,

@@ -1,12 +1,12 @@
-//! The least value of a quadratic minorant over a region.
+//! The least value of a quadratic lower bound over a region.
 
 use nalgebra::{DMatrix, Dyn, SymmetricEigen};
 
 use super::region::Region;
 use crate::graph::Interval;
 
-/// `value + gradient.(y - at) + (y - at)^T matrix (y - at) / 2`, a bound from below of a function
-/// whose Hessian is at least `matrix`.
+/// `value + gradient.(y - at) + (y - at)^T matrix (y - at) / 2`: a lower bound of a function whose
+/// Hessian is at least `matrix`.
 #[derive(Clone, Debug)]
 pub(crate) struct Quadratic<'a> {
     pub at: &'a [f64],
@@ -16,17 +16,17 @@ pub(crate) struct Quadratic<'a> {
     pub matrix: &'a [f64],
 }
 
-/// Steps of the search for the least value where there is no formula for it.
+/// The number of projected steps where the least value has no closed form.
 const STEPS: usize = 30;
 
 impl Quadratic<'_> {
-    /// A bound from below over a region; minus infinity where there is none.
+    /// A lower bound of the least value over a region; minus infinity where there is none.
     ///
-    /// With R the largest length of a point of the region and any `m >= 0`,
-    /// `Q(y) = q(y) + m (|y|^2 - R^2) / 2` is at most `q(y)` over the region. Where m makes it
-    /// convex it is at least its tangent at any y, whose least value over the region is known.
-    /// At the m and y of the trust-region problem there is no gap (Moré and Sorensen, 1983).
-    /// Only that Q is convex rests on eigenvalues, of which more is taken than they may be wrong.
+    /// With R the largest length of a point of the region and any `m >= 0`, `Q(y) = q(y) + m (|y|^2 -
+    /// R^2) / 2` is at most `q(y)` over the region. If m makes Q convex, Q is at least its tangent at any
+    /// y, and the least value of a tangent over the region is known. At the m and y that solve the
+    /// trust-region problem the bound is exact (Moré and Sorensen, 1983). Only the convexity of Q depends
+    /// on computed eigenvalues; m is chosen larger than they require by more than their error.
     pub fn lower(&self, region: &Region) -> f64 {
         let n = self.at.len();
         if n == 0 || self.matrix.iter().chain(self.gradient).any(|x| !x.is_finite()) {
@@ -37,7 +37,7 @@ impl Quadratic<'_> {
         let least = eigen.eigenvalues.min();
         let longest = region.longest();
         let convex = (-least).max(0.0) + 1e-9 * size + f64::MIN_POSITIVE;
-        // In the basis of eigenvectors: b is the gradient of q at the origin.
+        // `origin` is the gradient of q at the origin; `b` is the same in the basis of eigenvectors.
         let moved = |i: usize| self.gradient[i] - self.row(i).zip(self.at).map(|(m, p)| m * p).sum::<f64>();
         let origin: Vec<f64> = (0..n).map(moved).collect();
         let along =
@@ -64,7 +64,7 @@ impl Quadratic<'_> {
         if region.is_round() {
             return best;
         }
-        // Elsewhere the multiplier only makes it convex, and y is searched for.
+        // For other regions the multiplier only makes Q convex, and y is found by a search.
         multiplier = convex;
         y.copy_from_slice(self.at);
         let step = 1.0 / (eigen.eigenvalues.max() + multiplier).max(f64::MIN_POSITIVE);
@@ -77,15 +77,15 @@ impl Quadratic<'_> {
         best
     }
 
-    /// A bound from below over a part of a ball, or a box; `at` must be the origin. No more effort
-    /// is made than it takes to reach `enough`.
+    /// A lower bound over a box or a part of a ball, and an approximate minimiser; `at` must be the
+    /// origin. Stops as soon as the bound reaches `enough`.
     ///
-    /// What is concave is replaced by something below it that is not: with R the largest length
-    /// of a point of the region and `m >= 0`, `m (|y|^2 - R^2) / 2` may be added, and for a
-    /// direction v with `v.y` between a and b, `e ((v.y)^2 - (a + b) v.y + a b) / 2` with `e >= 0`.
-    /// The first costs nothing where it is lowest on the ball and m is the multiplier there, which
-    /// is searched for; with a smaller m what is still concave is left to the second. What is
-    /// convex is at least its tangent at any y. Gives about where it is least as well.
+    /// Concave parts are replaced by convex functions below them. With R the largest length of a point of
+    /// the region and `m >= 0`, `m (|y|^2 - R^2) / 2` is not positive on the region and may be added. So
+    /// may `e ((v.y)^2 - (a + b) v.y + a b) / 2` with `e >= 0` for a direction v with `a <= v.y <= b`.
+    /// The first term is zero if the minimiser lies on the sphere, so the bound is exact where m is the
+    /// multiplier of that minimiser. With a smaller m, the second term is added for the directions that
+    /// are still concave. The resulting convex function is at least its tangent at any y.
     pub fn lower_in_part(&self, region: &Region, enough: f64) -> (f64, Vec<f64>) {
         let n = self.at.len();
         if n == 0 || self.matrix.iter().chain(self.gradient).any(|x| !x.is_finite()) {
@@ -97,8 +97,9 @@ impl Quadratic<'_> {
         let mut y = region.lowest(self.gradient);
         let steep = self.gradient.iter().map(|g| g * g).sum::<f64>().sqrt() / longest.sqrt();
         let mut best = f64::NEG_INFINITY;
-        // The less is added the better, but the less is curved the longer the search: so the first
-        // finds where to start.
+        // A smaller multiplier gives a tighter bound but a less curved function, which takes more steps
+        // to minimise. So the first, largest multiplier only supplies the starting point of the next
+        // search.
         let shares =
             [(convex.max(if region.is_round() { steep } else { 0.0 }), 8), (convex, 40), (0.5 * convex, 20)];
         for (multiplier, steps) in shares {
@@ -110,7 +111,7 @@ impl Quadratic<'_> {
         (best, y)
     }
 
-    /// See [`Quadratic::lower_in_part`]; from y on, which is left where the search ends.
+    /// See [`Quadratic::lower_in_part`]. The search starts at `y` and leaves its last point there.
     fn lower_with(
         &self,
         eigen: &SymmetricEigen<f64, Dyn>,
@@ -125,7 +126,7 @@ impl Quadratic<'_> {
         let mut matrix = self.matrix.to_vec();
         let mut gradient = self.gradient.to_vec();
         let mut value = self.value;
-        // Eigenvalues are wrong by less.
+        // The added `1e-9` share exceeds the error of the eigenvalues.
         let curved = multiplier + 1e-9 * eigen.eigenvalues.amax() + f64::MIN_POSITIVE;
         for k in 0..n {
             let e = -(eigen.eigenvalues[k] + multiplier);
@@ -146,7 +147,7 @@ impl Quadratic<'_> {
         let convex = Quadratic { at: self.at, value, gradient: &gradient, matrix: &matrix };
         let steepest = eigen.eigenvalues.max().max(0.0) + curved;
         let mut best = f64::NEG_INFINITY;
-        // Nesterov's method.
+        // Nesterov's accelerated gradient method.
         let mut ahead = y.to_vec();
         let mut momentum = 1.0f64;
         for number in 1..=steps {
@@ -170,7 +171,8 @@ impl Quadratic<'_> {
         best
     }
 
-    /// Where it is least over an l2 ball around the origin, near enough for a search.
+    /// An approximate minimiser over an l2 ball around the origin. Searches use it; no proof relies on
+    /// it.
     pub fn minimiser(&self, radius: f64) -> Vec<f64> {
         let n = self.at.len();
         let eigen = SymmetricEigen::new(DMatrix::from_row_slice(n, n, self.matrix));
@@ -184,7 +186,8 @@ impl Quadratic<'_> {
             (-eigen.eigenvalues.min()).max(0.0) + 1e-12 * eigen.eigenvalues.amax() + f64::MIN_POSITIVE;
         let mut multiplier = least;
         if length(least) > radius * radius {
-            // Newton on 1 / length, which is nearly linear, from where it is too long.
+            // Newton's method on 1 / length, which is nearly linear in the multiplier, from the side
+            // where the point is too long.
             let (mut low, mut high) = (least, least + b.iter().map(|b| b * b).sum::<f64>().sqrt() / radius);
             multiplier = high;
             for _ in 0..50 {
@@ -223,7 +226,7 @@ impl Quadratic<'_> {
         (0..y.len()).map(|i| self.gradient[i] + quadratic(i) + multiplier * y[i]).collect()
     }
 
-    /// The least value over the region of the tangent of Q at y, with room for rounding.
+    /// A lower bound of the least value over the region of the tangent of Q at y, rounding included.
     fn tangent(&self, y: &[f64], multiplier: f64, longest: f64, region: &Region) -> f64 {
         let slope = self.slope(y, multiplier);
         let (mut first, mut second, mut square, mut along, mut size) = (0.0, 0.0, 0.0, 0.0, 0.0);

@@ -1,4 +1,4 @@
-//! Where the inputs of a graph may be: an uncertainty set, a box, or what they have in common.
+//! The domain of a graph's inputs: an uncertainty set, a box, or their intersection.
 
 mod cut;
 
@@ -6,53 +6,54 @@ use crate::graph::Interval;
 use crate::network::{LANES, Lanes, Vectorised, vectorised};
 use crate::uncertainty::{Part, SharedSet, Uncertainty};
 
-/// An uncertainty set and a box, intersected. In the coordinates of a graph all weights of
-/// the norm are one.
+/// The intersection of an uncertainty set and a box. In the coordinates of a graph all weights of the
+/// norm are one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Region {
-    /// The scaled set; none where the box is all there is.
+    /// The scaled set; `None` if the region is a box.
     ball: Option<Ball>,
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
-    /// Whether the box holds the whole ball.
+    /// Whether the box contains the whole ball.
     whole: bool,
-    /// The first so many inputs are not in a box but at least zero, with a sum between two
-    /// numbers.
-    far: Option<(usize, f64, f64)>,
+    /// `(n, from, to)`: the first n inputs are not limited by the box but satisfy `y_i >= 0` and `from <=
+    /// y_1 + ... + y_n <= to`.
+    sum_limits: Option<(usize, f64, f64)>,
 }
 
-/// An uncertainty set that is scaled by a radius.
+/// An uncertainty set, scaled by a radius.
 #[derive(Clone, Debug, PartialEq)]
 struct Ball {
     set: SharedSet,
     radius: f64,
-    /// No point is farther than this, in Euclidean distance, from the origin.
+    /// The largest Euclidean length of a point, bounded from above.
     circumradius: f64,
 }
 
 impl Region {
-    /// The set of all perturbations, in their coordinates, larger by a share.
+    /// The set of all perturbations, in their coordinates, with its radius enlarged by the factor `1 +
+    /// room`.
     pub fn uncertain(uncertainty: &Uncertainty, inputs: usize, room: f64) -> Self {
         let (set, radius) = (uncertainty.set().clone(), uncertainty.radius() * (1.0 + room));
         let upper: Vec<f64> = set.half_widths(inputs).into_iter().map(|width| radius * width).collect();
         let lower = upper.iter().map(|end| -end).collect();
         let circumradius = radius * set.circumradius(inputs);
         let ball = (!set.is_box()).then_some(Ball { set, radius, circumradius });
-        Self { ball, lower, upper, whole: true, far: None }
+        Self { ball, lower, upper, whole: true, sum_limits: None }
     }
 
     /// A box, whose ends may be infinite.
     pub fn cuboid(lower: Vec<f64>, upper: Vec<f64>) -> Self {
-        Self { ball: None, lower, upper, whole: false, far: None }
+        Self { ball: None, lower, upper, whole: false, sum_limits: None }
     }
 
-    /// A box but for the first so many inputs: there everything that is at least zero and adds up
-    /// to something between two numbers, of which the second may be infinite.
+    /// The product of `{y >= 0, from <= sum of y <= to}` for the first `count` inputs and a box for the
+    /// others. `to` may be infinite.
     pub fn far(count: usize, from: f64, to: f64, lower: &[f64], upper: &[f64]) -> Self {
         let with =
             |end: f64, rest: &[f64]| vec![end; count].into_iter().chain(rest.iter().copied()).collect();
-        let far = Some((count, from, to));
-        Self { ball: None, lower: with(0.0, lower), upper: with(to, upper), whole: false, far }
+        let sum_limits = Some((count, from, to));
+        Self { ball: None, lower: with(0.0, lower), upper: with(to, upper), whole: false, sum_limits }
     }
 
     pub fn inputs(&self) -> usize {
@@ -63,9 +64,10 @@ impl Region {
         Interval { lower: self.lower[i], upper: self.upper[i] }
     }
 
-    /// The largest size of an input where bounds are attained: at an end that is finite.
+    /// The largest absolute value of a finite end of an input's interval. Finite linear bounds are
+    /// attained at such ends.
     pub fn size(&self, i: usize) -> f64 {
-        if let Some((count, from, to)) = self.far
+        if let Some((count, from, to)) = self.sum_limits
             && i < count
         {
             return if to.is_finite() { to } else { from };
@@ -74,7 +76,7 @@ impl Region {
         ends.into_iter().filter(|end| end.is_finite()).fold(0.0, f64::max)
     }
 
-    /// The part between two points; nothing if it misses the ball.
+    /// The intersection with a box; `None` if it is empty.
     pub fn within(mut self, lower: &[f64], upper: &[f64]) -> Option<Region> {
         for i in 0..self.inputs() {
             self.lower[i] = self.lower[i].max(lower[i]);
@@ -86,7 +88,7 @@ impl Region {
         self.tightened()
     }
 
-    /// The two halves, cut at a value of one input; nothing where a half misses the ball.
+    /// The two halves, split at a value of one input; `None` for a half that does not meet the ball.
     pub fn split(&self, input: usize, at: f64) -> [Option<Region>; 2] {
         let mut halves = [self.clone(), self.clone()];
         halves[0].upper[input] = at;
@@ -94,14 +96,14 @@ impl Region {
         halves.map(Region::tightened)
     }
 
-    /// A smaller box that has the same in common with the set; nothing if that is nothing.
+    /// Shrinks the box without changing its intersection with the set; `None` if that is empty.
     fn tightened(mut self) -> Option<Region> {
         self.whole = false;
         let Some(ball) = &self.ball else { return Some(self) };
         ball.set.tighten_box(ball.radius, &mut self.lower, &mut self.upper).then_some(self)
     }
 
-    /// The set with its part in the box, if there is a set.
+    /// The set with the box that limits it, if there is a set.
     fn part(&self) -> Option<(&SharedSet, Part<'_>)> {
         let Ball { set, radius, .. } = self.ball.as_ref()?;
         Some((set, Part { radius: *radius, lower: &self.lower, upper: &self.upper }))
@@ -117,15 +119,15 @@ impl Region {
         y.iter().enumerate().all(|(i, y)| *y >= self.lower[i] && *y <= self.upper[i])
     }
 
-    /// No point of the region is farther than this, in Euclidean distance, from a point of it.
+    /// An upper bound of the Euclidean distance between a point of the region and any other.
     pub fn distance(&self, from: &[f64]) -> f64 {
         let far = |i: usize| (self.upper[i] - from[i]).max(from[i] - self.lower[i]).max(0.0);
         let corner = (0..self.inputs()).map(|i| far(i).powi(2)).sum::<f64>().sqrt();
         let length = from.iter().map(|y| y * y).sum::<f64>().sqrt();
         let distance = match self.ball {
             Some(Ball { circumradius: radius, .. }) => {
-                // Around the point of the box nearest to the origin nothing of the ball is
-                // farther than the rest of a right triangle.
+                // Let `from` be the point of the box nearest to the origin. Its distance to any point of
+                // the region is at most the other leg of a right triangle with hypotenuse `radius`.
                 let nearest = from == self.nearest();
                 let rest = (radius * radius - length * length).max(0.0).sqrt();
                 corner.min(if nearest && !self.whole { rest } else { radius + length })
@@ -142,12 +144,13 @@ impl Region {
         ball.map_or(corner, |ball| corner.min(ball.circumradius * ball.circumradius)) * (1.0 + 1e-12)
     }
 
-    /// Whether it is cut from a Euclidean ball.
+    /// Whether the set is a Euclidean ball.
     pub fn is_round(&self) -> bool {
         self.ball.as_ref().is_some_and(|ball| ball.set.is_round())
     }
 
-    /// Moves a point into set and box: to the nearest one, but roughly unless the set is round.
+    /// Projects a point into set and box: to the nearest point if the set is round, otherwise
+    /// approximately.
     pub fn project(&self, y: &mut [f64]) {
         match self.part() {
             Some((set, part)) => set.project_into(part, y),
@@ -155,7 +158,7 @@ impl Region {
         }
     }
 
-    /// A point of the region where `row . y` is about least.
+    /// A point of the region where `row . y` is approximately least.
     pub fn lowest(&self, row: &[f64]) -> Vec<f64> {
         let corner = |i: usize| if row[i] > 0.0 { self.lower[i] } else { self.upper[i] };
         match self.part() {
@@ -164,21 +167,21 @@ impl Region {
         }
     }
 
-    /// A bound from below of `row . y`: the best there is for a part of a round set, as
-    /// [`Region::range`] otherwise.
+    /// A lower bound of `row . y`. It is tight for a part of a round set; otherwise it is that of
+    /// [`Region::range`].
     pub fn least(&self, row: &[f64]) -> f64 {
         let first = self.range(row).lower;
         self.multiplied(row).map_or(first, |(_, bound)| first.max(bound))
     }
 
-    /// The multiplier of the set with which the bound from below of `row . y` is best, and that
-    /// bound; nothing for what is no part of a round set.
+    /// The Lagrange multiplier of the set that gives the best lower bound of `row . y`, and that bound.
+    /// `None` unless the region is a part of a round set.
     fn multiplied(&self, row: &[f64]) -> Option<(f64, f64)> {
         let (set, part) = self.part().filter(|_| !self.whole)?;
         set.multiplier(part, row)
     }
 
-    /// A bound from below of `row . y`, and one from above.
+    /// A lower and an upper bound of `row . y`.
     pub fn range(&self, row: &[f64]) -> Interval {
         let mut columns = [Lanes::ZERO; 64];
         let mut more = Vec::new();
@@ -194,7 +197,7 @@ impl Region {
         Interval { lower: lower[0].0[0], upper: upper[0].0[0] }
     }
 
-    /// The same for many rows at a time, rows on lanes and inputs one after the other.
+    /// As [`Region::range`] for many rows at once: one row per lane, one block of columns per input.
     pub fn ranges(&self, columns: &[Lanes], lower: &mut [Lanes], upper: &mut [Lanes]) {
         match self.part() {
             Some((set, part)) if self.whole => set.ranges(part.radius, columns, lower, upper),
@@ -208,7 +211,7 @@ impl Region {
     }
 }
 
-/// Ranges of rows over the box, or over rays and a box.
+/// Ranges of rows over the box, including the inputs with a limited sum.
 struct BoxRanges<'a> {
     region: &'a Region,
     columns: &'a [Lanes],
@@ -227,7 +230,7 @@ impl Vectorised for BoxRanges<'_> {
             let row = |i: usize| &columns[i * blocks + b].0;
             let (mut low, mut high) = ([0.0; LANES], [0.0; LANES]);
             let mut first = 0;
-            if let Some((count, from, to)) = region.far {
+            if let Some((count, from, to)) = region.sum_limits {
                 first = count;
                 let (mut least, mut most) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
                 for i in 0..count {
@@ -236,7 +239,8 @@ impl Vectorised for BoxRanges<'_> {
                         most[l] = most[l].max(row(i)[l]);
                     }
                 }
-                // Nothing times infinity is nothing.
+                // The finite end `from` is used where the coefficient is zero, so that zero is never
+                // multiplied by infinity.
                 for l in 0..LANES {
                     let end = |x: f64, near: bool| {
                         if near { from * x } else { x * to }
@@ -248,7 +252,7 @@ impl Vectorised for BoxRanges<'_> {
             for i in first..inputs {
                 let (down, up) = (region.lower[i], region.upper[i]);
                 for l in 0..LANES {
-                    // Nothing times infinity is nothing.
+                    // A zero coefficient contributes zero, even if the end is infinite.
                     let a = row(i)[l];
                     let (x, y) = if a == 0.0 { (0.0, 0.0) } else { (a * down, a * up) };
                     low[l] += if x < y { x } else { y };

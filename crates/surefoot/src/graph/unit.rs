@@ -1,10 +1,9 @@
-//! Functions of one number that a graph is made of: values, derivatives, and what they can be
-//! over an interval.
+//! Functions of one number: values, derivatives, and their enclosures over an interval.
 //!
-//! Everything over an interval is rounded outwards by a few units in the last place, so that it
-//! encloses what the function takes in exact arithmetic and what a computer makes of it. An
-//! interval beyond the domain (a logarithm of negative numbers) is cut to the domain; who needs the
-//! function to be defined asks [`Unit::is_defined_on`].
+//! Every enclosure is rounded outwards by a few units in the last place. It therefore contains both the
+//! exact values of the function and the computed ones. An interval that leaves the domain (a logarithm of
+//! negative numbers) is intersected with the domain. [`Unit::is_defined_on`] tells whether the function
+//! is defined on the whole interval.
 
 use super::Interval;
 use crate::Activation;
@@ -31,13 +30,13 @@ pub(crate) struct Relaxation {
     pub radius: f64,
 }
 
-/// Where the second derivative of tanh is least, and how far it goes: `atanh(1 / sqrt(3))` and
-/// `4 / (3 sqrt(3))`.
+/// `atanh(1 / sqrt(3))`, where the second derivative of tanh is least, and `4 / (3 sqrt(3))`, its
+/// absolute value there.
 const BEND: f64 = 0.658_478_948_462_408_4;
 const STEEPEST: f64 = 0.769_800_358_919_501;
 /// Intervals narrower than this are relaxed by their tangent.
 const NARROW: f64 = 1e-7;
-/// Relative to what is computed, more than the error of a few operations.
+/// The relative rounding error of a few operations, bounded from above.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 impl From<Activation> for Unit {
@@ -109,8 +108,8 @@ impl Unit {
         }
     }
 
-    /// Whether the function has two finite derivatives at every number of an interval, but for the
-    /// kink of relu.
+    /// Whether the function has two finite derivatives at every number of an interval, except at the kink
+    /// of relu.
     pub fn is_smooth_on(self, z: Interval) -> bool {
         self.is_defined_on(z) && (self != Unit::Sqrt || z.lower > 0.0)
     }
@@ -159,7 +158,7 @@ impl Unit {
         };
         let range = range.or_everything().widened(ROUNDING);
         match self {
-            // One minus a square loses its digits near zero.
+            // The subtraction in `1 - t^2` cancels digits near zero, so the error is absolute.
             Unit::Tanh | Unit::Sigmoid => {
                 Interval { lower: range.lower - ROUNDING, upper: range.upper + ROUNDING }.within(0.0, 1.0)
             }
@@ -195,7 +194,8 @@ impl Unit {
         range.or_everything().widened(ROUNDING)
     }
 
-    /// The largest size of the third derivative over an interval; infinite where there is none.
+    /// An upper bound of the absolute value of the third derivative over an interval; infinite where
+    /// there is none.
     pub fn jerk(self, z: Interval) -> f64 {
         let z = self.domain(z.or_everything());
         let most = match self {
@@ -222,13 +222,13 @@ impl Unit {
     }
 
     /// `f(z) = slope z + offset + curvature ((z - m)^2 - w^2) / 2` up to a radius, over an interval with
-    /// middle m and half width w, for the slope of a chord: the quadratic through both ends and the
-    /// middle. Its error is `f'''/6 (z - l)(z - m)(z - u)`, at most `f''' w^3 / (9 sqrt(3))`.
-    /// Nothing where there is none.
+    /// middle m and half width w. `slope` is that of the chord; the parabola passes through both ends and
+    /// the middle. Its error is `f'''/6 (z - l)(z - m)(z - u)`, at most `f''' w^3 / (9 sqrt(3))`. `None`
+    /// where the third derivative is unbounded or the interval is too narrow.
     pub fn parabola(self, z: Interval, slope: f64) -> Option<Parabola> {
         let (l, u) = (z.lower, z.upper);
         let width = 0.5 * (u - l);
-        // On narrower ones the curvature is less than the rounding.
+        // On narrower intervals the curvature is smaller than the rounding error.
         if !(width.is_finite() && width > 1e-6 * (1.0 + l.abs().max(u.abs()))) || self.domain(z) != z {
             return None;
         }
@@ -237,9 +237,9 @@ impl Unit {
         parabola(l, u, [a, b, c], slope, self.jerk(z))
     }
 
-    /// A line with the least error over an interval: its slope is that of the chord, its offset
-    /// lies between the extrema of `f(z) - slope z`, which are at the ends and where the
-    /// derivative is the slope.
+    /// The line with the least error over an interval. Its slope is that of the chord. Its offset is the
+    /// middle between the extrema of `f(z) - slope z`, which are at the ends and where the derivative
+    /// equals the slope.
     pub fn relax(self, z: Interval) -> Relaxation {
         let z = self.domain(z.or_everything());
         let (l, u) = (z.lower, z.upper);
@@ -285,12 +285,14 @@ impl Unit {
             Unit::Reciprocal if u < 0.0 => -(-slope).sqrt().recip(),
             Unit::Reciprocal => return constant(),
         };
-        // Convex or concave: rounding may leave the point a hair outside, where it is an end.
+        // For a convex or concave function, rounding may put the tangent point slightly outside the
+        // interval; then it is an end.
         let touching = if touching.is_nan() { l } else { touching.clamp(l, u) };
         let above = [a - slope * l, b - slope * u, self.value(touching) - slope * touching];
         let (low, high) = (above.iter().copied().fold(f64::INFINITY, f64::min), largest(&above));
         let size = a.abs().max(b.abs()) + slope.abs() * l.abs().max(u.abs());
-        // A chord over a few units in the last place may be anything.
+        // The slope of a chord over a few units in the last place is meaningless, so the radius covers
+        // any slope.
         let wrong =
             if width <= NARROW * (l.abs() + u.abs()) { (b - a).abs() + slope.abs() * width } else { 0.0 };
         let relaxation = Relaxation {
@@ -303,7 +305,7 @@ impl Unit {
     }
 }
 
-/// See [`Unit::parabola`].
+/// The quadratic enclosure of [`Unit::parabola`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Parabola {
     pub offset: f64,
@@ -311,8 +313,8 @@ pub(crate) struct Parabola {
     pub radius: f64,
 }
 
-/// [`Unit::parabola`] over `l < u`, finite, with the values at the ends and between, and the largest
-/// size of the third derivative.
+/// [`Unit::parabola`] over finite `l < u`. `values` are those at the lower end, the middle and the upper
+/// end; `jerk` bounds the absolute value of the third derivative.
 #[inline(always)]
 pub(crate) fn parabola(l: f64, u: f64, values: [f64; 3], slope: f64, jerk: f64) -> Option<Parabola> {
     let [a, b, c] = values;
@@ -322,7 +324,8 @@ pub(crate) fn parabola(l: f64, u: f64, values: [f64; 3], slope: f64, jerk: f64) 
     let over = b - slope * (l + width) - offset;
     let curvature = -2.0 * over / (width * width);
     let size = a.abs().max(b.abs()).max(c.abs()) + slope.abs() * l.abs().max(u.abs());
-    // 1 / (9 sqrt(3)), rounded up; what rounding leaves between chord and ends counts in full.
+    // `0.064_150_1` is 1 / (9 sqrt(3)), rounded up. The distance of the parabola from the ends that
+    // rounding causes counts in full.
     let radius = 0.064_150_1 * width * width * width * jerk
         + 2.0 * (first - last).abs()
         + 8.0 * ROUNDING * (1.0 + size);
@@ -333,10 +336,11 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Bounds of `tanh(z) - slope z` over `l < u`, finite, with the values at the ends.
+/// Bounds of `tanh(z) - slope z` over finite `l < u`; `a` and `b` are the values of tanh at the ends.
 #[inline(always)]
 pub(crate) fn offsets_tanh(l: f64, u: f64, a: f64, b: f64, slope: f64) -> (f64, f64) {
-    // Where the derivative is the slope, tanh is +- t, at +- atanh(t) = log((1 + t)^2 / slope) / 2.
+    // The derivative equals the slope where tanh is +- t, that is at +- atanh(t) = log((1 + t)^2 / slope)
+    // / 2.
     let t = (1.0 - slope).max(0.0).sqrt();
     let at = 0.5 * ((1.0 + t) * (1.0 + t) / slope).ln();
     let (left, right) = (a - slope * l, b - slope * u);
@@ -353,7 +357,7 @@ pub(crate) fn offsets_tanh(l: f64, u: f64, a: f64, b: f64, slope: f64) -> (f64, 
 }
 
 impl Unit {
-    /// Bounds of `f(z) - slope z` over an interval, for the functions of networks.
+    /// Bounds of `f(z) - slope z` over an interval, for the activation functions of networks.
     #[inline(always)]
     pub fn offsets(self, z: Interval, slope: f64) -> (f64, f64) {
         let Interval { lower: l, upper: u } = z;
@@ -376,12 +380,12 @@ impl Unit {
     }
 }
 
-/// [`Unit::relax`] for tanh over `l < u`, finite, with the values at the ends.
+/// [`Unit::relax`] for tanh over finite `l < u`; `a` and `b` are the values of tanh at the ends.
 #[inline(always)]
 pub(crate) fn relax_tanh(l: f64, u: f64, a: f64, b: f64) -> Relaxation {
     let width = u - l;
     if width < NARROW {
-        // Taylor's remainder.
+        // The tangent, with Taylor's remainder as its error.
         let slope = (1.0 - a * a).clamp(0.0, 1.0);
         let radius = 0.5 * STEEPEST * width * width + 4.0 * ROUNDING;
         return Relaxation { slope, offset: a - slope * l, radius: radius + ROUNDING * slope * l.abs() };
@@ -409,7 +413,7 @@ mod tests {
         Unit::Reciprocal,
     ];
 
-    /// Intervals wide and narrow, near and far from zero.
+    /// Wide and narrow intervals, close to zero and far from it.
     fn interval() -> impl Strategy<Value = Interval> {
         let size = prop_oneof![Just(1e-9), Just(1e-4), Just(0.1), Just(3.0), Just(40.0), Just(1e6)];
         (-1.0..1.0f64, 0.0..1.0f64, size.clone(), size).prop_map(|(middle, width, far, wide)| {

@@ -21,7 +21,7 @@ pub(crate) struct Individuals {
     noise: Vec<Lanes>,
 }
 
-/// What an evaluation leaves behind, and the gradients once they are asked for.
+/// The intermediate values of an evaluation, and the gradients after they have been computed.
 #[derive(Debug)]
 pub(crate) struct Evaluation {
     tape: Option<Tape>,
@@ -50,13 +50,13 @@ impl<'p> Margin<'p> {
         &self.features
     }
 
-    /// A block in which everybody is at the origin, to be filled.
+    /// A block in which every individual is at the origin, to be filled.
     pub fn individuals(&self) -> Individuals {
         let zeros = vec![Lanes::ZERO; self.problem.features().len()];
         Individuals { x: zeros.clone(), noise: zeros }
     }
 
-    /// Puts an individual on a lane; an error if the causal model cannot produce them.
+    /// Puts an individual on a lane. An error if the causal model cannot produce the individual.
     pub fn place(&self, individuals: &mut Individuals, lane: usize, individual: &[f64]) -> Result<()> {
         if let Some(scm) = self.problem.scm() {
             let noise = scm.abduct(individual)?;
@@ -84,9 +84,9 @@ impl<'p> Margin<'p> {
         }
     }
 
-    /// `margin(theta, D)` for every lane. Not a number where the causal model cannot produce the
-    /// perturbed individual, minus infinity where the result of the action is undefined. A shift
-    /// beyond a clip counts as far as the clip.
+    /// `margin(theta, D)` for every lane. NaN where the causal model cannot produce the perturbed
+    /// individual, minus infinity where the result of the action is undefined. A shift beyond a clip is
+    /// reduced to the clip.
     pub fn value(
         &self,
         individuals: &Individuals,
@@ -100,7 +100,7 @@ impl<'p> Margin<'p> {
         self.value_of_action(individuals, change, perturbation, evaluation)
     }
 
-    /// The same where only the change is another than in the last evaluation.
+    /// As [`Margin::value`], if only the change differs from the last evaluation.
     pub fn value_of_action(
         &self,
         individuals: &Individuals,
@@ -150,7 +150,7 @@ impl<'p> Margin<'p> {
         }
     }
 
-    /// The gradients where the margin was last evaluated with this workspace.
+    /// The gradients at the point of the last evaluation with this workspace.
     pub fn gradients(&self, evaluation: &mut Evaluation) {
         let Evaluation { tape, classifier, adjoint, perturbed, in_action, in_perturbation, .. } = evaluation;
         classifier.gradient(adjoint);
@@ -175,7 +175,7 @@ impl<'p> Margin<'p> {
     }
 }
 
-/// Blocks of [`LANES`] positions of a list, the last one filled up with its last position.
+/// Blocks of [`LANES`] positions of a list; the last block is padded with the last position.
 pub(crate) fn blocks(length: usize) -> impl Iterator<Item = [usize; LANES]> {
     let block = move |number: usize| std::array::from_fn(|l| (number * LANES + l).min(length - 1));
     (0..length.div_ceil(LANES)).map(block)

@@ -1,4 +1,4 @@
-//! The margin of one individual as a graph, in the perturbation or in the action.
+//! The margin of one individual as a graph in the perturbation or in the action.
 
 use super::perturbed;
 use crate::error::PeopleError;
@@ -16,13 +16,13 @@ pub(crate) struct Composer<'p> {
     downstream: Option<Downstream>,
 }
 
-/// Coordinates `y` of perturbations, `D_i = sum_j y_j basis_ij / weight_i`: weights of the norm
-/// are divided out, so that its ball is a scaled uncertainty set, and round ones may be turned.
+/// Coordinates `y` of perturbations, `D_i = sum_j y_j basis_ij / weight_i`. The weights of the norm are
+/// divided out, so the ball is a scaled uncertainty set. The coordinates of a round set may be rotated.
 #[derive(Clone, Debug)]
 pub(crate) struct Coordinates {
     width: usize,
     weights: Vec<f64>,
-    /// Row by row, orthogonal; the identity if there is none.
+    /// The orthogonal matrix, row by row; `None` for the identity.
     basis: Option<Vec<f64>>,
 }
 
@@ -32,13 +32,13 @@ impl Coordinates {
         Self { width, weights: problem.uncertainty().weights(width), basis: None }
     }
 
-    /// The same turned so that the first axis is along a point given in these coordinates, the
-    /// others along directions given as columns of a matrix.
+    /// The same coordinates, rotated by an orthogonal matrix, row by row, whose columns are the new axes.
+    /// It replaces an earlier rotation.
     pub fn turned(&self, basis: Vec<f64>) -> Self {
         Self { basis: Some(basis), ..self.clone() }
     }
 
-    /// The orthogonal matrix, row by row; empty: the identity.
+    /// The orthogonal matrix, row by row; empty for the identity.
     pub fn basis(&self) -> &[f64] {
         self.basis.as_deref().unwrap_or_default()
     }
@@ -63,7 +63,7 @@ impl Coordinates {
         }
     }
 
-    /// A gradient in the coordinates, which must not be turned, as one in the perturbation.
+    /// Converts a gradient in the coordinates, which must not be rotated, into one in the perturbation.
     pub fn of_gradient(&self, gradient: &[f64]) -> Vec<f64> {
         gradient.iter().zip(&self.weights).map(|(g, w)| g * w).collect()
     }
@@ -83,8 +83,8 @@ impl Coordinates {
 }
 
 impl<'p> Composer<'p> {
-    /// An error if the individual does not fit the problem, or if the causal model cannot
-    /// produce them.
+    /// An error if the individual does not fit the problem, or if the causal model cannot produce the
+    /// individual.
     pub fn new(problem: &'p Problem, individual: &[f64], features: &[usize]) -> Result<Self> {
         let width = problem.features().len();
         if individual.len() != width {
@@ -113,14 +113,14 @@ impl<'p> Composer<'p> {
         &self.features
     }
 
-    /// The margin in the perturbation, for a fixed change.
+    /// The margin as a function of the perturbation, for a fixed change.
     pub fn in_perturbation(&self, change: &[f64], coordinates: &Coordinates) -> Graph<'p> {
         let change: Vec<AffineForm> = change.iter().map(|&c| AffineForm::constant(c)).collect();
         let graph = self.compose(Builder::new(self.individual.len()), &coordinates.forms(), &change);
         Graph { must_be_defined: true, ..graph }
     }
 
-    /// The margin in the change, for a fixed perturbation.
+    /// The margin as a function of the change, for a fixed perturbation.
     pub fn in_change(&self, perturbation: &[f64]) -> Graph<'p> {
         let graph = Builder::new(self.features.len());
         let forms: Vec<AffineForm> = perturbation.iter().map(|&d| AffineForm::constant(d)).collect();
@@ -128,8 +128,8 @@ impl<'p> Composer<'p> {
         self.under(perturbation, self.compose(graph, &forms, &change))
     }
 
-    /// The margin far away in the change, for a fixed perturbation: the first inputs are the
-    /// shares of some rays, the others the changes of the features that `rest` names.
+    /// The margin of changes far away, for a fixed perturbation. The first inputs are the coefficients of
+    /// the rays, the others the changes of the features in `rest`.
     pub fn in_rays(&self, perturbation: &[f64], rays: &[Vec<f64>], rest: &[usize]) -> Graph<'p> {
         let graph = Builder::new(rays.len() + rest.len());
         let forms: Vec<AffineForm> = perturbation.iter().map(|&d| AffineForm::constant(d)).collect();
@@ -146,7 +146,7 @@ impl<'p> Composer<'p> {
         Graph { is_of_nobody: !self.concerns_somebody(perturbation), ..graph }
     }
 
-    /// The perturbation, but no farther than clips allow.
+    /// The perturbation, reduced to what clips allow.
     pub fn within_clips(&self, perturbation: Vec<f64>) -> Vec<f64> {
         match self.problem.scm() {
             Some(scm) => scm.within_clips(&self.individual, perturbation),
@@ -160,7 +160,7 @@ impl<'p> Composer<'p> {
         scm.is_none_or(|scm| perturbed(scm, &self.individual, &self.features, perturbation).is_ok())
     }
 
-    /// The value of a requirement in the change, without any perturbation; rounded up.
+    /// The value of a requirement as a function of the change, without a perturbation; rounded up.
     pub fn of_requirement(&self, requirement: &Constraint) -> Graph<'p> {
         let mut graph = Builder::new(self.features.len());
         let change: Vec<AffineForm> = (0..self.features.len()).map(|k| graph.input(k)).collect();
@@ -168,8 +168,8 @@ impl<'p> Composer<'p> {
         graph.finish(output)
     }
 
-    /// The sum of the values of requirements in the change, without any perturbation, each times its
-    /// share, and of the margin under a perturbation times a share of its own.
+    /// The weighted sum of requirement values, as functions of the change without a perturbation, and of
+    /// the margin under a perturbation.
     pub fn with_requirements(
         &self,
         requirements: &[(&Constraint, f64)],
@@ -261,8 +261,8 @@ impl<'p> Composer<'p> {
 }
 
 impl Coordinates {
-    /// The perturbation of given coordinates, not beyond a clip, and scaled down where rounding makes it
-    /// larger than the uncertainty.
+    /// The perturbation with given coordinates, reduced to what clips allow, and scaled down if rounding
+    /// makes it larger than the uncertainty.
     pub(crate) fn admissible(&self, composer: &Composer<'_>, y: &[f64]) -> Vec<f64> {
         let mut perturbation = composer.within_clips(self.perturbation(y));
         composer.problem().uncertainty().shrink(&mut perturbation);

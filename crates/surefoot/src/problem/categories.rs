@@ -7,8 +7,8 @@ use crate::error::FeatureError;
 use crate::feature::listed;
 use crate::{Change, Error, Feature};
 
-/// The features that an entry stands for: one, or one for each of its categories where these have no order.
-/// An entry whose categories cannot be is taken without them.
+/// The features of an entry: one, or one for each category of an unordered one. Invalid categories are
+/// reported, and the feature is returned without them.
 pub(super) fn read_categories(fields: &mut Fields<'_>, feature: Feature) -> Vec<Feature> {
     let is_ordered = fields.boolean("ordered");
     if !fields.has("categories") {
@@ -36,7 +36,7 @@ pub(super) fn read_categories(fields: &mut Fields<'_>, feature: Feature) -> Vec<
     feature.one_of(categories)
 }
 
-/// An ordered category. Its limits are positions in the list; all of it unless given.
+/// An ordered category. Its limits are positions in the list; without limits the whole list is allowed.
 fn read_levels(fields: &mut Fields<'_>, feature: Feature, categories: Vec<String>) -> Feature {
     let (lower, upper) = (feature.lower, feature.upper);
     let levels = feature.ordered(categories);

@@ -1,5 +1,5 @@
-//! The `[classifier]` of a problem file: one kind a file, one line each in [`KINDS`] and in
-//! [`ClassifierForm`].
+//! The `[classifier]` of a problem file. Each kind has its own file, and one line each in [`KINDS`] and
+//! in [`ClassifierForm`].
 
 mod linear;
 mod network;
@@ -21,9 +21,9 @@ use super::entry::NetworkFile;
 /// The `[classifier]` of a problem file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassifierEntry {
-    /// What gives the logit.
+    /// The model that computes the logit.
     pub form: ClassifierForm,
-    /// The probability from which on it is favourable.
+    /// The least probability that is favourable.
     pub threshold: f64,
     /// The units of its inputs.
     pub inputs: Inputs,
@@ -40,7 +40,7 @@ pub enum ClassifierForm {
     Onnx(OnnxFile),
 }
 
-/// A model as a problem file states it.
+/// A model as stated in a problem file.
 pub trait StatedModel {
     /// The classifier, in the standardised units of the engine.
     ///
@@ -53,17 +53,17 @@ pub trait StatedModel {
         folder: &ModelFolder,
     ) -> Result<Classifier>;
 
-    /// The files it is in, relative to the problem file.
+    /// The files that contain it, relative to the problem file.
     fn files(&self, _folder: &ModelFolder) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// Whether another program made it, so that training must not overwrite it.
+    /// Whether another program created it, so that training must not overwrite it.
     fn is_foreign(&self) -> bool {
         false
     }
 
-    /// The model in one line, for people to read.
+    /// A readable summary in one line.
     fn summary(&self, features: &Features, folder: &ModelFolder) -> String;
 
     /// Its fields in a problem file.
@@ -71,16 +71,16 @@ pub trait StatedModel {
     fn fields(&self) -> Entries;
 }
 
-/// How a kind is read.
+/// How one kind is read.
 pub(super) struct Kind {
-    /// The field that is there for this kind alone.
+    /// The field that identifies this kind.
     pub field: &'static str,
-    /// Fields of other kinds that it may have as well.
+    /// Fields shared with other kinds that it may have.
     pub others: &'static [&'static str],
     pub read: fn(&mut Fields<'_>) -> Option<ClassifierForm>,
 }
 
-/// Every kind that is read. (`network`, `coefficients` and their fields are those of equations too.)
+/// Every kind that can be read. (`network`, `coefficients` and their fields are also those of equations.)
 pub(super) const KINDS: [Kind; 3] = [
     Kind { field: "onnx", others: &[], read: onnx::read },
     Kind { field: "network", others: &["activation"], read: network::read },
@@ -88,7 +88,7 @@ pub(super) const KINDS: [Kind; 3] = [
 ];
 
 impl ClassifierForm {
-    /// What is common to all kinds.
+    /// The model, independent of its kind.
     pub fn model(&self) -> &dyn StatedModel {
         match self {
             Self::Linear(model) => model,

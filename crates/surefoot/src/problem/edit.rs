@@ -1,4 +1,4 @@
-//! Writing into problem files without losing what people wrote there.
+//! Edits problem files and preserves everything else in them.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ use crate::feature::{Column, columns};
 use crate::file::{Audience, read_to_string, write_atomically};
 use crate::{Change, Error, Feature, Kind, Result};
 
-/// A TOML problem file, opened for changes. Comments, order and everything that is not
-/// changed stay as they are; nothing is written before [`Edit::save`].
+/// A TOML problem file, opened for changes. Comments, order and everything that is not changed are
+/// preserved. The file is written only by [`Edit::save`].
 ///
 /// ```no_run
 /// use surefoot::problem::{ClassifierEntry, ClassifierForm, Edit, Inputs, LinearModel};
@@ -35,22 +35,22 @@ pub struct Edit {
 pub type Entries = Vec<(&'static str, Item)>;
 
 impl Edit {
-    /// Opens a file. It must be TOML, but may have mistakes or lack parts.
+    /// Opens a file. It must be TOML, but may have mistakes or be incomplete.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         if is_json(path) {
             return Err(Error::File(FileError::NotEditable { path: path.into() }));
         }
         let read = |error: std::io::Error| fault(path, FileProblem::Read(error.into()));
-        // What a link points at is replaced, not the link.
+        // The target of a link is replaced, not the link.
         let path = std::fs::canonicalize(path).map_err(read)?;
         let text = read_to_string(&path).map_err(read)?;
         Self::parse(&text, &path)
     }
 
-    /// The same from text, to be saved at this path.
+    /// As [`Edit::open`] from text, to be saved at this path.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
-        // Reading tells of a syntax error as it tells of any mistake.
+        // Parsing reports a syntax error like any other mistake.
         ProblemFile::parse(text, path)?;
         let document = text.parse::<DocumentMut>();
         let document = document.map_err(|_| Error::File(FileError::NotEditable { path: path.into() }))?;
@@ -74,13 +74,13 @@ impl Edit {
         }
     }
 
-    /// Replaces every `[[equation]]`. The entry of a feature that has one already is changed
-    /// in its place; further ones follow.
+    /// Replaces all `[[equation]]` entries. The entry of a feature that already has one is changed in
+    /// place; the others are appended.
     pub fn set_equations(&mut self, entries: &[EquationEntry]) {
         self.equations(entries, false);
     }
 
-    /// Sets the `[[equation]]` of these features; those of others stay as they are.
+    /// Sets the `[[equation]]` of these features; those of other features stay as they are.
     pub fn update_equations(&mut self, entries: &[EquationEntry]) {
         self.equations(entries, true);
     }
@@ -88,7 +88,7 @@ impl Edit {
     fn equations(&mut self, entries: &[EquationEntry], keep_others: bool) {
         let old = self.document.get_mut("equation").map(std::mem::take).unwrap_or_default();
         let is_inline = old.is_value();
-        // Those of a list on one line become sections of their own.
+        // Inline tables become sections of their own.
         let old = old.into_array_of_tables().unwrap_or_default();
         let mut placed: Vec<&str> = Vec::new();
         let mut tables: Vec<Table> = Vec::new();
@@ -118,8 +118,7 @@ impl Edit {
         self.put("equation", tables);
     }
 
-    /// Adds a `[[feature]]` for each, of an unordered category for all of its features, behind those that are
-    /// there.
+    /// Appends a `[[feature]]` for each feature; the features of an unordered category share one.
     pub fn add_features(&mut self, features: &[Feature]) {
         let old = match self.document.get_mut("feature") {
             Some(Item::ArrayOfTables(tables)) => std::mem::take(tables),
@@ -153,13 +152,13 @@ impl Edit {
         }
     }
 
-    /// Adds text, such as comments, at the end; an error if the file is no TOML with it.
+    /// Appends text, such as comments. An error if the result is not TOML.
     pub fn append(&mut self, text: &str) -> Result<()> {
         *self = Self::parse(&(self.text() + text), &self.path)?;
         Ok(())
     }
 
-    /// Makes a new table the end of the file, with the comments that were its end before it.
+    /// Makes a new table the last one, after the comments at the end of the file.
     fn place_last(&mut self, table: &mut Table) {
         let positions = self.document.iter().flat_map(|(_, item)| match item {
             Item::Table(table) => vec![table.position()],
@@ -175,7 +174,7 @@ impl Edit {
         }
     }
 
-    /// The file as it is now.
+    /// The current text of the file.
     pub fn text(&self) -> String {
         self.document.to_string()
     }
@@ -191,7 +190,7 @@ fn fault(path: &Path, problem: FileProblem) -> Error {
     Error::File(FileError::File { path: path.into(), problem })
 }
 
-/// Gives a table exactly these fields; comments beside and above those that stay are kept.
+/// Sets exactly these fields of a table; comments of the fields that remain are kept.
 fn update(table: &mut Table, fields: Entries) {
     let gone: Vec<String> = table.iter().map(|(name, _)| name.to_owned()).collect();
     for name in gone.iter().filter(|name| !fields.iter().any(|(field, _)| field == name)) {
@@ -216,7 +215,7 @@ pub(super) fn list<T: Into<Value>>(items: impl IntoIterator<Item = T>) -> Item {
     value(items.into_iter().collect::<Array>())
 }
 
-/// A number as people write it: `-6.9e-16`, not fifteen zeros.
+/// A number in its usual notation: `-6.9e-16`, not fifteen zeros.
 pub(super) fn number(number: f64) -> Value {
     let is_plain = number == 0.0 || (1e-5..1e16).contains(&number.abs());
     let short = if is_plain { None } else { format!("{number:e}").parse().ok() };

@@ -1,4 +1,4 @@
-//! Equations as a problem file states them.
+//! Equations as stated in a problem file.
 
 use std::path::PathBuf;
 
@@ -8,23 +8,23 @@ use crate::error::FileProblem;
 use crate::file::ModelFolder;
 use crate::{Activation, Equation, Error, Features, Network, Result};
 
-/// The units in which a linear or network equation, or a classifier, takes its inputs; an
-/// equation gives its value in the same.
+/// The units of the inputs of a classifier or of a linear or network equation. The value of an equation
+/// has the same units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Inputs {
     /// `(value - mean) / std`.
     #[default]
     Standardised,
-    /// People's own.
+    /// People's own units.
     Raw,
 }
 
 /// One `[[equation]]` of a problem file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EquationEntry {
-    /// The feature that it is for.
+    /// The feature that it determines.
     pub feature: String,
-    /// How that follows from its causes.
+    /// How the feature follows from its causes.
     pub form: EquationForm,
 }
 
@@ -40,14 +40,14 @@ pub enum EquationForm {
     Network { parents: Vec<String>, network: NetworkFile, inputs: Inputs },
 }
 
-/// Where a network is found.
+/// The location of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkFile {
-    /// Relative to the problem file.
+    /// The path, relative to the problem file.
     pub path: PathBuf,
-    /// What the names of its tensors start with, where a file holds several networks.
+    /// The prefix of its tensor names, if a file contains several networks.
     pub prefix: String,
-    /// What stands between its layers; none: what the file says, otherwise tanh.
+    /// The activation function between its layers; `None` for the one stated in the file, or else tanh.
     pub activation: Option<Activation>,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn activation_name(activation: Activation) -> &'static str {
 }
 
 impl NetworkFile {
-    /// Reads it; `folder` is that of the problem file.
+    /// Reads the network; `folder` is that of the problem file.
     pub fn read(&self, folder: &ModelFolder) -> Result<(Network, Activation)> {
         let path = folder.path().join(&self.path);
         let read =
@@ -83,8 +83,7 @@ impl NetworkFile {
 }
 
 impl EquationEntry {
-    /// The features it names as causes. None for formulas, which are read for them when the
-    /// model is built.
+    /// The names of its causes. `None` for formulas, whose causes are determined when the model is built.
     pub fn parents(&self) -> Option<&[String]> {
         match &self.form {
             EquationForm::Formula { .. } => None,
@@ -105,7 +104,7 @@ impl EquationEntry {
                         (Inputs::Raw, Some((value, scales))) if scales.len() == coefficients.len() => {
                             units::linear_equation(coefficients, *intercept, &scales, value)
                         }
-                        // What does not fit is refused when the model is built.
+                        // An equation that does not fit is rejected when the model is built.
                         _ => (coefficients.clone(), *intercept),
                     };
                 Equation::linear(&borrowed(parents), coefficients, intercept)

@@ -1,4 +1,4 @@
-//! The fields of one entry of a problem file, read one by one; mistakes are collected.
+//! The fields of one entry of a problem file, read one by one. Mistakes are collected.
 
 use super::entry::{ACTIVATIONS, NetworkFile};
 use super::tree::{Node, Value};
@@ -14,7 +14,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Notes every field that is not among the known ones, or is there twice.
+    /// Reports every unknown or repeated field.
     pub fn new(node: &'a Node, entry: Option<String>, known: &[&'static str]) -> Self {
         let Value::Table(entries) = &node.value else {
             let mut nothing = Self { entries: &[], line: node.line, entry: None, mistakes: Vec::new() };
@@ -43,17 +43,17 @@ impl<'a> Fields<'a> {
         self.mistakes.push(Mistake { line: line.or(self.line), entry, fault: fault.into() });
     }
 
-    /// Where no single field is at fault.
+    /// Reports a mistake that no single field causes.
     pub fn report_here(&mut self, fault: impl Into<Fault>) {
         self.report(None, fault);
     }
 
-    /// At the line of a field.
+    /// Reports a mistake at the line of a field.
     pub fn report_at(&mut self, name: &str, fault: impl Into<Fault>) {
         self.report(self.line_of(name), fault);
     }
 
-    /// The name by which mistakes of this entry go.
+    /// Sets the name of this entry in its mistakes.
     pub fn rename(&mut self, entry: String) {
         for mistake in &mut self.mistakes {
             mistake.entry = Some(entry.clone());
@@ -61,7 +61,7 @@ impl<'a> Fields<'a> {
         self.entry = Some(entry);
     }
 
-    /// What is wrong with this entry.
+    /// The mistakes of this entry.
     pub fn finish(self) -> Vec<Mistake> {
         self.mistakes
     }
@@ -82,7 +82,7 @@ impl<'a> Fields<'a> {
         self.find(name).and_then(|node| node.line)
     }
 
-    /// Notes that a field is missing, if it is.
+    /// Reports a missing field.
     pub fn require(&mut self, field: &'static str, remedy: &'static str) {
         if !self.has(field) {
             self.report_here(Fault::MissingField { field, remedy });
@@ -113,7 +113,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// One of a few words.
+    /// The value of one of a few words.
     pub fn choice<T: Clone>(&mut self, field: &'static str, choices: &[(&'static str, T)]) -> Option<T> {
         let found = self.text(field)?;
         if let Some((_, choice)) = choices.iter().find(|(word, _)| *word == found) {
@@ -140,7 +140,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A number or a list of them; where there is nothing, none. Nothing if it is neither.
+    /// A number or a list of numbers; empty if the field is missing. `None` if it is neither.
     pub fn one_or_more_numbers(&mut self, name: &str) -> Option<Vec<f64>> {
         match self.find(name).map(|node| &node.value) {
             None => Some(Vec::new()),
@@ -152,7 +152,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A text or a list of them; where there is nothing, none. Nothing if it is neither.
+    /// A text or a list of texts; empty if the field is missing. `None` if it is neither.
     pub fn one_or_more_texts(&mut self, name: &str) -> Option<Vec<String>> {
         match self.find(name).map(|node| &node.value) {
             None => Some(Vec::new()),
@@ -164,7 +164,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Lower and upper; `null` for none.
+    /// Lower and upper limit; `null` for no limit.
     pub fn limits(&mut self, name: &str) -> Option<(f64, f64)> {
         const EXPECTED: &str = "[lower, upper] (infinite: none)";
         let limits = self.list(name, EXPECTED, |value| match value {

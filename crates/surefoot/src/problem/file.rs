@@ -19,11 +19,11 @@ use crate::{
     ActionKind, Classifier, Constraint, Cost, Error, Features, Forbidden, Norm, Result, Scm, Uncertainty,
 };
 
-/// A problem file as far as it goes: a draft may lack its classifier or its equations.
+/// A problem file, possibly incomplete: a draft may lack its classifier or its equations.
 ///
-/// The file is read as a whole and every mistake is kept with the part that it belongs to:
-/// each of the functions below gives its part, or an error that lists all mistakes of the
-/// parts that it needs. So a classifier can be trained for a file whose own is not there yet.
+/// The whole file is read, and every mistake is kept with the part that it belongs to. Each of the
+/// functions below returns its part, or an error that lists all mistakes of the parts that it needs. So a
+/// classifier can be trained for a file that has none yet.
 ///
 /// ```
 /// use std::path::Path;
@@ -47,7 +47,7 @@ pub struct ProblemFile {
     path: PathBuf,
     folder: ModelFolder,
     settings: Settings,
-    /// Those that are in order stand as given; others by their name alone.
+    /// The features. An invalid one is kept by its name only.
     features: Option<Features>,
     equations: Vec<EquationEntry>,
     scm: Option<Scm>,
@@ -85,20 +85,20 @@ impl ProblemFile {
         Self::parse(&text_of(path)?, path)
     }
 
-    /// The same for a file that somebody else wrote: models that it names are read only from its own
-    /// folder. Absolute paths, `..` and links that lead out of that folder are mistakes.
+    /// As [`ProblemFile::read`] for an untrusted file: the models that it names are read only from its
+    /// own folder. Absolute paths, `..` and links that lead out of that folder are mistakes.
     pub fn read_confined(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         Self::parse_confined(&text_of(path)?, path)
     }
 
-    /// Reads text; the path says whether it is TOML or JSON, and in which folder models are found.
-    /// Paths in it may lead anywhere.
+    /// Parses text. The path determines whether it is TOML or JSON, and the folder of models. Paths in
+    /// the text may lead anywhere.
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         Self::parse_in(text, path, ModelFolder::new(folder_of(path)))
     }
 
-    /// The same for text that somebody else wrote; see [`ProblemFile::read_confined`].
+    /// As [`ProblemFile::parse`] for untrusted text; see [`ProblemFile::read_confined`].
     pub fn parse_confined(text: &str, path: &Path) -> Result<Self> {
         Self::parse_in(text, path, ModelFolder::confined(folder_of(path)))
     }
@@ -155,7 +155,7 @@ impl ProblemFile {
         })
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -165,7 +165,7 @@ impl ProblemFile {
         &self.folder
     }
 
-    /// Every file that it names, by its path as seen from the folder.
+    /// Every file that it names, by its path relative to the folder.
     pub fn named_files(&self) -> Vec<PathBuf> {
         let network = |entry: &EquationEntry| match &entry.form {
             EquationForm::Network { network, .. } => Some(network.path.clone()),
@@ -175,8 +175,7 @@ impl ProblemFile {
         [networks, self.classifier_files()].concat()
     }
 
-    /// The files of its classifier: a network, or an ONNX model and the files beside it that hold
-    /// some of its numbers.
+    /// The files of its classifier: a network, or an ONNX model and the external data files beside it.
     pub fn classifier_files(&self) -> Vec<PathBuf> {
         self.entry.as_ref().map_or_else(Vec::new, |entry| entry.form.model().files(&self.folder))
     }
@@ -201,49 +200,49 @@ impl ProblemFile {
         self.features.as_ref().ok_or(Error::Feature(FeatureError::NoFeatures))
     }
 
-    /// The causal model; none if the file has no equations.
+    /// The causal model; `None` if the file has no equations.
     pub fn scm(&self) -> Result<Option<&Scm>> {
         self.require(&[&self.mistakes.basis, &self.mistakes.equations])?;
         Ok(self.scm.as_ref())
     }
 
-    /// The classifier; none if the file has none.
+    /// The classifier; `None` if the file has none.
     pub fn classifier(&self) -> Result<Option<&Classifier>> {
         self.require(&[&self.mistakes.basis, &self.mistakes.classifier])?;
         Ok(self.classifier.as_ref())
     }
 
-    /// The constraints and the forbidden transitions that can be understood.
+    /// The valid constraints and forbidden transitions.
     pub fn rules(&self) -> (&[Constraint], &[Forbidden]) {
         (&self.constraints, &self.forbidden)
     }
 
-    /// The equations as the file states them, as far as they can be understood.
+    /// The valid equations, as stated in the file.
     pub fn equation_entries(&self) -> &[EquationEntry] {
         &self.equations
     }
 
-    /// The classifier as the file states it, if it can be understood.
+    /// The classifier as stated in the file, if it is valid.
     pub fn classifier_entry(&self) -> Option<&ClassifierEntry> {
         self.entry.as_ref()
     }
 
-    /// The perturbations to guard against.
+    /// The uncertainty: the perturbations for which actions must hold.
     pub fn uncertainty(&self) -> &Uncertainty {
         &self.settings.uncertainty
     }
 
-    /// How effort is measured, whether actions are changes or levels, and the margin to keep.
+    /// The measure of cost, the kind of actions, and the safety margin.
     pub fn settings(&self) -> (Cost, ActionKind, f64) {
         (self.settings.cost, self.settings.form, self.settings.safety)
     }
 
-    /// Whether limits hold for how people end up or for what actions do themselves.
+    /// Whether limits apply to outcomes or to actions only.
     pub fn limits_on(&self) -> LimitsOn {
         self.settings.limits_on
     }
 
-    /// The whole problem; an error that lists every mistake, a missing classifier among them.
+    /// The whole problem. The error lists every mistake, including a missing classifier.
     pub fn problem(&self) -> Result<Problem> {
         let Sections { basis, equations, rules, classifier } = &self.mistakes;
         let mut classifier = classifier.clone();
@@ -282,7 +281,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// Whether a file is JSON, by its name.
+/// Whether a file is JSON, by its extension.
 pub(super) fn is_json(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
@@ -301,7 +300,7 @@ fn read_settings(top: &mut Fields<'_>, norm_weights: Option<Vec<f64>>) -> Settin
         Uncertainty::NONE
     });
     let norm = top.choice("norm", &named_norms()).unwrap_or(Norm::L2);
-    // Weights that cannot be are noted with their features.
+    // Invalid weights are reported with their features.
     let norm = norm_weights.and_then(|weights| norm.clone().with_weights(weights).ok()).unwrap_or(norm);
     let uncertainty = uncertainty.with_norm(norm);
     let cost = top.choice("cost", &[("l1", Cost::L1), ("l2", Cost::L2)]).unwrap_or_default();

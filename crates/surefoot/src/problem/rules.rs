@@ -7,7 +7,7 @@ use crate::error::{FeatureError, RuleError};
 use crate::feature::Column;
 use crate::{Constraint, Error, Features, Forbidden, Result};
 
-/// The constraints that can be understood.
+/// The valid constraints.
 pub(super) fn read_constraints(
     top: &mut Fields<'_>,
     features: Option<&Features>,
@@ -29,7 +29,7 @@ pub(super) fn read_constraints(
     constraints
 }
 
-/// The forbidden transitions that can be understood.
+/// The valid forbidden transitions.
 pub(super) fn read_forbidden(
     top: &mut Fields<'_>,
     features: Option<&Features>,
@@ -58,7 +58,7 @@ pub(super) fn read_forbidden(
     forbidden
 }
 
-/// A transition as it is or with what is wrong with it; nothing where that has been noted.
+/// A transition, or the error in it; `None` if the mistake has been reported already.
 fn read_transition(fields: &mut Fields<'_>, features: Option<&Features>) -> Option<Result<Forbidden>> {
     match (fields.has("group"), fields.has("feature")) {
         (true, true) => {
@@ -93,7 +93,7 @@ fn read_transition(fields: &mut Fields<'_>, features: Option<&Features>) -> Opti
     }
 }
 
-/// Transitions between the texts of a column.
+/// Transitions between the categories of a column.
 fn between_categories(
     features: &Features,
     column: &Column,

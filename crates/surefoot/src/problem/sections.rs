@@ -28,7 +28,7 @@ const FEATURE_FIELDS: [&str; 11] = [
 ];
 const INPUTS: [(&str, Inputs); 2] = [("standardised", Inputs::Standardised), ("raw", Inputs::Raw)];
 
-/// The entries of a list of tables such as `[[feature]]`; another kind of thing is a mistake.
+/// The entries of a list of tables such as `[[feature]]`; any other value is a mistake.
 pub(super) fn tables<'a>(top: &mut Fields<'a>, name: &'static str, expected: &'static str) -> &'a [Node] {
     match top.find(name) {
         None => &[],
@@ -53,7 +53,8 @@ pub(super) fn read_features(
     let mut features: Vec<Feature> = Vec::with_capacity(nodes.len());
     let mut weights = Vec::with_capacity(nodes.len());
     let mut names: HashSet<String> = HashSet::with_capacity(nodes.len());
-    // Every group with where it is first named, and by how many; and its position in this list.
+    // Every group with the line that first names it and the number of its features; and its position in
+    // this list.
     let mut groups: Vec<(String, Option<usize>, usize)> = Vec::new();
     let mut positions: HashMap<String, usize> = HashMap::new();
     for (position, node) in nodes.iter().enumerate() {
@@ -112,7 +113,7 @@ pub(super) fn read_features(
     match Features::new(features) {
         Ok(features) => (Some(features), weights),
         Err(error) => {
-            // What is wrong with single features has been noted with them.
+            // Mistakes of single features have already been reported with them.
             if mistakes.is_empty() && top.is_clean() {
                 mistakes.push(Mistake { line: None, entry: None, fault: error.into() });
             }
@@ -121,7 +122,7 @@ pub(super) fn read_features(
     }
 }
 
-/// Notes what is wrong with a feature at the fields that say so.
+/// Reports the mistakes of a feature at the fields that cause them.
 fn report_mistakes(fields: &mut Fields<'_>, feature: &Feature, has_name: bool) {
     for mistake in feature.mistakes() {
         let field = match mistake {
@@ -146,7 +147,7 @@ fn read_feature(fields: &mut Fields<'_>, name: String) -> Feature {
         ("decrease", Change::Decrease),
     ];
     let group = fields.text("group");
-    // The columns of a group are 0 or 1 without saying.
+    // The columns of a group are binary by default.
     let kind = fields.choice("kind", &kinds);
     let kind = kind.unwrap_or(if group.is_some() { Kind::Binary } else { Kind::Real });
     let (mean, std) = (fields.number("mean").unwrap_or(0.0), fields.number("std").unwrap_or(1.0));
@@ -157,7 +158,7 @@ fn read_feature(fields: &mut Fields<'_>, name: String) -> Feature {
     Feature { group, ..feature.change(change).weight(weight) }
 }
 
-/// The equations that can be understood, and their model if all can.
+/// The valid equations, and the causal model if all are valid.
 pub(super) fn read_equations(
     top: &mut Fields<'_>,
     features: Option<&Features>,
@@ -198,7 +199,7 @@ pub(super) fn read_equations(
                     }),
                 );
             } else if let Some(features) = features {
-                // Each on its own first, so that one mistake does not hide another.
+                // Each equation is checked alone first, so that one mistake does not hide another.
                 let checked = entry.equation(features, folder).and_then(|equation| {
                     Scm::check_equation(features, &entry.feature, &equation).map(|()| equation)
                 });
@@ -212,7 +213,8 @@ pub(super) fn read_equations(
         }
         mistakes.extend(fields.finish());
     }
-    // Together: every cycle is told, once broken at the first of its features.
+    // Then all together. Every cycle is reported; removing the equation of its first feature reveals the
+    // next one.
     while let Some(features) = features {
         let all = sound.iter().map(|(feature, equation)| (feature.as_str(), equation.clone())).collect();
         match Scm::new(features, all) {
@@ -273,7 +275,7 @@ pub(super) fn read_classifier(
         refuse(&mut fields, kind.field, &foreign);
         (kind.read)(&mut fields)
     });
-    // A wrong threshold must not hide what else is wrong.
+    // An invalid threshold must not hide other mistakes.
     let in_order = Classifier::linear(vec![], 0.0, threshold).is_ok();
     if !in_order {
         fields.report_at("threshold", Error::Model(ModelError::Threshold { threshold }));
@@ -295,7 +297,7 @@ pub(super) fn read_classifier(
     (entry, classifier)
 }
 
-/// The only one of these fields that is there; otherwise a mistake.
+/// The only one of these fields that is present; otherwise a mistake.
 fn the_one_of(fields: &mut Fields<'_>, kinds: &[&'static str]) -> Option<&'static str> {
     let there: Vec<&'static str> = kinds.iter().copied().filter(|kind| fields.has(kind)).collect();
     match there[..] {
@@ -317,7 +319,7 @@ fn the_one_of(fields: &mut Fields<'_>, kinds: &[&'static str]) -> Option<&'stati
     }
 }
 
-/// Notes each of the fields that means nothing beside this one.
+/// Reports each of the fields that have no meaning beside this one.
 pub(super) fn refuse(fields: &mut Fields<'_>, kind: &'static str, others: &[&'static str]) {
     for &other in others {
         if fields.has(other) {

@@ -1,4 +1,4 @@
-//! Equations and models in one line, for people to read.
+//! Readable one-line summaries of equations and models.
 
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ impl EquationEntry {
 }
 
 impl ClassifierEntry {
-    /// The logit in one line.
+    /// The model of the logit in one line.
     pub fn summary(&self, features: &Features, folder: &ModelFolder) -> String {
         self.form.model().summary(features, folder) + units(self.inputs)
     }
@@ -38,7 +38,7 @@ fn units(inputs: Inputs) -> &'static str {
     }
 }
 
-/// Where a network is found and, as 4-100-100-1 tanh, what it is.
+/// The path of a network and its shape, such as 4-100-100-1 tanh.
 pub(super) fn network_file(file: &NetworkFile, folder: &ModelFolder) -> String {
     let mut text = file.path.display().to_string();
     if !file.prefix.is_empty() {
@@ -50,13 +50,13 @@ pub(super) fn network_file(file: &NetworkFile, folder: &ModelFolder) -> String {
     text
 }
 
-/// `4-100-100-1 tanh`.
+/// The shape of a network: `4-100-100-1 tanh`.
 pub(super) fn shape(network: &Network) -> String {
     let layers: String = network.layers().iter().map(|layer| format!("-{}", layer.bias.len())).collect();
     format!("{}{layers} {}", network.inputs(), format!("{:?}", network.activation()).to_lowercase())
 }
 
-/// `0.5 * age - 2 * income + 3`, without what is zero.
+/// A linear expression: `0.5 * age - 2 * income + 3`, without zero terms.
 pub(super) fn sum(coefficients: &[f64], names: &[String], intercept: f64) -> String {
     let mut text = String::new();
     let mut add = |size: f64, name: &str| {
@@ -77,7 +77,7 @@ pub(super) fn sum(coefficients: &[f64], names: &[String], intercept: f64) -> Str
     text
 }
 
-/// A number with six digits, for people to read.
+/// A readable number with six digits.
 pub fn six_digits(value: f64) -> String {
     if value == 0.0 {
         return "0".into();

@@ -1,4 +1,4 @@
-//! TOML and JSON as one kind of tree that knows its lines.
+//! A common syntax tree of TOML and JSON, with line numbers.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use toml_edit::{Document, InlineTable, Item, Table};
 
 use crate::error::{Fault, Mistake};
 
-/// A value with the line it stands on; JSON has no lines.
+/// A value with its line number, which JSON does not have.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Node {
     pub line: Option<usize>,
@@ -20,16 +20,16 @@ pub(super) enum Value {
     Number(f64),
     Boolean(bool),
     List(Vec<Node>),
-    /// In the order of the file; JSON may repeat a name.
+    /// The fields in the order of the file; JSON may repeat a name.
     Table(Vec<(String, Node)>),
-    /// JSON's `null`, which stands for "none" among limits.
+    /// JSON's `null`, which means "no limit" among limits.
     Nothing,
-    /// What no field takes.
+    /// A value that no field accepts.
     Other(&'static str),
 }
 
 impl Value {
-    /// For "is a number; it must be a text".
+    /// The name of the type, for "is a number; it must be a text".
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Text(_) => "a text",
@@ -60,7 +60,7 @@ impl Node {
 
     pub fn from_json(text: &str) -> Result<Self, Box<Mistake>> {
         serde_json::from_str(text).map_err(|error| {
-            // The message repeats the place at its end.
+            // The message repeats the position at its end.
             let message = error.to_string();
             let short = message.split(" at line ").next().unwrap_or(&message);
             syntax(Some(error.line()), &format!("{short} (column {})", error.column()))
@@ -68,7 +68,7 @@ impl Node {
     }
 }
 
-/// The line at which a span of bytes starts.
+/// The line number of the start of a span of bytes.
 type Lines<'a> = dyn Fn(Option<std::ops::Range<usize>>) -> Option<usize> + 'a;
 
 fn from_table(table: &Table, line: &Lines<'_>) -> Value {
@@ -117,7 +117,7 @@ impl<'de> Deserialize<'de> for Node {
     }
 }
 
-/// Keeps names that are there twice, which a map would silently drop.
+/// Keeps repeated names, which a map would silently drop.
 struct Json;
 
 impl<'de> Visitor<'de> for Json {

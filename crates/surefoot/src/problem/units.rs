@@ -1,4 +1,4 @@
-//! Models stated in people's own units, turned into models of standardised ones.
+//! Converts models in people's own units into models in standardised units.
 //!
 //! With `x = mean + std z` for every input and `y = mean + std v` for the output,
 //! `f(x)` becomes `v = (f(mean + std z) - mean_y) / std_y`: again a linear function, or a
@@ -9,7 +9,7 @@ use ndarray::{Array1, Axis};
 use super::entry::Inputs;
 use crate::{Activation, Feature, Features, Network, Result};
 
-/// What counts as zero and as one.
+/// The zero and the unit of standardised values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scale {
     mean: f64,
@@ -22,7 +22,7 @@ impl Scale {
     }
 }
 
-/// The scale of a feature and of its parents; none if one of them is unknown.
+/// The scales of a feature and of its parents; `None` if one of them is unknown.
 pub(super) fn scales(features: &Features, feature: &str, parents: &[String]) -> Option<(Scale, Vec<Scale>)> {
     let of = |name: &str| features.index(name).ok().map(|i| Scale::of(features.feature(i)));
     Some((of(feature)?, parents.iter().map(|parent| of(parent)).collect::<Option<_>>()?))
@@ -40,7 +40,7 @@ pub(super) fn linear_equation(
     (scaled.collect(), (intercept + shift - value.mean) / value.std)
 }
 
-/// A network that takes standardised inputs.
+/// Converts a network with inputs in own units into one with standardised inputs.
 pub(super) fn network_with_raw_inputs(
     network: &Network,
     activation: Activation,
@@ -55,8 +55,8 @@ pub(super) fn network_with_raw_inputs(
     Network::new(layers, activation)
 }
 
-/// The network of a classifier over all features, for standardised inputs. One that does not fit
-/// the features is left as it is; the problem refuses it.
+/// The network of a classifier over all features, with standardised inputs. A network that does not fit
+/// the features is returned unchanged; the problem rejects it.
 pub(super) fn standardised(network: Network, inputs: Inputs, features: &Features) -> Result<Network> {
     if inputs == Inputs::Standardised || network.inputs() != features.len() {
         return Ok(network);
@@ -65,7 +65,7 @@ pub(super) fn standardised(network: Network, inputs: Inputs, features: &Features
     network_with_raw_inputs(&network, network.activation(), &scales)
 }
 
-/// A network that gives a standardised value.
+/// Converts a network with an output in own units into one with a standardised output.
 pub(super) fn network_with_raw_output(
     network: &Network,
     activation: Activation,

@@ -1,27 +1,26 @@
-//! Which problem a proof was made for.
+//! The fingerprint of the problem that a proof was made for.
 
 use crate::constraint::Forbidden;
 use crate::digest::Digest;
 use crate::feature::Shown;
 use crate::{Change, Features, Kind, Problem};
 
-/// What a problem says, part by part, as hashes. A proof that fails for another problem than that
-/// which it was made for is not wrong. What a proof has of uncertainty, cost and form of actions it
-/// states itself.
+/// Digests of the parts of a problem. They tell whether a proof that fails was made for another problem.
+/// Uncertainty, cost and kind of actions are not included, because the proof states them itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint {
-    /// Of the features.
+    /// The digest of the features.
     pub features: String,
-    /// Of the classifier.
+    /// The digest of the classifier.
     pub classifier: String,
-    /// Of the causal model.
+    /// The digest of the causal model.
     pub causal_model: String,
-    /// Of constraints, limits on outcomes and forbidden transitions.
+    /// The digest of constraints, limits on outcomes and forbidden transitions.
     pub rules: String,
 }
 
 impl Fingerprint {
-    /// That of a problem.
+    /// The fingerprint of a problem.
     pub fn of(problem: &Problem) -> Self {
         let hash = |add: &dyn Fn(&mut Digest)| {
             let mut digest = Digest::new();
@@ -38,7 +37,7 @@ impl Fingerprint {
         }
     }
 
-    /// The first part that another problem has differently.
+    /// The name of the first part that differs from another problem; `None` if all are equal.
     pub(crate) fn difference(&self, other: &Fingerprint) -> Option<&'static str> {
         let parts = [
             ("features are", &self.features, &other.features),
@@ -66,7 +65,8 @@ fn digest_features(features: &Features, digest: &mut Digest) {
         });
         digest.numbers([feature.mean, feature.std, feature.lower, feature.upper, feature.weight].iter());
         digest.text(feature.group.as_deref().unwrap_or_default());
-        // What its numbers mean. The names of other categories are part of the names of their features.
+        // The meaning of the feature's numbers. The names of unordered categories are part of the feature
+        // names.
         if let Shown::Ordered(levels) = &feature.shown {
             digest.count(levels.len());
             levels.iter().for_each(|level| digest.text(level));

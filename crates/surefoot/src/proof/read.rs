@@ -1,4 +1,4 @@
-//! Saved proofs, read back. Every error names the place: `ruled_out[3].upper[0]`.
+//! Reads saved proofs. Every error names its place: `ruled_out[3].upper[0]`.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ use crate::proof::{BoundKind, Cone, Piece, RuledOut};
 use crate::uncertainty::named_norms;
 use crate::{Action, ActionKind, Cost, Error, Norm, Outcome, Result};
 
-/// A value with where it was found.
+/// A JSON value with its path in the file.
 struct At<'v> {
     value: &'v Value,
     place: String,
@@ -21,9 +21,8 @@ impl SavedProof {
     /// Reads what [`SavedProof::to_json`] wrote.
     ///
     /// # Errors
-    /// If it is no JSON, if something is missing, of the wrong kind or the wrong length, or if
-    /// it was written by another version. What it *claims* is not looked at here: see
-    /// [`verify`](crate::verify()).
+    /// If it is not JSON, if something is missing or has the wrong type or length, or if it has an
+    /// unknown version. The *claims* of the proof are not checked here: see [`verify`](crate::verify()).
     pub fn from_json(text: &str) -> Result<Self> {
         let value: Value = serde_json::from_str(text).map_err(|error| {
             Error::File(FileError::SavedProof {
@@ -34,7 +33,7 @@ impl SavedProof {
         Self::from_value(&value)
     }
 
-    /// Reads a proof from JSON that is parsed already.
+    /// Reads a proof from parsed JSON.
     pub fn from_value(value: &Value) -> Result<Self> {
         let top = At { value, place: "the top".into() };
         let version = top.field("surefoot_proof")?;
@@ -75,8 +74,8 @@ impl SavedProof {
 }
 
 impl SavedProof {
-    /// Refuses what [`SavedProof::from_json`] would not have read: a proof put together by hand
-    /// in which lengths do not fit each other.
+    /// Rejects a proof that [`SavedProof::from_json`] would not have read: one constructed by hand with
+    /// lengths that do not match.
     pub(crate) fn check_lengths(&self) -> Result<()> {
         let width = self.individual.len();
         let mut lengths = Vec::new();
@@ -107,7 +106,7 @@ impl<'v> At<'v> {
         Error::File(FileError::SavedProof { place: self.place.clone(), problem })
     }
 
-    /// A set of one's own is known by its parameters, of which there may be none.
+    /// The norm. A custom set is identified by its parameters, which may be empty.
     fn norm(&self, width: usize) -> Result<SavedNorm> {
         let name = self.field("kind")?;
         let parameters = self.object()?.get("parameters");
@@ -188,7 +187,7 @@ impl<'v> At<'v> {
         self.listed(length, At::finite)
     }
 
-    /// Different features in ascending order.
+    /// Distinct features in ascending order.
     fn features(&self, width: usize) -> Result<Vec<usize>> {
         let read = |item: &At<'v>| match item.value.as_u64().and_then(|i| usize::try_from(i).ok()) {
             Some(i) if i < width => Ok(i),
@@ -262,7 +261,7 @@ impl<'v> At<'v> {
         })
     }
 
-    /// Which problem it is about; none where that is not said.
+    /// The fingerprint of the problem; `None` if the file has none.
     fn fingerprint(&self) -> Result<Option<Fingerprint>> {
         if self.object()?.get("problem").is_none_or(Value::is_null) {
             return Ok(None);
@@ -277,8 +276,8 @@ impl<'v> At<'v> {
         }))
     }
 
-    /// Shares of requirements and of the margin. The first version had the number of one constraint,
-    /// whose share was one, or none, in which case the share of the margin was not stated.
+    /// The coefficients of requirements and of the margin. Version 1 stored the number of one constraint,
+    /// with coefficient one, or none; then the margin has coefficient one.
     fn shares(&self) -> Result<(Vec<(usize, f64)>, f64)> {
         if self.object()?.contains_key("requirements") {
             let read = |item: &At<'v>| match &item.items()?[..] {

@@ -1,7 +1,7 @@
-//! Proofs as text: what is saved, and how it is written.
+//! The text format of saved proofs.
 //!
-//! The format is JSON. Numbers are written so that reading them gives the same number again;
-//! infinity, which JSON does not know, is the string `"inf"` or `"-inf"`:
+//! The format is JSON. Numbers are written so that reading them gives the same number again. JSON has no
+//! infinity; it is the string `"inf"` or `"-inf"`:
 //!
 //! ```text
 //! {
@@ -37,16 +37,16 @@ use crate::proof::{BoundKind, Piece};
 use crate::proof::{Proof, RuledOut};
 use crate::{Action, ActionKind, Cost, Norm, Outcome, Problem};
 
-/// The version of the format that is written. The one before, in which a box was ruled out by one
-/// constraint at most, is read as well.
+/// The version that is written. Version 1, in which at most one constraint could rule out a box, is read
+/// as well.
 pub const VERSION: u64 = 2;
 
-/// Pieces that cover the ball of perturbations, with the margin that is left on each.
+/// Pieces that cover the ball of perturbations, with a lower bound of the margin on each.
 ///
 /// Coordinates are those of [`Certificate`](crate::Certificate): `y = basis^T (w . D)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cover {
-    /// The orthogonal matrix of the coordinates, row by row; empty: the identity.
+    /// The orthogonal matrix of the coordinates, row by row; empty for the identity.
     pub basis: Vec<f64>,
     /// The worst perturbation found, in these coordinates.
     pub worst: Vec<f64>,
@@ -54,12 +54,12 @@ pub struct Cover {
     pub pieces: Vec<Piece>,
 }
 
-/// The norm of perturbations, as a proof names it: its uncertainty set and its weights.
+/// The norm of perturbations in a saved proof: its uncertainty set and its weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedNorm {
     /// The name of the set.
     pub name: String,
-    /// The parameters of a set that is not one of the engine's own.
+    /// The parameters of a custom set; `None` for the built-in ones.
     pub parameters: Option<Vec<f64>>,
     /// The weights, if any were given.
     pub weights: Option<Vec<f64>>,
@@ -75,32 +75,32 @@ impl From<&Norm> for SavedNorm {
     }
 }
 
-/// Everything a proof claims and rests upon, but for the problem that it is about.
+/// All claims of a proof and the data that supports them, without the problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedProof {
-    /// Which problem that is; earlier versions did not say.
+    /// The fingerprint of the problem; `None` in files of earlier versions.
     pub problem: Option<Fingerprint>,
     /// The individual, in standardised units.
     pub individual: Vec<f64>,
     /// The norm of perturbations.
     pub norm: SavedNorm,
-    /// Their size.
+    /// The radius of the uncertainty.
     pub epsilon: f64,
-    /// How effort is measured.
+    /// The measure of cost.
     pub cost: Cost,
-    /// Whether actions are changes or levels.
+    /// Whether actions are relative or absolute.
     pub form: ActionKind,
     /// The answer.
     pub outcome: Outcome,
-    /// That the action found holds.
+    /// The cover that shows that the action found holds.
     pub cover: Option<Cover>,
-    /// Why nothing cheaper holds, or nothing at all.
+    /// The parts that show that no cheaper action, or no action at all, holds.
     pub ruled_out: Vec<RuledOut>,
 }
 
 impl Proof {
-    /// The proof as it is saved: with the individual and what the problem says of uncertainty,
-    /// cost and form of actions.
+    /// The proof in its saved form, with the individual and the problem's uncertainty, cost and kind of
+    /// actions.
     pub fn saved(&self, problem: &Problem, individual: &[f64]) -> SavedProof {
         let cover = self.certificate.as_ref().map(|certificate| Cover {
             basis: certificate.basis.clone(),
@@ -127,7 +127,7 @@ impl Proof {
 }
 
 impl SavedProof {
-    /// As JSON.
+    /// The proof as JSON.
     pub fn to_json(&self) -> String {
         json!({
             "surefoot_proof": VERSION,
@@ -212,7 +212,7 @@ fn outcome(outcome: &Outcome) -> Value {
             put("cost_bound", number(found.cost_bound));
             put("margin", number(found.margin));
         }
-        // No method proves such an outcome; it is written for the sake of completeness and not read.
+        // No method proves such an outcome. It can be written but not read.
         Outcome::Unproved(candidate) => {
             put("kind", "unproved".into());
             put("action", action(&candidate.action));

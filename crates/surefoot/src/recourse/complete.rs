@@ -2,35 +2,36 @@
 //!
 //! Best-first branch and bound over boxes of actions, for every intervention set:
 //!
-//! - a box is *ruled out* by one perturbation D for which a bound from above of `margin(., D)`
-//!   over the box is negative. Perturbations that broke an action are kept, in a pool, and tried
-//!   on other boxes first;
-//! - at the middle of a box the worst perturbation is searched for. One that breaks the action
-//!   joins the pool; an action that survives becomes the incumbent, once it has been moved as far
-//!   towards the cheapest corner of its box as it survives;
-//! - when nothing cheaper than the incumbent but for the gap is left, the incumbent is moved out
-//!   a little and *proved* ([`certify`](crate::certify::certify())). If the proof finds a break
-//!   instead, that joins the pool and the search goes on.
+//! - a box is *ruled out* by one perturbation D for which an upper bound of `margin(., D)` over the box
+//!   is negative. Perturbations that broke an action are kept in a pool and tried on other boxes first;
+//! - at the middle of a box the worst perturbation is searched for. If it breaks the action, it joins the
+//!   pool. Otherwise the action is moved towards the cheapest corner of the box as long as no
+//!   perturbation found breaks it, and becomes the incumbent;
+//! - when nothing cheaper than the incumbent, up to the gap, is left, the incumbent's changes are
+//!   enlarged a little ("pushed outwards") and the result is *proved*
+//!   ([`certify`](crate::certify::certify())). If the proof finds a perturbation that breaks the action,
+//!   it joins the pool and the search goes on.
 //!
-//! So a proof is made once, at the end. What is left in the queue then is no cheaper than the
-//! proven lower bound on the cost of any action that holds; if nothing is left and there is no
-//! incumbent, no action holds.
+//! So actions are proved only at the end. The cheapest box left in the queue then gives the proven lower
+//! bound on the cost of any action that holds. If the queue is empty and there is no incumbent, no action
+//! holds.
 //!
-//! Where the cheapest action that seems to hold cannot be proved, however far it is moved out, the
-//! cheapest one for a stricter classifier is proved instead; its gap is then larger.
+//! If the incumbent cannot be proved, however much its changes are enlarged, the cheapest action for a
+//! stricter classifier is proved instead. Its gap is then larger.
 //!
-//! Integer and binary features and one-hot groups take whole values only: a box is cut between two
-//! of them and shrunk to them, what is looked at in it is one of its whole-valued actions, and one
-//! without any is empty.
+//! Integer and binary features and one-hot groups take integer values only. A box is split between two
+//! integers and shrunk to integer ends, candidates in it have integer values, and a box without any is
+//! empty.
 //!
-//! Where outcomes must meet requirements (constraints, and limits on what follows from an action), the
-//! affine upper bounds of the requirements and of the margin under a perturbation are the rows of a
-//! linear program over the box. Its multipliers rule the box out, or its actions up to some cost; its
-//! solution is a candidate for the incumbent. An action that does not meet every requirement is no
-//! incumbent.
+//! Where outcomes must meet requirements (constraints, and limits on features that change as a
+//! consequence of an action), the affine upper bounds of the requirements and of the margin under a
+//! perturbation are the rows of a linear program over the box. Its multipliers rule out the box, or the
+//! actions of the box up to some cost; its solution is a candidate for the incumbent. Only an action that
+//! meets every requirement can be an incumbent.
 //!
-//! Sets that a larger one stands for are left out: where a feature is not downstream of an
-//! intervention, a relative action that leaves it as it is might as well not name it.
+//! Some intervention sets are covered by a larger one and left out: a relative action that does not
+//! change a feature which is not downstream of the intervention is the same with and without that
+//! feature.
 
 mod boxes;
 mod cones;
@@ -46,23 +47,24 @@ use crate::proof::Proof;
 
 use crate::{ActionKind, Error, Outcome, Problem, Recourse, Result};
 
-/// How often room is asked for, where a proof fails without: more if that was not enough, less if
-/// nothing has as much.
+/// The largest number of searches for an action with a larger margin after a failed proof. The margin
+/// asked for rises if the proof failed again, and falls if no action has that much.
 const MAX_MARGIN_RETRIES: usize = 6;
-/// By how much the classifier is stricter, in units of the logit, if nothing else helps.
+/// The two amounts, in units of the logit, by which the classifier is made stricter as a last resort.
 const STRICTER: [f64; 2] = [0.05, 0.25];
-/// What is dearer by more than this than it need be may be found cheaper with room.
+/// A found action whose cost exceeds the lower bound by more than this share triggers a search for a
+/// cheaper one that is easier to prove.
 const LARGE_GAP: f64 = 0.05;
-/// Where an answer is not settled, a search with one part in so many of the budget is made as well.
-const STEP: usize = 4;
-/// No search has a smaller budget than this, unless it was asked for.
+/// If an answer is not settled, a second search uses the budget divided by this.
+const SMALLER_BUDGET_DIVISOR: usize = 4;
+/// No such smaller search gets less than this budget.
 const LEAST_BUDGET: usize = 100;
 
 /// The solver, prepared once for a problem and used for any number of individuals.
 ///
-/// Guarantees, whenever it answers, that an action `Found` holds for every perturbation guarded
-/// against and that every feasible action cheaper than its `cost_bound` is broken by one; and
-/// that where the answer is `Impossible` every feasible action is.
+/// Guarantees: a `Found` action holds for every perturbation of the uncertainty set, and every feasible
+/// action cheaper than its `cost_bound` is broken by one. If the answer is `Impossible`, every feasible
+/// action is broken by one.
 #[derive(Clone, Debug)]
 pub struct Complete<'p> {
     problem: &'p Problem,
@@ -72,7 +74,7 @@ pub struct Complete<'p> {
 }
 
 impl Proof {
-    /// The cheaper action of two proofs about one person, and the higher bound on the cost.
+    /// Combines two proofs about one individual: the cheaper action, and the higher bound on the cost.
     fn combined(mut self, mut other: Proof) -> Proof {
         let cost = |proof: &Proof| match &proof.outcome {
             Outcome::Found(found) => found.cost,
@@ -106,18 +108,18 @@ impl Method for Complete<'_> {
 }
 
 impl<'p> Complete<'p> {
-    /// The method, for the list of methods.
+    /// Prepares the method, for the list of methods.
     pub(super) fn prepare_method(problem: &'p Problem, settings: Settings) -> Result<Box<dyn Method + 'p>> {
         Ok(Box::new(Complete::new(problem)?.with_gap(settings.gap)?.with_budget(settings.budget)?))
     }
 
-    /// The intervention sets that stand for all.
+    /// The intervention sets that cover all others.
     pub(super) fn sets(&self) -> &[Vec<usize>] {
         &self.sets
     }
 
-    /// Prepares the solver with a gap of 1% and the default [`Budget`]; refused are problems in
-    /// which nothing is actionable, and those with too many actionable features.
+    /// Prepares the solver with a gap of 1% and the default [`Budget`]. Rejects problems without an
+    /// actionable feature, and those with too many.
     pub fn new(problem: &'p Problem) -> Result<Self> {
         let causal = problem.scm().is_some();
         let mut sets = intervention_sets(problem.features(), causal)?;
@@ -135,19 +137,19 @@ impl<'p> Complete<'p> {
         Ok(Self { problem, sets, gap: 0.01, budget: Budget::default() })
     }
 
-    /// Sets how much dearer, as a share, the action should be at most than the proven bound. It may
-    /// be more where nothing so cheap can be proved; `cost_bound` tells.
+    /// Sets the largest share by which the action's cost should exceed the proven bound. The gap may be
+    /// larger where no cheaper action can be proved; `cost_bound` shows the actual one.
     pub fn with_gap(mut self, gap: f64) -> Result<Self> {
         Settings { gap, ..Settings::default() }.check()?;
         self.gap = gap;
         Ok(self)
     }
 
-    /// Sets how much work the search for each individual may cost. Where it leaves an individual
-    /// undecided, or an action much dearer than its bound, attempts to find one that is easier to
-    /// prove may cost up to three times as much again; and searches with a quarter of the budget, a
-    /// sixteenth and so on a third of that, so that four times the budget does not lead to an answer
-    /// that is worse by more than the gap.
+    /// Sets the number of evaluations that the search for each individual may cost. If the answer is
+    /// undecided, or its cost is far above the bound, two more stages follow. Attempts to find an action
+    /// that is easier to prove may cost up to three times the budget. Searches with a quarter of the
+    /// budget, a sixteenth and so on cost a third of all that; they ensure that four times the budget
+    /// never gives an answer that is worse by more than the gap.
     pub fn with_budget(mut self, budget: Budget) -> Result<Self> {
         budget.check()?;
         self.budget = budget;
@@ -163,31 +165,31 @@ impl<'p> Complete<'p> {
         Ok(self.prove(individual)?.outcome)
     }
 
-    /// The answer with what it takes to check it.
+    /// The answer with the data that is needed to check it.
     ///
     /// # Errors
     /// As [`Complete::solve`].
     pub fn prove(&self, individual: &[f64]) -> Result<Proof> {
         let proof = self.prove_once(individual)?;
-        let smaller = Budget { evaluations: self.budget.evaluations / STEP };
+        let smaller = Budget { evaluations: self.budget.evaluations / SMALLER_BUDGET_DIVISOR };
         if proof.outcome.is_settled(self.gap) || smaller.evaluations < LEAST_BUDGET {
             return Ok(proof);
         }
-        // Which action is proved depends on how much may be spent on it, so a smaller budget may have led to a
-        // cheaper one.
+        // The action that is proved depends on the budget, so a smaller budget may have led to a cheaper
+        // one.
         let other = Complete { budget: smaller, ..self.clone() }.prove(individual)?;
         Ok(proof.combined(other))
     }
 
     fn prove_once(&self, individual: &[f64]) -> Result<Proof> {
         let proof = solve::Solver::new(self, individual)?.run()?;
-        let is_dear = !proof.outcome.is_settled(LARGE_GAP);
-        if is_dear { self.with_room(individual, proof) } else { Ok(proof) }
+        let has_large_gap = !proof.outcome.is_settled(LARGE_GAP);
+        if has_large_gap { self.with_room(individual, proof) } else { Ok(proof) }
     }
 
-    /// An action that leaves more room, where the cheapest one that seems to hold cannot be proved,
-    /// or only with a large detour: the cheapest for a stricter classifier. What is proven of the
-    /// cost stays.
+    /// Searches for an action with a larger margin, if the cheapest unproven one cannot be proved or only
+    /// at a much higher cost. Such an action is the cheapest one for a stricter classifier. The proven
+    /// bound on the cost is kept.
     fn with_room(&self, individual: &[f64], mut proof: Proof) -> Result<Proof> {
         let mut room = proof.room.max(0.05);
         let mut known: Vec<Vec<f64>> = Vec::new();
@@ -210,7 +212,7 @@ impl<'p> Complete<'p> {
                 budget: Budget { evaluations: (left / 2).max(self.budget.evaluations / 4) },
                 ..self.clone()
             };
-            // A threshold so close to 1 that it cannot be raised leaves no room.
+            // A threshold so close to 1 that it cannot be raised allows no larger margin.
             let Ok(problem) = self.problem.stricter(room) else { break };
             let stricter = Complete { problem: &problem, ..settings.clone() };
             let (cheapest_unproven, evaluations) =
@@ -250,8 +252,9 @@ impl<'p> Complete<'p> {
         }
     }
 
-    /// What holds for a stricter classifier holds for this one, with more margin: how much is proved
-    /// anew, so that the margin and the certificate are those of this problem.
+    /// Solves for a stricter classifier. An action that holds for it holds for this one with more margin.
+    /// That action is proved again for this problem, so that its margin and certificate refer to this
+    /// problem. If that proof fails, those of the stricter problem are kept; its margin is a lower bound.
     fn for_a_stricter_one(&self, individual: &[f64], mut proof: Proof, bound: f64) -> Result<Proof> {
         let budget = Budget { evaluations: self.budget.evaluations / 3 };
         for room in STRICTER {

@@ -11,10 +11,10 @@
 //! classifier is favourable both unperturbed and under `D*`. Every intervention set is tried
 //! and the cheapest action kept.
 //!
-//! What is found is a [`Candidate`] and no more: `D*` need not be the worst perturbation, so
-//! nothing is proven. Sixteen individuals are worked on at a time; when one is finished the
-//! next takes its lane, so each runs the same steps whoever runs beside it. Steps are found in
-//! single precision; whether an individual is finished is decided in double.
+//! The result is only a [`Candidate`]: `D*` need not be the worst perturbation, so nothing is proven.
+//! Sixteen individuals are processed at a time, one per lane. When one is finished the next one takes its
+//! lane, so the steps of each do not depend on the others. Steps are computed in single precision;
+//! whether an individual is finished is decided in double precision.
 
 mod evaluator;
 mod screen;
@@ -41,11 +41,11 @@ use evaluator::Evaluator;
 pub struct Descent {
     /// The penalty on the cost in the first round.
     pub penalty: f64,
-    /// What the penalty is multiplied with after each round.
+    /// The factor by which the penalty is multiplied after each round.
     pub decay: f64,
-    /// How many rounds.
+    /// The number of rounds.
     pub rounds: usize,
-    /// How many steps in a round.
+    /// The number of steps in a round.
     pub steps: usize,
     /// The length of a step.
     pub step: f64,
@@ -53,12 +53,11 @@ pub struct Descent {
     pub optimiser: Optimiser,
     /// How the worst perturbation is approximated.
     pub inner: Inner,
-    /// Whether to give an individual up before all steps are taken: where a grid over all
-    /// actions shows that none comes near the boundary, and as soon as the action is at its
-    /// limits in every coordinate with every gradient pointing outwards, since then nothing
-    /// moves any more. The latter changes nothing; the grid might pass over an action that only a
-    /// very small region around it shares (14 of 3,000 people for the roughest of the published
-    /// networks, one or none for most).
+    /// Whether to give up an individual before all steps are taken, in two cases. First, a grid over all
+    /// actions shows that none comes near the boundary. This may miss an action that works only in a very
+    /// small region (14 of 3,000 people for the roughest of the published networks, one or none for
+    /// most). Second, the action is at its limits in every coordinate and every gradient points outwards;
+    /// then no step moves it any more, and the result is the same.
     pub stop_when_settled: bool,
 }
 
@@ -76,16 +75,16 @@ pub enum Optimiser {
 pub enum Inner {
     /// One step of full length along the normalised gradient, as published.
     NormalisedStep,
-    /// Projected gradient with steps of length `epsilon * length`, starting where the normalised
-    /// step leads and at random points; the worst perturbation on the way counts.
+    /// Projected gradient descent with steps of length `epsilon * length`, from the normalised step and
+    /// from random points. The worst perturbation on the way counts.
     Projected {
-        /// How many steps from each start.
+        /// The number of steps from each start.
         steps: usize,
-        /// The length of each, as a part of epsilon.
+        /// The length of each step, as a share of epsilon.
         length: f64,
-        /// How many random starts.
+        /// The number of random starts.
         restarts: usize,
-        /// Their seed.
+        /// The seed of the random starts.
         seed: u64,
     },
 }
@@ -112,7 +111,7 @@ pub enum Attempt {
     AlreadyFavourable,
     /// An action that withstood the perturbations tried.
     Found(Candidate),
-    /// None. There may be one.
+    /// No action was found. There may be one.
     NotFound,
 }
 
@@ -128,7 +127,7 @@ impl Attempt {
 
 /// The method of Wachter et al. (2017): standard recourse where features are independent.
 ///
-/// Refused if the problem has a causal model.
+/// Rejects a problem with a causal model.
 pub fn wachter(problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
     if problem.scm().is_some() {
         return Err(Error::Setting(SettingError::HasCausalModel));
@@ -138,7 +137,7 @@ pub fn wachter(problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
 
 /// The method of Karimi et al. (2020): standard recourse through a causal model.
 ///
-/// Refused if the problem has none.
+/// Rejects a problem without one.
 pub fn karimi(problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
     if problem.scm().is_none() {
         return Err(Error::Setting(SettingError::NoCausalModel));
@@ -151,7 +150,7 @@ fn without_uncertainty(problem: &Problem, people: &People) -> Result<Vec<Attempt
     Descent::default().solve(&problem, people)
 }
 
-/// Algorithm 1 with a problem, as one of the methods.
+/// Algorithm 1 prepared for a problem, as one of the methods.
 #[derive(Debug)]
 struct DescentMethod<'p> {
     descent: Descent,
@@ -184,7 +183,7 @@ impl Method for DescentMethod<'_> {
         Err(Error::Setting(SettingError::NoProof { method: "descent" }))
     }
 
-    /// Sixteen individuals at a time.
+    /// Processes sixteen individuals at a time.
     fn solve_all(&self, individuals: &[&[f64]], progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<Outcome>> {
         let features = self.problem.features();
         let rows = Array2::from_shape_fn((individuals.len(), features.len()), |(i, j)| individuals[i][j]);
@@ -196,14 +195,14 @@ impl Method for DescentMethod<'_> {
 }
 
 impl Descent {
-    /// The method, for the list of methods.
+    /// Prepares the method, for the list of methods.
     pub(super) fn prepare_method(problem: &Problem, _: Settings) -> Result<Box<dyn Method + '_>> {
         problem.require_continuous()?;
         intervention_sets(problem.features(), problem.scm().is_some())?;
         Ok(Box::new(DescentMethod { descent: Descent::default(), problem }))
     }
 
-    /// Tries every intervention set for everybody who is turned down, on all cores.
+    /// Tries every intervention set for everybody whom the classifier rejects, on all cores.
     pub fn solve(&self, problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
         self.check()?;
         problem.require_continuous()?;
@@ -272,13 +271,13 @@ impl Descent {
     }
 }
 
-/// Rounds, and steps in a round, at most.
+/// The largest number of rounds, and of steps in a round.
 const MOST: f64 = 1e6;
 
 /// Person, intervention set, change.
 type Finding = (usize, usize, Vec<f64>);
 
-/// Where each lane stands.
+/// The progress of the individual on a lane.
 #[derive(Clone, Copy)]
 struct Progress {
     person: usize,
@@ -291,9 +290,9 @@ struct Run<'a> {
     margin: &'a Margin<'a>,
     people: &'a People,
     individuals: Individuals,
-    /// In floats, to find the way.
+    /// In single precision, for the steps.
     quick: Evaluator,
-    /// In doubles, to decide whether it is found.
+    /// In double precision, to decide whether an individual is finished.
     sure: Evaluator,
     progress: [Option<Progress>; LANES],
     change: Vec<Lanes>,
@@ -327,7 +326,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Works off the queue and reports each action found.
+    /// Processes the queue and reports each action found.
     fn all(
         mut self,
         mut next: impl FnMut() -> Option<usize>,
@@ -353,7 +352,7 @@ impl<'a> Run<'a> {
             let reached = |(plain, perturbed): &(Lanes, Lanes), l: usize| {
                 plain.0[l] >= safety && perturbed.0[l] >= safety
             };
-            // Where floats think so doubles have the last word.
+            // If single precision reaches the boundary, double precision decides.
             let near = (0..LANES).any(|l| self.progress[l].is_some() && reached(&margins, l));
             let certain = near.then(|| self.evaluate(Precision::Double));
             for lane in 0..LANES {
@@ -394,7 +393,7 @@ impl<'a> Run<'a> {
         evaluator.evaluate(margin, individuals, change, settings)
     }
 
-    /// From the gradient of the margin to that of penalised cost and loss.
+    /// Turns the gradient of the margin into that of penalised cost plus loss.
     fn differentiate(&mut self, margin: Lanes) {
         let problem = self.margin.problem();
         let offset = crate::network::logit(problem.classifier().threshold());
@@ -420,7 +419,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Takes a step; whether the change is another than before.
+    /// Takes a step. Returns whether the change moved.
     fn descend(&mut self, lane: usize, step: usize) -> bool {
         let mut moved = false;
         let adam = Adam::at(step + 1);
@@ -436,7 +435,7 @@ impl<'a> Run<'a> {
             let (low, high) = (self.limits[k].0.0[lane], self.limits[k].1.0[lane]);
             let before = self.change[k].0[lane];
             let after = before - self.settings.step * direction;
-            // Where a gradient is not a number there is no direction to go.
+            // A gradient that is NaN gives no direction, so the change stays.
             let after = if after.is_nan() { before } else { after.clamp(low, high) };
             moved |= after != before;
             self.change[k].0[lane] = after;
@@ -444,8 +443,9 @@ impl<'a> Run<'a> {
         moved
     }
 
-    /// Whether in every coordinate the change is at a limit and the gradient points beyond it.
-    /// As the penalty falls the gradient only turns further that way, so nothing will move.
+    /// Whether, in every coordinate, the change is at a limit and the gradient points beyond it. As the
+    /// penalty falls, the gradient only turns further in that direction, so the change will not move
+    /// again.
     fn points_outwards(&self, lane: usize) -> bool {
         self.gradient.iter().zip(&self.limits).zip(&self.change).all(|((gradient, (low, high)), change)| {
             let (g, c) = (gradient.0[lane], change.0[lane]);

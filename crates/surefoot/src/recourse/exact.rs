@@ -1,4 +1,4 @@
-//! Exact recourse for a linear classifier and a linear causal model, or none.
+//! Exact recourse for a linear classifier with a linear causal model or without a causal model.
 //!
 //! Let the score be `s(x) = w.x + b` and `J` the Jacobian of the observational map. A
 //! relative action `theta` on the set `I` gives, for a perturbation `D`,
@@ -9,15 +9,16 @@
 //!
 //! so its worst case over `||D|| <= epsilon` is `s(x) + g.theta - epsilon ||J^T w||*`: robust
 //! recourse is standard recourse for a raised threshold (Proposition 4). For absolute actions
-//! perturbations of `I` and of what causes it are cut off, and the interventional Jacobian
+//! perturbations of `I` and of its ancestors have no effect through `I`, and the interventional Jacobian
 //! without the columns of `I` takes the place of `J`.
 //!
-//! What remains, `min cost(theta)` such that `g.theta >= need` over a box, has a closed form:
-//! for l1 cost a fractional knapsack, filled in the order of `|g_i| / w_i`; for l2 cost
-//! `theta_i = min(cap_i, lambda |g_i| / w_i^2)`. Every intervention set is tried. Where actions take
-//! whole values it bounds the cost from below, and parts whose solution is not whole are cut.
-//! Where the cheapest action does not lead to an outcome that meets every requirement (constraints and
-//! limits), which are linear in theta as well, a small linear program takes the place of the closed form.
+//! The remaining problem, `min cost(theta)` such that `g.theta >= need` over a box, has a closed form.
+//! For l1 cost it is a fractional knapsack, filled in the order of `|g_i| / w_i`; for l2 cost
+//! `theta_i = min(cap_i, lambda |g_i| / w_i^2)`. Every intervention set is tried. For integer features
+//! the closed form is a relaxation: it bounds the cost from below, and branch and bound splits boxes
+//! whose solution is not integer. If the cheapest action leads to an outcome that violates a requirement
+//! (a constraint or a limit), which is linear in theta as well, a small linear program replaces the
+//! closed form.
 
 mod constrained;
 mod reach;
@@ -38,25 +39,25 @@ use crate::{Action, ActionKind, Constraint, Cost, Error, Feature, Problem, Resul
 pub struct Exact<'p> {
     problem: &'p Problem,
     weights: &'p [f64],
-    /// Of the causal model; zero if there is none.
+    /// The coefficients of the causal model; zero if there is none.
     coefficients: Array2<f64>,
-    /// The sizes of all terms by which each feature reaches the score.
+    /// For each feature, the sum of the absolute values of all terms through which it affects the score.
     reach: Vec<f64>,
-    /// For each requirement of the problem the sizes of all terms by which each feature reaches it.
+    /// The same for each requirement of the problem.
     requirement_reach: Vec<Vec<f64>>,
     sets: Vec<Set>,
-    /// Whether actions take whole values.
+    /// Whether some actions take integer values.
     is_integer: bool,
-    /// For individuals whom [`Complete`](super::Complete) answers.
+    /// The settings for individuals whom [`Complete`](super::Complete) answers.
     settings: Settings,
 }
 
-/// The worst that a perturbation can do to an action.
+/// The effect of the worst perturbation on an action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorstCase {
-    /// A perturbation that does it.
+    /// The worst perturbation.
     pub perturbation: Vec<f64>,
-    /// The margin that is then left; negative: the action is broken.
+    /// The margin under it; negative if the action is broken.
     pub margin: f64,
 }
 
@@ -66,15 +67,14 @@ struct Set {
     features: Vec<usize>,
     /// The cost weight of each change.
     weights: Vec<f64>,
-    /// What a unit of each change adds to the score, as computed.
+    /// The computed gain of each change: what a unit of it adds to the score.
     gains: Gains,
-    /// The most it can add, rounding errors considered: for proofs that no action suffices.
+    /// Upper bounds of the gains, rounding included, for proofs that no action suffices.
     most: Gains,
-    /// How far perturbations can lower the score, and how wrong that number may be.
+    /// The largest decrease of the score by a perturbation, and the error bound of that number.
     raise: f64,
     raise_error: f64,
-    /// For each requirement of the problem what a unit of each change adds to it, and how wrong that
-    /// number may be.
+    /// For each requirement of the problem, what a unit of each change adds to it, with error bounds.
     requirements: Vec<Effects>,
 }
 
@@ -88,9 +88,9 @@ struct Effects {
 #[derive(Clone, Debug)]
 struct Gains {
     values: Vec<f64>,
-    /// Whether the sign of each is beyond doubt; if not the change may go either way.
+    /// Whether the sign of each gain is certain. If not, the change may go either way.
     certain: Vec<bool>,
-    /// Positions by `|gain| / weight`, the best first.
+    /// Positions in descending order of `|gain| / weight`.
     order: Vec<usize>,
 }
 
@@ -104,8 +104,8 @@ impl Gains {
 }
 
 impl<'p> Exact<'p> {
-    /// Prepares the solver; refused are classifiers and equations that are not linear, a
-    /// problem in which nothing is actionable, and one with too many actionable features.
+    /// Prepares the solver. Rejects classifiers and equations that are not linear, and problems with no
+    /// actionable feature or too many.
     pub fn new(problem: &'p Problem) -> Result<Self> {
         let (weights, _) = problem.classifier().coefficients()?;
         let coefficients = match problem.scm() {
@@ -131,8 +131,8 @@ impl<'p> Exact<'p> {
         Ok(exact)
     }
 
-    /// Sets the effort that may be spent on individuals whom [`Complete`](super::Complete) answers, see
-    /// [`Exact::solve`]; without further word that of [`Settings::default`].
+    /// Sets the effort for individuals whom [`Complete`](super::Complete) answers, see [`Exact::solve`].
+    /// The default is [`Settings::default`].
     pub fn with_settings(mut self, settings: Settings) -> Result<Self> {
         settings.check()?;
         self.settings = settings;
@@ -144,7 +144,7 @@ impl<'p> Exact<'p> {
         let sizes = self.sizes(self.weights, &features);
         let error = |i: usize| if self.problem.scm().is_some() { self.rounding(sizes[i]) } else { 0.0 };
         let computed = self.gains(self.weights, &features)?;
-        // A gain that is no larger than its own error may be none.
+        // A gain that is no larger than its own error may be zero.
         let certain: Vec<bool> = features.iter().zip(&computed).map(|(&i, g)| g.abs() > error(i)).collect();
         let gains = computed.iter().zip(&certain).map(|(&g, &certain)| if certain { g } else { 0.0 });
         let gains = Gains::new(gains.collect(), vec![true; features.len()], &weights);
@@ -172,15 +172,15 @@ impl<'p> Exact<'p> {
         Ok(features.iter().map(|&i| response[i]).collect())
     }
 
-    /// For each feature the sum of the sizes of all terms by which it reaches a linear function of the
-    /// features: what rounding errors are relative to.
+    /// For each feature, the sum of the absolute values of all terms through which it affects a linear
+    /// function of the features. Rounding errors are relative to it.
     fn sizes(&self, function: &[f64], cut: &[usize]) -> Vec<f64> {
         let direct: Vec<f64> = function.iter().map(|w| w.abs()).collect();
         let mut sizes = direct.clone();
         let mut is_cut = vec![false; sizes.len()];
         cut.iter().for_each(|&i| is_cut[i] = true);
-        // Paths of ever more arrows, until there are no longer ones; there are none longer than the
-        // features are many, and most graphs are shallow.
+        // Adds paths with one more arrow in each round, until there are no longer ones. No path has more
+        // arrows than there are features, and most graphs are shallow.
         for _ in 1..sizes.len() {
             let reach = |j: usize| -> f64 {
                 let effects = (0..sizes.len()).filter(|&i| !is_cut[i]);
@@ -195,7 +195,8 @@ impl<'p> Exact<'p> {
         sizes
     }
 
-    /// A bound on the error of something computed along the graph from terms of this size.
+    /// An upper bound of the rounding error of a number computed along the graph from terms of this total
+    /// size.
     fn rounding(&self, size: f64) -> f64 {
         rounding(size, 2 * self.weights.len() + 4)
     }
@@ -217,13 +218,12 @@ impl<'p> Exact<'p> {
     /// The cheapest action that holds, over all intervention sets; among equally cheap ones
     /// the set with the fewest features.
     ///
-    /// Guarantees that every feasible action cheaper than `cost_bound` is broken by some
-    /// perturbation, and that the action found holds for all of them. Where rounding leaves that open,
-    /// or where whole values have too many combinations, [`Complete`](super::Complete) answers with the settings of
+    /// Guarantees that every feasible action cheaper than `cost_bound` is broken by some perturbation,
+    /// and that the action found holds for all of them. If rounding prevents such a proof, or if integer
+    /// values have too many combinations, [`Complete`](super::Complete) answers with the settings of
     /// [`Exact::with_settings`].
     ///
-    /// The individual is taken to be within the limits, as [`People`](crate::People) has
-    /// checked.
+    /// Requires that the individual is within the limits, which [`People`](crate::People) checks.
     ///
     /// # Errors
     /// Only if the individual does not have one finite value for each feature.
@@ -231,7 +231,7 @@ impl<'p> Exact<'p> {
         Ok(self.solve_counted(individual)?.0)
     }
 
-    /// The answer, and the evaluations that [`Complete`] took for it; none where it was not needed.
+    /// The answer, and the number of evaluations that [`Complete`] used; zero where it was not needed.
     pub(crate) fn solve_counted(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
         let score = self.score(individual)?;
         if score >= 0.0 {
@@ -241,7 +241,7 @@ impl<'p> Exact<'p> {
             true => self.solve_whole(individual, score)?,
             false => Some(self.solve_real(individual, score)?),
         };
-        // An action that is cheapest without requirements is cheapest with them, if it meets them.
+        // An action that is cheapest without requirements is also cheapest with them, if it meets them.
         let is_open = |outcome: &Outcome| match outcome {
             Outcome::Found(found) => !self.problem.is_met(individual, &found.counterfactual),
             Outcome::Undecided(_) => !self.problem.requirements().is_empty(),
@@ -252,8 +252,8 @@ impl<'p> Exact<'p> {
             outcome => outcome,
         };
         match outcome {
-            // An action that is far from the boundary is not undecided by rounding: gains so small that their signs
-            // are in doubt leave the closed form open.
+            // A margin clearly below zero is not a matter of rounding. It occurs where gains are so small
+            // that their signs are uncertain, so that the closed form cannot decide.
             Some(Outcome::Undecided(open))
                 if open.reason == UndecidedReason::Rounding && open.margin < -open.required =>
             {
@@ -270,7 +270,7 @@ impl<'p> Exact<'p> {
         Ok((proof.outcome, proof.evaluations))
     }
 
-    /// Over actions of any size, whatever the constraints.
+    /// Solves without integrality and without requirements.
     fn solve_real(&self, individual: &[f64], score: f64) -> Result<Outcome> {
         let (mut cheapest, mut bound) = (None::<(f64, &Set)>, f64::INFINITY);
         let mut change = Vec::new();
@@ -281,7 +281,7 @@ impl<'p> Exact<'p> {
             bound = bound.min(if least.is_nan() { 0.0 } else { least });
             let asked = need + slack + self.problem.safety();
             let cost = self.fill(set, &set.gains, individual, asked, &mut change);
-            // Sets come smaller first; a larger one must be cheaper by more than rounding.
+            // Sets are ordered by size; a larger one must be cheaper by more than rounding.
             let best = cheapest.map_or(f64::MAX, |(cost, _)| cost);
             if cost < best * (1.0 - 1e-12) {
                 cheapest = Some((cost, set));
@@ -293,8 +293,8 @@ impl<'p> Exact<'p> {
         }
     }
 
-    /// The answer with the action of a set, after evaluating afresh what it leaves in the
-    /// worst case. Where that is within rounding of the boundary the action is pushed on.
+    /// The outcome for the action of a set, with its worst-case margin recomputed by the definition. If
+    /// that is within rounding of the boundary, the action is enlarged and evaluated again.
     fn evaluated(&self, individual: &[f64], set: &Set, need: f64, bound: f64) -> Result<Outcome> {
         let mut action = Action { features: set.features.clone(), change: Vec::new() };
         let mut asked =
@@ -324,12 +324,12 @@ impl<'p> Exact<'p> {
         Ok(Outcome::Undecided(Undecided::within_rounding(action, margin, required, bound)))
     }
 
-    /// The answer without one: what the best feasible action achieves. It is proven that there
-    /// is none only if even the most that gains can be does not suffice.
+    /// The outcome if no action was found, with the best feasible action. `Impossible` only if the upper
+    /// bounds of the gains do not suffice either.
     fn short(&self, individual: &[f64], score: f64, bound: f64) -> Result<Outcome> {
         let mut best: Option<(f64, Action)> = None;
         for set in &self.sets {
-            // More than any set can give, so that every feature that helps is at its limit.
+            // An infinite need puts every feature that helps at its limit.
             let mut change = Vec::new();
             self.fill(set, &set.gains, individual, f64::INFINITY, &mut change);
             let raised: f64 = set.gains.values.iter().zip(&change).map(|(g, c)| g * c).sum();
@@ -347,7 +347,7 @@ impl<'p> Exact<'p> {
         Ok(Outcome::Undecided(Undecided::within_rounding(best, -missing, required, bound)))
     }
 
-    /// The worst that a perturbation of the given size can do to any action, exactly.
+    /// The exact worst case of any action over all perturbations of the uncertainty set.
     pub fn worst_case(&self, individual: &[f64], action: &Action) -> Result<WorstCase> {
         let zero = vec![0.0; individual.len()];
         let counterfactual = counterfactual(self.problem, individual, action, &zero)?;
@@ -376,15 +376,14 @@ impl<'p> Exact<'p> {
         self.sets.iter().map(cost).fold(f64::INFINITY, f64::min)
     }
 
-    /// Each actionable feature with what a unit of its change adds to the score, for every
-    /// intervention set it is in.
+    /// Each actionable feature with the gain of its change, for every intervention set that contains it.
     pub(crate) fn all_gains(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let pairs =
             |set: &'_ Set| set.features.iter().copied().zip(set.gains.values.clone()).collect::<Vec<_>>();
         self.sets.iter().flat_map(pairs)
     }
 
-    /// How far perturbations can lower the score of somebody who does not act.
+    /// The largest decrease of the score by a perturbation of somebody who does not act.
     pub(crate) fn raise_of_observation(&self) -> Result<f64> {
         Ok(self.problem.uncertainty().support(&self.response(&[])?))
     }
@@ -408,8 +407,8 @@ impl<'p> Exact<'p> {
         self.problem.classifier().finite_score(individual)
     }
 
-    /// A bound on the rounding error of the score of an individual after changes, all of it:
-    /// from own units, along the causal model, to the sum.
+    /// An upper bound of the total rounding error of an individual's score after changes: from own units,
+    /// along the causal model, to the sum.
     fn rounding_of_score(&self, individual: &[f64], change: &[f64]) -> f64 {
         let constant = self.problem.classifier().coefficients().map_or(0.0, |(_, b)| b.abs());
         let moved: f64 = change.iter().map(|c| c.abs()).sum();
@@ -422,14 +421,14 @@ impl<'p> Exact<'p> {
         self.rounding(terms + constant)
     }
 
-    /// The cheapest change of a set's features that raises the score by `need`, written to
-    /// `change`, and its cost. Where the box does not allow that much, every feature that
-    /// helps is at its limit and the cost is infinite. Not a number, which proves nothing, where
-    /// something overflows or vanishes so that the cost cannot be computed.
+    /// Writes the cheapest change of a set's features that raises the score by `need` to `change`, and
+    /// returns its cost. If the box does not allow that much, every feature that helps is at its limit
+    /// and the cost is infinite. NaN, which proves nothing, if an overflow or underflow prevents
+    /// computing the cost.
     fn fill(&self, set: &Set, gains: &Gains, individual: &[f64], need: f64, change: &mut Vec<f64>) -> f64 {
         change.clear();
         let features = self.problem.features();
-        // Room to move in the direction that helps, signed like the gain.
+        // The largest change in the direction that helps, with the sign of the gain.
         change.extend(set.features.iter().enumerate().map(|(k, &i)| {
             let (down, up) = feasible_change(features, i, individual[i]);
             let gain = gains.values[k];
@@ -447,7 +446,7 @@ impl<'p> Exact<'p> {
     }
 }
 
-/// l1: the features that give most for their price first, each up to its room.
+/// l1 cost: features in descending order of gain per cost, each up to its limit.
 fn knapsack(gains: &Gains, weights: &[f64], need: f64, change: &mut [f64]) -> f64 {
     let (mut missing, mut cost) = (need, 0.0);
     if need.is_nan() {
@@ -473,14 +472,14 @@ fn knapsack(gains: &Gains, weights: &[f64], need: f64, change: &mut [f64]) -> f6
     }
     match missing > 0.0 {
         true => f64::INFINITY,
-        // An infinite cost is one that overflows: the box does allow so much.
+        // The box does allow `need`, so an infinite cost here is an overflow.
         false if missing.is_nan() || !cost.is_finite() => f64::NAN,
         false => cost,
     }
 }
 
-/// l2: all features in proportion to `gain / weight^2`; those that meet their limit stay
-/// there and the others make up for them.
+/// l2 cost: changes proportional to `gain / weight^2`. Features that reach their limit stay there, and
+/// the others make up for them.
 fn waterfill(gains: &Gains, weights: &[f64], need: f64, change: &mut [f64]) -> f64 {
     let rate = |k: usize| gains.values[k] / weights[k] / weights[k];
     let mut free: Vec<usize> = (0..change.len()).filter(|&k| change[k] != 0.0).collect();
@@ -501,7 +500,7 @@ fn waterfill(gains: &Gains, weights: &[f64], need: f64, change: &mut [f64]) -> f
         if !free.iter().any(|&k| full(change, k)) {
             free.iter().for_each(|&k| change[k] = level * rate(k));
             let cost = Cost::L2.of_weighted(change.iter().zip(weights).map(|(c, w)| c * w));
-            // An infinite cost is one that overflows: the box does allow so much.
+            // The box does allow `need`, so an infinite cost here is an overflow.
             return if cost.is_finite() { cost } else { f64::NAN };
         }
         missing -=

@@ -1,11 +1,12 @@
-//! What stands in the way where no action holds.
+//! Explanations of why no action holds.
 //!
-//! An explanation consists of two kinds of facts, each the proven answer of a method to another
+//! An explanation consists of two kinds of facts. Each is the proven answer of a method to a modified
 //! problem:
 //!
-//! - how much less uncertainty would leave an action that holds ([`Reach`]);
-//! - which restriction, lifted alone, would leave one ([`Relaxation`]): the limits of a feature, that
-//!   it is fixed or may change in one direction only, a constraint, a forbidden transition.
+//! - the largest uncertainty for which an action holds ([`Reach`]);
+//! - the restrictions whose removal, one at a time, would allow an action ([`Relaxation`]): the limits of
+//!   a feature, its being fixed or changeable in one direction only, a constraint, a forbidden
+//!   transition.
 
 use std::sync::OnceLock;
 
@@ -16,7 +17,7 @@ use super::{Exact, Reach, Settings, Solver};
 use crate::outcome::{Outcome, Recourse};
 use crate::{Budget, Change, Feature, Kind, Problem, Result};
 
-/// A restriction that is lifted.
+/// A restriction that is removed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Relaxation {
     /// The limits of a feature.
@@ -33,23 +34,23 @@ pub enum Relaxation {
 #[derive(Clone, Debug)]
 pub struct Relaxed {
     relaxation: Relaxation,
-    /// `None` if it would be no valid problem.
+    /// `None` if the result is not a valid problem.
     problem: Option<Problem>,
 }
 
-/// What stands in the way of an individual for whom no action holds. All of it is proven.
+/// The reasons why no action holds for an individual. All of them are proven.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// The uncertainty for which there is an action, and for which there is none.
+    /// The largest uncertainty for which there is an action.
     pub reach: Reach,
-    /// Restrictions of which each alone stands in the way, with an action that holds without it.
+    /// The restrictions whose removal alone allows an action that holds, with that action.
     pub enough: Vec<(Relaxation, Recourse)>,
-    /// Whether it is proven of every other restriction that no action holds without it.
+    /// Whether it is proven for every other restriction that its removal alone allows no action.
     pub is_exhaustive: bool,
 }
 
 impl Relaxed {
-    /// A problem without each of its restrictions in turn.
+    /// The problem without each of its restrictions in turn.
     pub fn all(problem: &Problem) -> Vec<Self> {
         let features = problem.features();
         let mut all = Vec::new();
@@ -93,7 +94,7 @@ impl Relaxed {
     }
 }
 
-/// Whether a feature has a limit that may keep an action from going farther.
+/// Whether a feature has a limit that may stop an action.
 fn is_limited(problem: &Problem, i: usize, feature: &Feature) -> bool {
     let follows = || {
         let causes = problem.features().actionable();
@@ -132,7 +133,7 @@ pub struct Explainer<'p> {
     problem: &'p Problem,
     relaxed: &'p [Relaxed],
     settings: Settings,
-    /// For each relaxed problem its method, prepared when it is first needed.
+    /// The method for each relaxed problem, prepared when it is first needed.
     methods: Vec<OnceLock<Option<Solver<'p>>>>,
     /// For linear problems without requirements, whose largest uncertainty has a closed form.
     exact: Option<Exact<'p>>,
@@ -141,8 +142,8 @@ pub struct Explainer<'p> {
 impl<'p> Explainer<'p> {
     /// Prepares explanations with the relaxed problems that [`Relaxed::all`] gives.
     ///
-    /// An explanation may cost up to six times as many evaluations as the budget has: twice for the
-    /// reach and four times for all relaxations together, of which each has the same share.
+    /// An explanation may cost up to six times the evaluations of the budget: twice for the reach, and
+    /// four times for all relaxations together, in equal shares.
     ///
     /// # Errors
     /// If the settings make no sense, or if no method can answer the problem.
@@ -153,13 +154,13 @@ impl<'p> Explainer<'p> {
         Ok(Self { problem, relaxed, settings, methods, exact })
     }
 
-    /// Whether explanations take microseconds: the problem is linear and requires nothing of
+    /// Whether an explanation takes only microseconds: the problem is linear and has no requirements on
     /// outcomes.
     pub fn is_cheap(&self) -> bool {
         self.exact.is_some()
     }
 
-    /// What stands in the way of an individual; `None` unless the outcome is that no action holds.
+    /// Why no action holds for an individual; `None` if the outcome is not `Impossible`.
     ///
     /// # Errors
     /// As the methods that answer.
@@ -171,7 +172,7 @@ impl<'p> Explainer<'p> {
         let without = |k: usize| -> Result<Option<Outcome>> {
             let share = self.settings.budget.evaluations / self.relaxed.len();
             let settings = Settings { budget: Budget { evaluations: share.max(1) }, ..self.settings };
-            // Without some restrictions there are too many sets of features for any method.
+            // Without some restrictions there are too many intervention sets for any method.
             let prepare = || Solver::new(self.relaxed[k].problem.as_ref()?, settings).ok();
             self.methods[k].get_or_init(prepare).as_ref().map(|method| method.solve(individual)).transpose()
         };

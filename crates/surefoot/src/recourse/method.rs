@@ -1,4 +1,4 @@
-//! What a method is, and the list of all methods.
+//! The trait of all methods, and the list of them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ use crate::{Error, Outcome, Problem, Result};
 /// A method that proves its answers returns them as [`Outcome::Found`], [`Outcome::Impossible`] or
 /// [`Outcome::Undecided`]; one that does not returns [`Outcome::Unproved`] instead of `Found`.
 pub trait Method: fmt::Debug + Send + Sync {
-    /// The answer for one individual, and how many evaluations it took; none where a closed form answers.
+    /// The answer for one individual, and the number of evaluations; zero where a closed form answers.
     ///
     /// # Errors
     /// If the individual does not have one finite value for each feature, or if the causal model cannot

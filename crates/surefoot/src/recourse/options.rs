@@ -12,7 +12,7 @@ use crate::{Action, Error, Outcome, People, Problem, Recourse, Result};
 /// [`recourse()`](crate::recourse()).
 ///
 /// # Errors
-/// As the methods that answer; if nobody may have an option.
+/// As the methods that answer; if `count` is zero.
 pub fn recourse_options(problem: &Problem, people: &People, count: usize) -> Result<Vec<Vec<Outcome>>> {
     if people.features() != problem.features() {
         return Err(Error::CausalModel(CausalModelError::OtherFeatures));
@@ -22,25 +22,25 @@ pub fn recourse_options(problem: &Problem, people: &People, count: usize) -> Res
     individuals.into_par_iter().map(|individual| solver.options(individual, count)).collect()
 }
 
-/// The share of the effort below which a change may be a token.
+/// A change with less than this share of the effort may be a token; see [`options`].
 const TOKEN: f64 = 0.05;
 
-/// Actions that change some features and not others, and the cheapest of them.
+/// The actions that leave some features unchanged, and the cheapest of them.
 struct Branch {
-    /// What is not to be changed, in ascending order.
+    /// The features that must not change, in ascending order.
     fixed: Vec<usize>,
     cheapest: Recourse,
 }
 
-/// Up to `count` options of an individual, the cheapest first. `first` is the answer to the problem itself;
-/// `answer` answers problems in which some of the features are fixed.
+/// Up to `count` options of an individual, the cheapest first. `first` is the answer to the problem
+/// itself; `answer` solves problems in which some of the features are fixed.
 ///
-/// The first is the cheapest action that holds. Each further one is the cheapest that does without
-/// at least one of the changes that matter of every option before it: neither the same with something
-/// added nor the same by another amount, nor the same without a token. A token is a change that is
-/// less than a twentieth of the effort and can be done without, by more of the others, for less than a
-/// twentieth on top. An option holds as the first does, and its `cost_bound` is that of all
-/// such actions. Where there is no action at all there is one outcome, which says so.
+/// The first option is the cheapest action that holds. Each further one is the cheapest action that, for
+/// every earlier option, leaves out at least one of its essential changes. So no option is an earlier one
+/// with something added, with other amounts, or without a token. A token is a change with less than a
+/// twentieth of the effort which can be left out if the others are enlarged, for less than a twentieth of
+/// additional cost. All other changes are essential. Every option is proven as the first one is, and its
+/// `cost_bound` is valid for all such actions. If there is no action at all, the only outcome says so.
 ///
 /// # Errors
 /// As `answer`; if `count` is zero.
@@ -58,11 +58,11 @@ pub(super) fn options(
         other => return Ok(vec![other]),
     };
     let mut chosen: Vec<Recourse> = Vec::new();
-    // Of each option the changes that matter.
+    // The essential changes of each option.
     let mut cores: Vec<Vec<usize>> = Vec::new();
     let mut branches = vec![Branch { fixed: Vec::new(), cheapest: first }];
     let mut seen: HashSet<Vec<usize>> = HashSet::new();
-    // What may be cheaper in branches that could not be decided.
+    // The lowest bound on the cost in branches that could not be decided.
     let mut open = f64::INFINITY;
     while chosen.len() < count {
         let cost = |branch: &Branch| branch.cheapest.cost;
@@ -71,8 +71,8 @@ pub(super) fn options(
         let bound = branches.iter().map(|branch| branch.cheapest.cost_bound).fold(open, f64::min);
         let Branch { fixed, mut cheapest } = branches.swap_remove(next);
         let changes = changed(&cheapest.action);
-        // All branches together are all actions that are left: those of this one are divided by
-        // which of the changes they do without.
+        // The branches together contain all remaining actions. This one is divided by which of the
+        // changes an action leaves out.
         let without = match cores.iter().find(|core| core.iter().all(|i| changes.contains(i))) {
             Some(core) => core.clone(),
             None => {
@@ -106,7 +106,7 @@ pub(super) fn options(
     Ok(sorted(chosen).into_iter().map(Outcome::Found).collect())
 }
 
-/// The changes of an option that matter: all but tokens.
+/// The essential changes of an option: all but tokens.
 fn core(
     problem: &Problem,
     option: &Recourse,
@@ -117,7 +117,7 @@ fn core(
     let mut efforts: Vec<(f64, usize)> =
         changes.map(|(&i, change)| (features.feature(i).weight * change.abs(), i)).collect();
     let all: f64 = efforts.iter().map(|(effort, _)| effort).sum();
-    // A category has no small change.
+    // Changing a category is never a token.
     efforts
         .retain(|&(effort, i)| effort > 0.0 && effort < TOKEN * all && features.feature(i).group.is_none());
     efforts.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -139,8 +139,8 @@ fn changed(action: &Action) -> Vec<usize> {
     changes.map(|(&i, _)| i).collect()
 }
 
-/// The cheapest first, which within the gap of a method may not be the order they were found in.
-/// From the first that is out of order on, only the bound of that place is known.
+/// Sorts options by cost. Within the gap of a method, that may differ from the order in which they were
+/// found. From the first option out of order on, only the bound of that position is known.
 fn sorted(mut options: Vec<Recourse>) -> Vec<Recourse> {
     let costs: Vec<f64> = options.iter().map(|option| option.cost).collect();
     let bounds: Vec<f64> = options.iter().map(|option| option.cost_bound).collect();

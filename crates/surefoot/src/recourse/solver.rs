@@ -1,4 +1,4 @@
-//! The way in: one problem, one method, and the settings it is used with.
+//! The entry point: one problem, one method, and its settings.
 
 use super::options::options;
 use super::trade_off::{TradeOff, trade_off};
@@ -7,15 +7,15 @@ use crate::error::{CausalModelError, SettingError};
 use crate::proof::Proof;
 use crate::{Budget, Error, Outcome, People, Problem, Result};
 
-/// Which method answers, and how much effort an answer may take.
+/// The method, and the effort that an answer may cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// The method.
     pub method: MethodName,
-    /// By how much, as a share, the cost of an action should be above the proven bound at most; see
+    /// The largest share by which the cost of an action should exceed the proven bound; see
     /// [`Complete::with_gap`](super::Complete::with_gap).
     pub gap: f64,
-    /// The work that the search for each individual may take; see
+    /// The number of evaluations that the search for each individual may cost; see
     /// [`Complete::with_budget`](super::Complete::with_budget).
     pub budget: Budget,
 }
@@ -28,7 +28,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Refuses a gap or a budget with which no method can work, whatever the problem.
+    /// Rejects a gap or a budget with which no method can work, whatever the problem.
     pub fn check(self) -> Result<()> {
         if !(self.gap.is_finite() && self.gap > 0.0 && self.gap < 1.0) {
             return Err(Error::Setting(SettingError::Setting { setting: "gap", value: self.gap }));
@@ -37,7 +37,7 @@ impl Settings {
     }
 }
 
-/// Answers people: a problem with the method that the settings name, prepared once for everybody.
+/// A problem with the method that the settings name, prepared once for all individuals.
 ///
 /// ```
 /// use surefoot::recourse::{Settings, Solver};
@@ -66,8 +66,9 @@ impl<'p> Solver<'p> {
         Ok(Self { problem, settings, method: settings.method.prepare(problem, settings)? })
     }
 
-    /// With a method of one's own, prepared for the problem. [`Solver::options`] and
-    /// [`Solver::trade_off`], which solve other problems as well, use the method that the settings name.
+    /// Uses a custom method that was prepared for the problem. [`Solver::options`] and
+    /// [`Solver::trade_off`], which solve modified problems as well, use the method that the settings
+    /// name.
     ///
     /// # Errors
     /// If the settings make no sense.
@@ -89,7 +90,7 @@ impl<'p> Solver<'p> {
         Ok(self.method.solve(individual)?.0)
     }
 
-    /// The answer, and the evaluations that it took.
+    /// The answer, and the number of evaluations.
     pub(super) fn solve_counted(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
         self.method.solve(individual)
     }
@@ -106,8 +107,8 @@ impl<'p> Solver<'p> {
         self.solve_all(&individuals, &|_| {})
     }
 
-    /// The answers for individuals, in order, on all cores. `progress` is called with the number of individuals
-    /// that were answered since the last call.
+    /// The answers for individuals, in order, on all cores. `progress` is called with the number of
+    /// individuals that were answered since the last call.
     ///
     /// # Errors
     /// As [`Solver::solve`].
@@ -119,8 +120,8 @@ impl<'p> Solver<'p> {
         self.method.solve_all(individuals, progress)
     }
 
-    /// The answer with a proof that can be saved and verified. What the proof states of the cost may be weaker
-    /// than what [`Solver::solve`] states, by no more than the gap.
+    /// The answer with a proof that can be saved and verified. The proven bound on the cost may be weaker
+    /// than that of [`Solver::solve`], by no more than the gap.
     ///
     /// # Errors
     /// As [`Solver::solve`]; [`Error::Setting(SettingError::NoProof)`] if the method proves nothing.
@@ -138,7 +139,7 @@ impl<'p> Solver<'p> {
         self.options_after(first, individual, count)
     }
 
-    /// As [`Solver::options`], where the first answer is known.
+    /// As [`Solver::options`], if the first answer is already known.
     ///
     /// # Errors
     /// As [`Solver::options`].
@@ -203,7 +204,7 @@ mod tests {
         for name in MethodName::all() {
             assert_eq!(name.as_str().parse::<MethodName>().unwrap(), name);
             let solver = Solver::new(&problem, Settings { method: name, ..Settings::default() });
-            // Descent knows no constraints.
+            // Descent does not support constraints.
             assert_eq!(solver.is_ok(), name.proves(), "{name}");
         }
         let message = "newton".parse::<MethodName>().unwrap_err().to_string();

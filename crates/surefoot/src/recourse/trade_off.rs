@@ -1,4 +1,4 @@
-//! What certainty costs: the cheapest cost as a function of the uncertainty.
+//! The price of robustness: the least cost as a function of the uncertainty.
 //!
 //! An action that holds for some epsilon holds for every smaller one. Therefore
 //!
@@ -6,9 +6,9 @@
 //! - an impossibility proven at one epsilon holds at every larger one;
 //! - a lower bound on the cost proven at one epsilon holds at every larger one.
 //!
-//! All answers of a curve draw these conclusions from all searches, so that they never contradict
-//! each other: costs and lower bounds rise with epsilon, and no epsilon is undecided below one for
-//! which there is an action.
+//! Every answer of a curve uses these conclusions from all searches, so the answers never contradict each
+//! other: costs and lower bounds rise with epsilon, and no epsilon is undecided if an action is known for
+//! a larger one.
 
 use super::{Settings, Solver};
 use crate::error::SettingError;
@@ -19,26 +19,25 @@ use crate::{Budget, Error, Problem, Result};
 const LARGEST: f64 = 1e6;
 /// The first epsilon above zero that is tried.
 const FIRST: f64 = 0.125;
-/// Two sizes below this are not told apart, in standard deviations.
-const SMALLEST: f64 = 1e-6;
-/// A search usually costs at most so many times its budget, and never more than twice that; see
+/// Below this, in standard deviations, two sizes count as equal.
+const EPSILON_RESOLUTION: f64 = 1e-6;
+/// A search usually costs at most this many times its budget, and never more than twice that; see
 /// [`Complete::with_budget`](super::Complete).
-const USUAL: usize = 2;
-/// While the largest epsilon is enclosed, one search may cost one in so many parts of what is left.
-const PART: usize = 2;
+const USUAL_COST_FACTOR: usize = 2;
+/// While the largest epsilon is being enclosed, one search may cost the rest of the work divided by this.
+const REST_DIVISOR: usize = 2;
 /// The number of sizes if none are given, and the largest of them.
 const SIZES: (usize, f64) = (12, 4.0);
-/// The largest epsilon is enclosed to within this share.
+/// The relative width to which the largest epsilon is enclosed.
 pub(super) const TOLERANCE: f64 = 0.01;
 
-/// How far an individual's circumstances may shift before no action holds.
+/// The uncertainty up to which an action holds for an individual.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reach {
-    /// The largest epsilon for which an action is proven to hold. `None`: for no epsilon is one
-    /// proven to.
+    /// The largest epsilon for which an action is proven to hold. `None` if there is no such proof.
     pub possible: Option<f64>,
-    /// The smallest epsilon for which it is proven that no action holds. `None`: for no epsilon is
-    /// that proven.
+    /// The smallest epsilon for which it is proven that no action holds. `None` if there is no such
+    /// proof.
     pub impossible: Option<f64>,
 }
 
@@ -51,7 +50,7 @@ pub struct TradeOff {
     pub answers: Vec<Outcome>,
     /// The largest size for which there is an action.
     pub reach: Reach,
-    /// The evaluations of all searches.
+    /// The number of evaluations of all searches.
     pub evaluations: usize,
 }
 
@@ -62,9 +61,9 @@ pub struct TradeOff {
 /// Without `epsilons`, twelve sizes are evenly spread from zero to the largest for which an action was
 /// found, but not beyond four standard deviations.
 ///
-/// All searches together cost at most about six times as many evaluations as the budget has, usually
-/// half of that: two thirds for the sizes, where searches that are easy leave more to the others, and
-/// one third to enclose the largest one to within 1%, where each may cost half of what is left. Linear
+/// All searches together cost at most about six times the evaluations of the budget, usually half of
+/// that. Two thirds are for the given sizes, where easy searches leave more to the others. One third is
+/// for enclosing the largest epsilon to within 1%, where each search may cost half of the rest. Linear
 /// problems without constraints cost none.
 ///
 /// ```
@@ -81,8 +80,8 @@ pub struct TradeOff {
 /// ```
 ///
 /// # Errors
-/// If a size is negative or not finite, if the settings make no sense, or if no method can answer the
-/// problem, all before anything is searched for; as the methods that answer.
+/// Before any search: if a size is negative or not finite, if the settings are invalid, or if no method
+/// can answer the problem. Later: as the methods that answer.
 pub fn trade_off(
     problem: &Problem,
     individual: &[f64],
@@ -108,31 +107,31 @@ pub fn trade_off(
             sizes
         }
     };
-    // Every size was settled or searched for.
+    // Every size has been settled or searched.
     let answer =
         |&epsilon: &f64| searches.at(epsilon).ok_or(Error::Setting(SettingError::Epsilon { epsilon }));
     let answers = epsilons.iter().map(answer).collect::<Result<Vec<Outcome>>>()?;
     Ok(TradeOff { epsilons, answers, reach: searches.reach(), evaluations: searches.evaluations })
 }
 
-/// Sizes from zero to the last.
+/// Evenly spaced sizes from zero to the last.
 fn spread(last: f64) -> Vec<f64> {
     let mut sizes: Vec<f64> = (0..SIZES.0).map(|k| last * k as f64 / (SIZES.0 - 1) as f64).collect();
     sizes.dedup();
     sizes
 }
 
-/// All searches for one individual, and what follows from them together.
+/// All searches for one individual, and the conclusions from them.
 pub(super) struct Searches<'p> {
     problem: &'p Problem,
     individual: &'p [f64],
     settings: Settings,
-    /// By ascending epsilon.
+    /// The answers in ascending order of epsilon.
     known: Vec<Answer>,
     evaluations: usize,
 }
 
-/// What one search answered.
+/// The answer of one search.
 struct Answer {
     epsilon: f64,
     outcome: Outcome,
@@ -149,19 +148,19 @@ impl<'p> Searches<'p> {
         Ok(Self { problem, individual, settings, known: Vec::new(), evaluations: 0 })
     }
 
-    /// Adds an answer that is known already.
+    /// Adds an answer that is already known.
     pub fn with_known(mut self, epsilon: f64, outcome: Outcome) -> Self {
         self.learn(Answer { epsilon, outcome, budget: self.settings.budget.evaluations });
         self
     }
 
-    /// Searches for the answers at some sizes, as far as they do not follow from others.
+    /// Searches for the answers at some sizes, unless they follow from others.
     fn settle(&mut self, epsilons: &[f64], progress: &impl Fn(f64)) -> Result<()> {
-        // An impossibility spares the searches for all larger ones.
+        // An answer of impossible makes the searches for all larger sizes unnecessary.
         let mut ascending = epsilons.to_vec();
         ascending.sort_by(f64::total_cmp);
         ascending.dedup();
-        let mut left = USUAL.saturating_mul(self.settings.budget.evaluations);
+        let mut left = USUAL_COST_FACTOR.saturating_mul(self.settings.budget.evaluations);
         for (k, &epsilon) in ascending.iter().enumerate() {
             let part = left / (ascending.len() - k);
             if !self.is_settled(epsilon, self.budget(part)) {
@@ -172,25 +171,25 @@ impl<'p> Searches<'p> {
         Ok(())
     }
 
-    /// Encloses the largest epsilon for which there is an action to within `tolerance` as a share, or
-    /// as far as proofs reach.
+    /// Encloses the largest epsilon for which there is an action to within the relative `tolerance`, or
+    /// as far as proofs succeed.
     pub fn enclose(&mut self, tolerance: f64, progress: &impl Fn(f64)) -> Result<Reach> {
         let mut left = self.settings.budget.evaluations;
         while left > 0
             && let Some(epsilon) = self.next(tolerance)
         {
             progress(epsilon);
-            left = left.saturating_sub(self.search(epsilon, left / PART)?);
+            left = left.saturating_sub(self.search(epsilon, left / REST_DIVISOR)?);
         }
         Ok(self.reach())
     }
 
-    /// The budget of a search that should cost so many evaluations.
+    /// The budget of a search that should cost this many evaluations.
     fn budget(&self, evaluations: usize) -> usize {
-        (evaluations / USUAL).clamp(1, self.settings.budget.evaluations)
+        (evaluations / USUAL_COST_FACTOR).clamp(1, self.settings.budget.evaluations)
     }
 
-    /// Where a search would narrow the enclosure most, if it is not narrow enough yet.
+    /// The epsilon at which a search would narrow the enclosure most; `None` if it is narrow enough.
     fn next(&self, tolerance: f64) -> Option<f64> {
         if self.known.iter().any(|answer| answer.outcome == Outcome::AlreadyFavourable) {
             return None;
@@ -200,17 +199,17 @@ impl<'p> Searches<'p> {
         if possible.is_none() && !sizes().any(|epsilon| epsilon == 0.0) {
             return Some(0.0);
         }
-        // Larger and larger until nothing holds.
+        // Increases epsilon until no action holds.
         let Some(impossible) = impossible else {
             let next = sizes().fold(FIRST / 4.0, f64::max) * 4.0;
             return (next <= LARGEST).then_some(next);
         };
         let middle = |below: f64, above: f64| {
-            let is_narrow = above - below <= tolerance * above || above <= SMALLEST;
+            let is_narrow = above - below <= tolerance * above || above <= EPSILON_RESOLUTION;
             (!is_narrow).then_some(0.5 * (below + above))
         };
-        // Between the largest that is possible and the next that was not found to be, and likewise
-        // below the smallest that is impossible.
+        // Bisects between the largest possible epsilon and the next one not found to be possible; then
+        // likewise below the smallest impossible one.
         let unproven = possible.and_then(|possible| {
             let above = sizes().filter(|&epsilon| epsilon > possible).fold(impossible, f64::min);
             middle(possible, above)
@@ -219,7 +218,7 @@ impl<'p> Searches<'p> {
         unproven.or_else(|| middle(open?, impossible))
     }
 
-    /// Searches for the answer at one epsilon; the evaluations that it took, usually at most
+    /// Searches for the answer at one epsilon. Returns the number of evaluations, usually at most
     /// `evaluations`.
     fn search(&mut self, epsilon: f64, evaluations: usize) -> Result<usize> {
         let budget = self.budget(evaluations);
@@ -236,9 +235,9 @@ impl<'p> Searches<'p> {
         self.known.insert(place, answer);
     }
 
-    /// Whether a search at an epsilon would find nothing new: it was searched there, with at least half
-    /// that budget or an answer, or it follows from others that there is no action, or one that is as
-    /// cheap as was asked for.
+    /// Whether a search at an epsilon would find nothing new. This is so if there was a search at this
+    /// epsilon with an answer or with at least half the budget; or if it follows from other searches that
+    /// there is no action, or one within the gap.
     fn is_settled(&self, epsilon: f64, budget: usize) -> bool {
         let is_searched = |known: &Answer| {
             known.epsilon == epsilon
@@ -252,7 +251,7 @@ impl<'p> Searches<'p> {
             }
     }
 
-    /// What is known at an epsilon; `None` where nothing follows from searches at other ones.
+    /// The conclusion at an epsilon; `None` if none follows from the searches.
     fn at(&self, epsilon: f64) -> Option<Outcome> {
         let smaller =
             || self.known.iter().filter(|known| known.epsilon <= epsilon).map(|known| &known.outcome);
@@ -271,7 +270,7 @@ impl<'p> Searches<'p> {
         if let Some(outcome) = smaller().rfind(is_final) {
             return Some(outcome.clone());
         }
-        // Of several searches at this very epsilon the last had the largest budget.
+        // Of several searches at this epsilon, the last one had the largest budget.
         match self.known.iter().rfind(|known| known.epsilon == epsilon).map(|known| &known.outcome) {
             Some(Outcome::Undecided(undecided)) => {
                 Some(Outcome::Undecided(Undecided { cost_bound: bound, ..undecided.clone() }))
@@ -280,7 +279,7 @@ impl<'p> Searches<'p> {
         }
     }
 
-    /// What is proven of the largest epsilon for which there is an action.
+    /// The proven enclosure of the largest epsilon for which there is an action.
     fn reach(&self) -> Reach {
         let sizes = |is_one: fn(&Outcome) -> bool| {
             self.known.iter().filter(move |known| is_one(&known.outcome)).map(|known| known.epsilon)

@@ -5,16 +5,17 @@ use crate::feature::Column;
 use crate::outcome::Advice;
 use crate::{Action, Outcome, Problem, essential};
 
-/// The columns of a table of answers, a row for each person or, with several options, for each action.
+/// The columns of a table of answers. It has a row for each person or, with several options, for each
+/// action.
 pub struct AnswerTable<'a> {
     problem: &'a Problem,
     has_options: bool,
 }
 
-/// One row of it.
+/// One row of a table of answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
-    /// Who asks.
+    /// The identifier of the person.
     pub id: &'a str,
     /// The position of the answer among those of the same person, counted from 0.
     pub option: usize,
@@ -96,7 +97,7 @@ impl<'a> AnswerTable<'a> {
         let advice: Vec<Option<Advice<'_>>> = outcomes().map(Outcome::advice).collect();
         let mut values = vec![Values::texts(rows.iter().map(|row| Some(row.id)))];
         if self.has_options {
-            // Counted from 1; somebody without an action has no option.
+            // Counted from 1; a person without an action has no option.
             let number = |row: &Answer<'_>| row.outcome.advice().map(|_| (row.option + 1) as f64);
             values.push(Values::numbers(rows.iter().map(number)));
         }
@@ -105,7 +106,7 @@ impl<'a> AnswerTable<'a> {
             Outcome::Undecided(undecided) => Some(undecided.cost_bound),
             _ => None,
         };
-        // What is acted upon and nothing else: a change of zero means that a feature is held.
+        // The essential changes only: a zero change means that a feature is held.
         let action = |advice: &Option<Advice<'_>>| Some(essential(self.problem, advice.as_ref()?.action));
         let actions: Vec<Option<Action>> = advice.iter().map(action).collect();
         let intervention = |action: &Option<Action>| Some(self.intervention(action.as_ref()?));
@@ -128,15 +129,15 @@ impl<'a> AnswerTable<'a> {
         values
     }
 
-    /// The columns that an action intervenes upon.
+    /// The columns that an action intervenes upon, as text.
     fn intervention(&self, action: &Action) -> String {
         let is_acted_upon = |column: &&Column| column.positions().any(|i| action.features.contains(&i));
         let names = self.problem.features().columns().iter().filter(is_acted_upon).map(Column::name);
         names.collect::<Vec<_>>().join(";")
     }
 
-    /// The changes of one column in own units; of a category the one to reach, which is the present one
-    /// where it is held.
+    /// The changes of one column in own units. For a category: the one to reach, which is the present one
+    /// if it is held.
     fn actions(&self, column: &Column, actions: &[Option<Action>], advice: &[Option<Advice<'_>>]) -> Values {
         let features = self.problem.features();
         if column.categories().is_some() {

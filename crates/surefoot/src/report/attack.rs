@@ -5,18 +5,18 @@ use super::{
 };
 use crate::{Break, Infeasible, Problem, Result, describe_shift};
 
-/// The columns of a table of attacked actions, a row for each action.
+/// The columns of a table of attacked actions. It has a row for each action.
 pub struct AttackTable<'a> {
     problem: &'a Problem,
 }
 
-/// One row of it.
+/// One row of a table of attacked actions.
 #[derive(Clone, Copy, Debug)]
 pub struct Attacked<'a> {
-    /// Whose action it is.
+    /// The identifier of the person.
     pub id: &'a str,
-    /// The smallest break that was found, and why the action cannot be taken, if so; none: the person has
-    /// no action.
+    /// The smallest break found, if any, and the reasons why the action is infeasible, if it is. `None`
+    /// if the person has no action.
     pub action: Option<(Option<&'a Break>, Option<&'a Infeasible>)>,
 }
 
@@ -49,7 +49,8 @@ impl<'a> AttackTable<'a> {
         Self { problem }
     }
 
-    /// Its columns. A shift has one for each feature of the engine, categories included: shifts are not whole.
+    /// Its columns. A shift has one for each feature of the engine, including those of categories,
+    /// because shifts are not integer.
     pub fn headings(&self) -> Vec<Heading> {
         let mut headings: Vec<Heading> =
             [ID, BROKEN, SMALLEST_BREAK, MARGIN].iter().map(ColumnPattern::heading).collect();
@@ -64,7 +65,7 @@ impl<'a> AttackTable<'a> {
         headings
     }
 
-    /// Whether a break is within the uncertainty that the problem guards against.
+    /// Whether a break is within the uncertainty of the problem.
     pub fn is_broken(&self, found: &Break) -> bool {
         found.size <= self.problem.epsilon()
     }

@@ -3,17 +3,18 @@
 use super::{ColumnPattern, ColumnType, FEASIBLE, Heading, INFEASIBLE_REASON, Values, column, feasibility};
 use crate::{Infeasible, Problem, Result, Verdict, describe_shift};
 
-/// The columns of a table of verdicts, a row for each action.
+/// The columns of a table of verdicts. It has a row for each action.
 pub struct VerdictTable<'a> {
     problem: &'a Problem,
 }
 
-/// One row of it.
+/// One row of a table of verdicts.
 #[derive(Clone, Copy, Debug)]
 pub struct Judged<'a> {
-    /// Whose action it is.
+    /// The identifier of the person.
     pub id: &'a str,
-    /// The verdict, and why the action cannot be taken, if so; none: the person has no action.
+    /// The verdict, and the reasons why the action is infeasible, if it is. `None` if the person has no
+    /// action.
     pub action: Option<(&'a Verdict, Option<&'a Infeasible>)>,
 }
 

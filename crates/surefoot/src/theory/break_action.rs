@@ -6,7 +6,7 @@ use crate::margin::margin;
 use crate::{Action, Error, Problem, Result};
 
 /// The first size of perturbations that is tried. Answers keep a margin of 2e-9 from the decision
-/// boundary, so that most actions of minimum cost break well below this size.
+/// boundary, so most minimum-cost actions break well below this size.
 const FIRST_SIZE: f64 = 1e-6;
 /// The largest size that is tried, in standard deviations.
 const LAST_SIZE: f64 = 1e3;
@@ -20,16 +20,16 @@ pub struct Breaking {
     pub perturbation: Vec<f64>,
     /// Its size in the norm of the problem.
     pub size: f64,
-    /// The margin of the action under it, evaluated afresh; always negative.
+    /// The margin of the action under it, by the definition; always negative.
     pub margin: f64,
 }
 
 /// Finds a small perturbation that breaks an action, by the construction of Theorem 1.
 ///
-/// For each size of 1e-6, 1e-5, ... up to 1000 it takes back a part of each change alone, then of all
-/// changes in proportion. The first perturbation under which the margin is negative is returned. If the
-/// action has minimum cost and every smaller change is feasible, the first size suffices but for the
-/// safety margin of the action. `None` if no perturbation that was tried breaks the action.
+/// For each size of 1e-6, 1e-5, ... up to 1000 it undoes a part of each change alone, then of all changes
+/// in proportion. It returns the first perturbation under which the margin is negative. If the action has
+/// minimum cost and every smaller change is feasible, the first size suffices, apart from the safety
+/// margin of the action. `None` if no perturbation tried breaks the action.
 ///
 /// # Errors
 /// If individual or action do not fit the problem, if actions are absolute or if noise is not additive.
@@ -50,7 +50,7 @@ pub fn break_action(problem: &Problem, individual: &[f64], action: &Action) -> R
         for removed in &removals {
             let taken = match take_back(problem, individual, action, removed, size) {
                 Ok(taken) => taken,
-                // The causal model cannot produce whoever is perturbed so.
+                // The causal model cannot produce the perturbed individual.
                 Err(error) if says_nothing(&error) => continue,
                 Err(error) => return Err(error),
             };
@@ -83,7 +83,7 @@ fn says_nothing(error: &Error) -> bool {
     )
 }
 
-/// The perturbation as it is put into words: small shifts left out, the others with three significant
+/// The perturbation as it will be described: small shifts left out, the others with three significant
 /// digits in own units.
 fn rounded(problem: &Problem, perturbation: &[f64]) -> Vec<f64> {
     let largest = perturbation.iter().fold(0.0, |a: f64, d| a.max(d.abs()));

@@ -12,15 +12,16 @@ pub enum Unmet {
     LinearEquations(Vec<usize>),
     /// The noise of these features is not additive.
     AdditiveNoise(Vec<usize>),
-    /// The equations of these features may be undefined somewhere, so that perturbations there concern nobody.
+    /// The equations of these features may be undefined somewhere, so that perturbations there concern
+    /// nobody.
     DefinedEverywhere(Vec<usize>),
     /// Actions are absolute.
     RelativeActions,
-    /// Actions change these features by whole numbers or from one category to another.
+    /// Actions change these features by integers or from one category to another.
     RealActions(Vec<usize>),
     /// There are constraints.
     NoConstraints(Vec<usize>),
-    /// These features follow from actions and have limits that hold for them too.
+    /// These features are downstream of actions, and their limits apply to outcomes too.
     UnlimitedFollowers(Vec<usize>),
     /// These features are fixed, may change in one direction only, or are not real-valued.
     EverythingActionable(Vec<usize>),
@@ -31,7 +32,8 @@ pub enum Unmet {
     RobustlyClassified,
 }
 
-/// Conditions that depend on the problem alone, each empty or with the condition that is not met.
+/// Conditions that depend on the problem alone. Each method returns the condition if it is not met, or
+/// nothing.
 pub(super) struct Conditions<'p>(pub &'p Problem);
 
 impl Conditions<'_> {
@@ -60,7 +62,7 @@ impl Conditions<'_> {
         named(features, Unmet::DefinedEverywhere).into_iter().collect()
     }
 
-    /// Actions of any size.
+    /// Real-valued actions.
     pub fn real(&self) -> Vec<Unmet> {
         let features = self.features(|feature| feature.is_actionable() && feature.kind != Kind::Real);
         named(features, Unmet::RealActions).into_iter().collect()
@@ -72,7 +74,7 @@ impl Conditions<'_> {
         named(constraints, Unmet::NoConstraints).into_iter().collect()
     }
 
-    /// No limits on features that follow from actions.
+    /// No limits on features downstream of actions.
     pub fn unlimited_followers(&self) -> Vec<Unmet> {
         let mut limited: Vec<usize> =
             self.0.requirements().iter().filter_map(|rule| rule.limited_feature()).collect();
@@ -81,7 +83,7 @@ impl Conditions<'_> {
         named(limited, Unmet::UnlimitedFollowers).into_iter().collect()
     }
 
-    /// Every feature real-valued and free to change both ways.
+    /// Every feature is real-valued and may change in both directions.
     pub fn everything_actionable(&self) -> Vec<Unmet> {
         let is_free = |feature: &Feature| feature.change == crate::Change::Any && feature.kind == Kind::Real;
         named(self.features(|feature| !is_free(feature)), Unmet::EverythingActionable).into_iter().collect()

@@ -6,7 +6,7 @@ use super::{
 use crate::recourse::Exact;
 use crate::{Outcome, Problem, Recourse, Result};
 
-/// Whether an individual has robust recourse, as far as the theory says.
+/// The theory's conclusion on whether an individual has robust recourse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RobustRecourse {
     /// The decision is favourable already.
@@ -31,30 +31,30 @@ impl RobustRecourse {
     }
 }
 
-/// Why a statement is not made about an individual.
+/// The reason why a statement is not made about an individual.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoStatement {
     /// The problem does not meet its conditions; see [`AboutProblem`](super::AboutProblem).
     Unmet,
-    /// There is no standard action that it could be about: none is needed, none exists, or none was found.
+    /// There is no standard action: none is needed, none exists, or none was found.
     NoAction,
     /// The scaled action, which would be robust, is not feasible.
     Infeasible(Box<ExtraCost>),
-    /// The numbers are too close to a boundary to tell.
+    /// The numbers are too close to a boundary to decide.
     Rounding,
     /// No perturbation that was tried breaks the action.
     NotBroken,
 }
 
-/// A statement, or why it is not made.
+/// A statement, or the reason why it is not made.
 pub type Statement<T> = std::result::Result<T, NoStatement>;
 
-/// What the theory says about an individual.
+/// The statements of the theory about an individual.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AboutPerson {
     /// Standard recourse: the answer without uncertainty.
     pub outcome: Outcome,
-    /// What follows from all statements about the existence of robust recourse.
+    /// The conclusion from all statements about the existence of robust recourse.
     pub robust: RobustRecourse,
     /// The bound on the extra cost of robustness; its action is feasible (Proposition 6).
     pub extra_cost: Statement<ExtraCost>,
@@ -75,8 +75,8 @@ impl AboutPerson {
         }
     }
 
-    /// The factor by which robust recourse costs more, at most, than the standard action. `None` if there
-    /// is no bound.
+    /// An upper bound of the cost of robust recourse relative to the standard action. `None` if there is
+    /// no bound.
     pub fn factor_at_most(&self, problem: &Problem) -> Option<f64> {
         match &self.extra_cost {
             Ok(bound) => Some(1.0 + bound.beta),
@@ -113,7 +113,7 @@ impl Theory<'_> {
         if !bound.is_feasible {
             return Ok(Err(NoStatement::Infeasible(Box::new(bound))));
         }
-        // The bound is exact in real numbers; its action is evaluated afresh.
+        // The bound is exact in real arithmetic, so its action is evaluated again in floating point.
         let is_robust = exact.worst_case(individual, &bound.action)?.margin >= 0.0;
         Ok(if is_robust { Ok(bound) } else { Err(NoStatement::Rounding) })
     }
@@ -155,7 +155,7 @@ impl Theory<'_> {
             (Outcome::Found(_), _) if extra_cost.is_ok() || self.problem.uncertainty().is_none() => {
                 RobustRecourse::Exists
             }
-            // The most that similar individuals need is what a robust action must achieve (Proposition 4).
+            // A robust action must achieve the largest need among similar individuals (Proposition 4).
             _ => match cost_stability {
                 Ok(stability) if stability.greatest.is_finite() => RobustRecourse::Exists,
                 Ok(_) => RobustRecourse::DoesNotExist,
@@ -165,7 +165,8 @@ impl Theory<'_> {
     }
 }
 
-/// Whether rounding cannot decide between a finite and an infinite cost of similar individuals.
+/// Whether rounding cannot change a finite cost of similar individuals into an infinite one, or the
+/// reverse.
 fn is_certain(exact: &Exact<'_>, individual: &[f64], stability: CostStability) -> Result<bool> {
     let (need, spread) = needs(exact, individual)?;
     let slack = 1e-9 * (need.abs() + spread) + exact.problem().safety();

@@ -6,7 +6,7 @@ use crate::error::SettingError;
 use crate::recourse::{Exact, Settings, Solver};
 use crate::{Error, Kind, LimitsOn, Problem, Result};
 
-/// What is known about the existence of robust recourse for everybody whom the classifier turns down.
+/// The conclusion about the existence of robust recourse for everybody whom the classifier rejects.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Guarantee {
     /// It exists for everybody: these features may change without limit in the direction that raises the
@@ -40,7 +40,7 @@ impl Guarantee {
     }
 }
 
-/// What the theory says about a problem, whoever asks.
+/// The statements of the theory about a problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AboutProblem {
     /// Whether robust recourse exists for everybody.
@@ -65,7 +65,7 @@ impl AboutProblem {
     fn with(problem: &Problem, exact: Option<&Exact<'_>>) -> Result<Self> {
         let conditions = Conditions(problem);
         let linear = conditions.linear();
-        // Limits on what follows are convex in the action where the equations are linear, so that every
+        // If the equations are linear, limits on downstream features are convex in the action, so every
         // smaller action is feasible.
         let followers = match problem.scm().is_some_and(|scm| !scm.nonlinear().is_empty()) {
             true => conditions.unlimited_followers(),
@@ -100,7 +100,7 @@ fn solver(problem: &Problem) -> Result<Option<Exact<'_>>> {
     match Exact::new(problem) {
         Ok(exact) => Ok(Some(exact)),
         Err(error) if error.is_beyond_exact() => {
-            // Refuses a problem in which nothing is actionable.
+            // Rejects a problem without an actionable feature.
             crate::action::intervention_sets(problem.features(), false)?;
             Ok(None)
         }
@@ -110,8 +110,8 @@ fn solver(problem: &Problem) -> Result<Option<Exact<'_>>> {
 
 /// Applies Propositions 1 to 3.
 ///
-/// Proposition 1 also holds with whole numbers and constraints: they only remove actions. Proposition 3
-/// also holds if other features change by whole numbers: an action may leave those alone.
+/// Proposition 1 also holds with integer features and constraints: they only remove actions. Proposition
+/// 3 also holds if other features are integer: an action may leave those unchanged.
 fn guarantee(problem: &Problem, exact: Option<&Exact<'_>>) -> Result<Guarantee> {
     let conditions = Conditions(problem);
     let all = [conditions.linear(), conditions.relative()].concat();
@@ -119,7 +119,7 @@ fn guarantee(problem: &Problem, exact: Option<&Exact<'_>>) -> Result<Guarantee> 
         return Ok(Guarantee::Unknown { all, proposition_2: Vec::new(), proposition_3: Vec::new() });
     };
     let rounding = rounding(problem)?;
-    // With limits on actions alone, features that follow may leave their limits.
+    // If limits apply to actions only, downstream features may leave their limits.
     let followers = match (problem.scm(), problem.limits_on()) {
         (Some(scm), LimitsOn::Action) => scm.followers(&problem.features().actionable()),
         _ => Vec::new(),
@@ -145,8 +145,8 @@ fn guarantee(problem: &Problem, exact: Option<&Exact<'_>>) -> Result<Guarantee> 
     })
 }
 
-/// How far the worst-case margin of somebody at the limits may be off: limits are met up to 1e-9 of
-/// their size, and sums are rounded.
+/// An upper bound of the error of the worst-case margin of somebody at the limits: limits are met up to
+/// 1e-9 of their size, and sums are rounded.
 fn rounding(problem: &Problem) -> Result<f64> {
     let (weights, intercept) = problem.classifier().coefficients()?;
     let finite = |limit: f64| if limit.is_finite() { limit.abs() } else { 0.0 };
@@ -162,7 +162,7 @@ pub fn standard(problem: &Problem) -> Result<Problem> {
     problem.clone().with_epsilon(0.0)
 }
 
-/// Makes the statements of the theory; prepared once for a problem and used for any number of
+/// Makes the statements of the theory. It is prepared once for a problem and used for any number of
 /// individuals.
 ///
 /// ```
@@ -187,17 +187,17 @@ pub struct Theory<'p> {
     pub(super) problem: &'p Problem,
     /// `None` if the problem is not linear.
     pub(super) exact: Option<Exact<'p>>,
-    /// Finds standard recourse.
+    /// The solver for standard recourse.
     pub(super) method: Solver<'p>,
     pub(super) about: AboutProblem,
 }
 
 impl<'p> Theory<'p> {
-    /// Prepares statements about a problem, with the same problem without uncertainty as [`standard`]
-    /// gives it, and the effort that the search for standard recourse may take.
+    /// Prepares statements about a problem. `standard` is the same problem without uncertainty, from
+    /// [`standard`]; the settings limit the search for standard recourse.
     ///
     /// # Errors
-    /// If the settings make no sense, or if no method can answer the problem.
+    /// If the settings are invalid, or if no method can answer the problem.
     pub fn new(problem: &'p Problem, standard: &'p Problem, settings: Settings) -> Result<Self> {
         if !settings.method.proves() {
             return Err(Error::Setting(SettingError::NoProof { method: settings.method.as_str() }));

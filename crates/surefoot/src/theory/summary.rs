@@ -1,26 +1,26 @@
-//! Statements about many people in numbers.
+//! Counts and medians of the statements about many people.
 
 use super::{AboutPerson, RobustRecourse};
 use crate::{Outcome, Problem};
 
-/// Counts of statements about people, and the numbers whose medians are given.
+/// The counts of statements about people, and the numbers from which medians are computed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// How many are treated favourably already.
+    /// The number of people with a favourable decision.
     pub favourable: usize,
-    /// How many have a standard action.
+    /// The number of people with a standard action.
     pub found: usize,
-    /// How many provably have none.
+    /// The number of people who provably have none.
     pub impossible: usize,
-    /// For how many that could not be decided.
+    /// The number of people for whom that could not be decided.
     pub undecided: usize,
-    /// For how many robust recourse exists.
+    /// The number of people for whom robust recourse exists.
     pub exists: usize,
-    /// For how many it does not exist.
+    /// The number of people for whom it does not exist.
     pub does_not_exist: usize,
-    /// For how many the statements do not decide it.
+    /// The number of people for whom the statements do not decide it.
     pub unknown: usize,
-    /// The factors by which robust recourse costs more at most.
+    /// Upper bounds of the cost of robust recourse relative to the standard action.
     pub factors: Vec<f64>,
     /// The largest differences in cost to similar people; infinite if one of them has no action.
     pub differences: Vec<f64>,
@@ -48,13 +48,13 @@ impl Summary {
         self.sizes.extend(person.breaking.as_ref().ok().map(|breaking| breaking.size));
     }
 
-    /// How many people there are.
+    /// The number of people.
     pub fn people(&self) -> usize {
         self.favourable + self.found + self.impossible + self.undecided
     }
 }
 
-/// The median; of an even number of values the upper of the two in the middle. `None` if there are none.
+/// The median; the upper of the two middle values for an even number of values. `None` if there are none.
 pub(crate) fn median(numbers: &[f64]) -> Option<f64> {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);

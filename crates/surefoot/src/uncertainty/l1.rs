@@ -1,4 +1,4 @@
-//! The sum of all sizes at most one.
+//! The l1 unit ball.
 
 use super::{Part, ROOM, UncertaintySet};
 use crate::length::{largest_size, sum_of_sizes};
@@ -35,7 +35,7 @@ impl UncertaintySet for L1 {
 
     fn maximiser(&self, row: &[f64]) -> Vec<f64> {
         let mut y = vec![0.0; row.len()];
-        // The first of equals, so that the answer does not depend on order tricks.
+        // The first of equal entries, so that the result is deterministic.
         let best = (0..y.len()).reduce(|a, b| if row[b].abs() > row[a].abs() { b } else { a });
         if let Some(i) = best.filter(|&i| row[i] != 0.0) {
             y[i] = 1.0f64.copysign(row[i]);
@@ -109,7 +109,7 @@ struct Ranges<'a> {
     columns: &'a [Lanes],
     lower: &'a mut [Lanes],
     upper: &'a mut [Lanes],
-    /// Whether the bounds hold those of a box already.
+    /// Whether `lower` and `upper` already contain the bounds over a box.
     is_part: bool,
 }
 

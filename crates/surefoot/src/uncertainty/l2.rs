@@ -8,9 +8,9 @@ use crate::network::{LANES, Lanes, Real, Vectorised, vectorised};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct L2;
 
-/// Multipliers of the ball's constraint that are tried, relative to that of the ball alone.
+/// Multipliers of the ball's constraint that are tried, relative to the optimal one without a box.
 const MULTIPLIERS: [f64; 5] = [0.75, 1.0, 1.2, 1.6, 2.6];
-/// Steps of the search for the best multiplier.
+/// The number of steps in the search for the best multiplier.
 const STEPS: usize = 12;
 
 impl UncertaintySet for L2 {
@@ -85,7 +85,8 @@ impl UncertaintySet for L2 {
         true
     }
 
-    /// The nearest point of the part: in its box, along the way to the origin.
+    /// The nearest point of the part: `share * y` clamped to the box, with the largest `share <= 1` for which
+    /// it is in the ball.
     fn project_into(&self, part: Part<'_>, y: &mut [f64]) {
         let limit = part.radius * part.radius;
         let inside = |share: f64, i: usize, y: f64| (share * y).clamp(part.lower[i], part.upper[i]);
@@ -124,8 +125,8 @@ impl UncertaintySet for L2 {
         y
     }
 
-    /// The dual is concave in the multiplier; its slope is half the squared length of the minimiser less
-    /// that of the radius.
+    /// The dual is concave in the multiplier. Its slope is half the squared length of the minimiser minus
+    /// half the squared radius.
     fn multiplier(&self, part: Part<'_>, row: &[f64]) -> Option<(f64, f64)> {
         let Part { radius, lower, upper } = part;
         let length = row.iter().map(|a| a * a).sum::<f64>().sqrt();
@@ -163,8 +164,8 @@ impl UncertaintySet for L2 {
     }
 }
 
-/// The `m >= 0` with `||w . p|| = radius` for `p_i = v_i / (1 + m w_i^2)`. The length
-/// falls with m, so bisection after doubling cannot fail.
+/// The `m >= 0` with `||w . p|| = radius` for `p_i = v_i / (1 + m w_i^2)`. The length decreases in m, so
+/// doubling and then bisection always succeed.
 fn ellipsoid_multiplier(v: &[f64], weights: &[f64], radius: f64) -> f64 {
     let outside = |m: f64| {
         let shrunk = v.iter().zip(weights).map(|(v, w)| w * v / (1.0 + m * w * w));
@@ -214,7 +215,7 @@ impl Vectorised for WholeRanges<'_> {
 }
 
 /// Tightens bounds over a box by multipliers of the ball. For any multiplier `m >= 0`,
-/// `sum_i min over y_i of (a_i y_i + m y_i^2 / 2) - m radius^2 / 2` is a bound from below.
+/// `sum_i min over y_i of (a_i y_i + m y_i^2 / 2) - m radius^2 / 2` is a lower bound.
 struct PartRanges<'a> {
     part: Part<'a>,
     columns: &'a [Lanes],
@@ -248,7 +249,7 @@ impl Vectorised for PartRanges<'_> {
     }
 }
 
-/// The bounds of one multiplier: a share of that of the ball alone.
+/// The bounds for one multiplier, given as a share of the optimal one without a box.
 #[inline(always)]
 fn try_multiplier<'a, const FUSED: bool>(
     part: Part<'_>,

@@ -1,4 +1,4 @@
-//! Every coordinate at most one in size.
+//! The linf unit ball.
 
 use super::UncertaintySet;
 use crate::length::{largest_size, sum_of_sizes};

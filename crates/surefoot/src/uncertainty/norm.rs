@@ -1,7 +1,7 @@
 //! Norms that measure perturbations: uncertainty sets with weights.
 //!
 //! With weights `w_i > 0` (all one unless given) a perturbation `v` has the size
-//! `gauge(w . v)` of its set, `||w . v||_p` for the sets l1, l2 and linf. The dual norm closes every
+//! `gauge(w . v)` of its set, `||w . v||_p` for the sets l1, l2 and linf. The dual norm gives every
 //! linear worst case: `max { g.v : ||v|| <= r } = r * dual(g)`.
 
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::error::SettingError;
 use crate::magnitude::is_scale;
 use crate::{Error, Result};
 
-/// An uncertainty set that is shared: one of [`SETS`](super::SETS), or somebody's own.
+/// A shared uncertainty set: one of [`SETS`](super::SETS), or a custom one.
 ///
 /// Two are equal if they have the same name and the same parameters.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ impl SharedSet {
         Self(Handle::Listed(set))
     }
 
-    /// Whether the set is one of the engine's own, so that its name says everything about it.
+    /// Whether the set is one of [`SETS`](super::SETS), so that its name identifies it.
     pub fn is_listed(&self) -> bool {
         matches!(self.0, Handle::Listed(_))
     }
@@ -77,7 +77,7 @@ impl fmt::Debug for SharedSet {
     }
 }
 
-/// The sets of the norms with a `p`, by name.
+/// The names of the lp norms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NormKind {
     /// Sum of absolute values.
@@ -142,7 +142,7 @@ impl Norm {
         Ok(Self { weights: Some(weights), ..self })
     }
 
-    /// The set that is its unit ball, but for the weights.
+    /// The set that is the unit ball of the norm without its weights.
     pub fn set(&self) -> &SharedSet {
         &self.set
     }
@@ -179,7 +179,7 @@ impl Norm {
         }
     }
 
-    /// A gradient in perturbations as one in the coordinates of the set, if that differs.
+    /// Converts a gradient in perturbations to the coordinates of the set; `None` if they are the same.
     fn unscaled(&self, gradient: &[f64]) -> Option<Vec<f64>> {
         let weights = self.weights.as_ref()?;
         Some(gradient.iter().enumerate().map(|(i, g)| g / weights[i]).collect())
@@ -208,17 +208,17 @@ impl Norm {
             None => self.set.project(v, radius),
             Some(weights) => self.set.project_weighted(v, weights, radius),
         }
-        // Rounding may leave the point a hair outside.
+        // Rounding may leave the point slightly outside.
         self.shrink(v, radius);
     }
 
-    /// Scales `v` down, where its norm exceeds the radius, until it does not.
+    /// Scales `v` down until its norm is at most the radius.
     pub(crate) fn shrink(&self, v: &mut [f64], radius: f64) {
         shrink(v, radius, |v| self.value(v));
     }
 
-    /// A random vector of norm one or, unless `on_border`, at most one: in a direction drawn from the
-    /// normal distribution.
+    /// A random vector in a normally distributed direction, of norm one or, unless `on_border`, at most
+    /// one.
     pub fn sample(&self, random: &mut impl Rng, width: usize, on_border: bool) -> Vec<f64> {
         let mut point: Vec<f64> = (0..width).map(|_| random.sample(StandardNormal)).collect();
         let inside: f64 = random.random();

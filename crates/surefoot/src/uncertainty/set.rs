@@ -1,34 +1,36 @@
-//! What the engine asks of an uncertainty set.
+//! The trait of uncertainty sets.
 
 use std::fmt;
 
 use crate::length::euclidean;
 use crate::network::{LANES, Lanes};
 
-/// A bounded convex set of perturbations with the origin inside, symmetric: it holds `-y` with `y`.
+/// A bounded, convex and symmetric set of perturbations (with `y` it contains `-y`) with the origin in
+/// its interior.
 ///
-/// Coordinates `y` are those in which the weights of the features are divided out. The engine guards
-/// against `radius` times the set, for the radius (epsilon) of a problem.
+/// Coordinates `y` are those in which the weights of the features are divided out. Actions must hold for
+/// `radius` times the set, where the radius is the epsilon of a problem.
 ///
-/// Five methods must be written: [`name`](Self::name), [`words`](Self::words), [`gauge`](Self::gauge),
-/// [`support`](Self::support) and [`project`](Self::project). With them every method, every attack,
-/// certificates and the checker work. The others have defaults that are sound for every set; a set that
-/// knows better makes searches faster and bounds tighter by its own.
+/// Five methods must be implemented: [`name`](Self::name), [`words`](Self::words),
+/// [`gauge`](Self::gauge), [`support`](Self::support) and [`project`](Self::project). They suffice for
+/// all methods, attacks, certificates and the checker. The others have defaults that are sound for every
+/// set; overriding them makes searches faster and bounds tighter.
 ///
-/// Results may be wrong by rounding, as a share of at most 1e-13. Proofs rest on `support` alone: it
-/// must nowhere be smaller than that.
+/// Results may have a relative rounding error of at most 1e-13. Proofs depend on `support` only: it must
+/// not be below the exact value by more than that.
 pub trait UncertaintySet: fmt::Debug + Send + Sync {
     /// The name in problem files, in saved proofs and on the command line, such as `l2`.
     fn name(&self) -> &'static str;
 
-    /// Numbers that tell sets of the same name apart. They are saved with proofs, which hold for no
-    /// other set.
+    /// Numbers that distinguish sets of the same name. They are saved with proofs, which are valid for
+    /// this set only.
     fn parameters(&self) -> Vec<f64> {
         Vec::new()
     }
 
-    /// How shifts of several features together compare with those of one alone. It ends a sentence such
-    /// as "income by up to 3 or savings by up to 4, or several together by accordingly less".
+    /// How shifts of several features together compare with a shift of one alone. The text ends a
+    /// sentence such as "income by up to 3 or savings by up to 4, or several together by accordingly
+    /// less".
     fn words(&self) -> &'static str;
 
     /// The least `r >= 0` for which `y` is in `r` times the set: the norm whose unit ball the set is.
@@ -42,8 +44,8 @@ pub trait UncertaintySet: fmt::Debug + Send + Sync {
     fn project(&self, y: &mut [f64], radius: f64);
 
     /// A point of the set at which `row . y` is greatest; the origin where `row` is zero. The default
-    /// projects a point that is far away along `row`: its value is the greatest but for a share of about
-    /// 1e-8, and exact at most corners.
+    /// projects a distant point along `row`: the value is below the greatest by a share of about 1e-8,
+    /// and exact at most corners.
     fn maximiser(&self, row: &[f64]) -> Vec<f64> {
         let length = euclidean(row.iter().copied());
         if !(length > 0.0 && length.is_finite()) {
@@ -75,7 +77,7 @@ pub trait UncertaintySet: fmt::Debug + Send + Sync {
         (0..inputs).map(&mut along).collect()
     }
 
-    /// A bound of the Euclidean length of points of the set.
+    /// An upper bound of the Euclidean length of points of the set.
     fn circumradius(&self, inputs: usize) -> f64 {
         euclidean(self.half_widths(inputs).into_iter())
     }
@@ -91,15 +93,15 @@ pub trait UncertaintySet: fmt::Debug + Send + Sync {
     }
 
     /// Bounds of many rows over `radius` times the set: `lower <= row . y <= upper`. Rows are on lanes:
-    /// those of block `b` have their coefficients of input `i` in `columns[i * blocks + b]`.
+    /// the coefficients of input `i` in the rows of block `b` are `columns[i * blocks + b]`.
     fn ranges(&self, radius: f64, columns: &[Lanes], lower: &mut [Lanes], upper: &mut [Lanes]) {
         by_support(self, radius, columns, lower.len(), |b, l, most| {
             (lower[b].0[l], upper[b].0[l]) = (-most, most);
         });
     }
 
-    /// As [`ranges`](Self::ranges) over a part of the set. `lower` and `upper` hold the bounds over the box
-    /// alone, and are tightened.
+    /// As [`ranges`](Self::ranges) over a part of the set. `lower` and `upper` contain the bounds over
+    /// the box alone, and are tightened.
     fn tighten_ranges(&self, part: Part<'_>, columns: &[Lanes], lower: &mut [Lanes], upper: &mut [Lanes]) {
         by_support(self, part.radius, columns, lower.len(), |b, l, most| {
             lower[b].0[l] = lower[b].0[l].max(-most);
@@ -107,8 +109,8 @@ pub trait UncertaintySet: fmt::Debug + Send + Sync {
         });
     }
 
-    /// Makes a box smaller without losing a point of `radius` times the set. `false` if it is proven to
-    /// have none.
+    /// Shrinks a box without losing a point of `radius` times the set. `false` if it is proven that they
+    /// are disjoint.
     fn tighten_box(&self, radius: f64, lower: &mut [f64], upper: &mut [f64]) -> bool {
         for (i, width) in self.half_widths(lower.len()).into_iter().enumerate() {
             let reach = radius * width * (1.0 + ROOM);
@@ -127,7 +129,7 @@ pub trait UncertaintySet: fmt::Debug + Send + Sync {
         part.clamp(y);
     }
 
-    /// A point in the box of a part, in or near the set, where `row . y` is about least.
+    /// A point in the box of a part, in or near the set, where `row . y` is approximately least.
     fn lowest(&self, part: Part<'_>, row: &[f64]) -> Vec<f64> {
         let down: Vec<f64> = row.iter().map(|r| -r).collect();
         let mut y = self.maximiser(&down);
@@ -136,7 +138,7 @@ pub trait UncertaintySet: fmt::Debug + Send + Sync {
         y
     }
 
-    /// For a round set: the multiplier `m` of the constraint `|y|^2 <= radius^2` with which the dual bound
+    /// For a round set: the multiplier `m` of the constraint `|y|^2 <= radius^2` for which the dual bound
     /// `sum_i min over y_i in [l_i, u_i] of (a_i y_i + m y_i^2 / 2) - m radius^2 / 2` of `row . y` over a
     /// part is best, and that bound.
     fn multiplier(&self, _part: Part<'_>, _row: &[f64]) -> Option<(f64, f64)> {
@@ -147,7 +149,7 @@ pub trait UncertaintySet: fmt::Debug + Send + Sync {
 /// The part of `radius` times a set that lies in a box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part<'a> {
-    /// What the set is scaled by.
+    /// The factor by which the set is scaled.
     pub radius: f64,
     /// The least corner of the box.
     pub lower: &'a [f64],
@@ -162,17 +164,18 @@ impl Part<'_> {
     }
 }
 
-/// Room for rounding, as a share, so that no point of a set is lost.
+/// Relative room for rounding, so that no point of a set is lost.
 pub(super) const ROOM: f64 = 1e-12;
 
-/// How far away, in multiples of the circumradius, the point is whose projection maximises a row. Farther
-/// ones lose digits, nearer ones are off on round sets.
+/// The distance, in multiples of the circumradius, of the point whose projection maximises a row. A
+/// larger distance loses digits, a smaller one is inaccurate on round sets.
 const FAR: f64 = 1e8;
 
-/// Alternating projections between a box and a set before it is open whether they meet.
+/// The number of alternating projections between a box and a set after which it is left open whether they
+/// intersect.
 const PROJECTIONS: usize = 40;
 
-/// Calls `put(block, lane, radius * support)` for every row, with room for rounding.
+/// Calls `put(block, lane, radius * support)` for every row, including room for rounding.
 fn by_support<S: UncertaintySet + ?Sized>(
     set: &S,
     radius: f64,
@@ -189,20 +192,20 @@ fn by_support<S: UncertaintySet + ?Sized>(
     }
 }
 
-/// Moves `y` into `radius` times a set, to the nearest point unless it is inside already.
+/// Projects `y` onto `radius` times a set, unless it is inside already.
 pub(crate) fn project_inside<S: UncertaintySet + ?Sized>(set: &S, y: &mut [f64], radius: f64) {
     let radius = radius.max(0.0);
     if set.gauge(y) <= radius {
         return;
     }
     set.project(y, radius);
-    // Rounding may leave the point a hair outside.
+    // Rounding may leave the point slightly outside.
     shrink(y, radius, |y| set.gauge(y));
 }
 
-/// Scales `y` down, where its size exceeds the radius, until it does not.
+/// Scales `y` down until its size is at most the radius.
 pub(super) fn shrink(y: &mut [f64], radius: f64, size: impl Fn(&[f64]) -> f64) {
-    // Once is nearly always enough; sums of many terms may round up again.
+    // One pass is nearly always enough; sums of many terms may round up again.
     for attempt in 1..=64 {
         let value = size(y);
         if value <= radius || value.is_nan() {
@@ -213,10 +216,9 @@ pub(super) fn shrink(y: &mut [f64], radius: f64, size: impl Fn(&[f64]) -> f64) {
     }
 }
 
-/// Whether a plane is found with a box on one side and `radius` times a set on the other, so that they
-/// have nothing in common. Points of both are searched for that are nearest to each other, by alternating
-/// projections; the plane across the line between them is tried. It proves what it proves by the support
-/// function alone.
+/// Whether a separating hyperplane between a box and `radius` times a set is found, which proves that
+/// they are disjoint. Alternating projections approximate the nearest points of both; the hyperplane
+/// orthogonal to the line between them is tried. The proof depends on the support function only.
 fn is_apart<S: UncertaintySet + ?Sized>(set: &S, radius: f64, lower: &[f64], upper: &[f64]) -> bool {
     let mut y: Vec<f64> = lower.iter().zip(upper).map(|(&l, &u)| 0.0f64.clamp(l, u)).collect();
     for _ in 0..PROJECTIONS {

@@ -9,7 +9,7 @@ use crate::error::SettingError;
 use crate::length::euclidean;
 use crate::network::Lanes;
 
-/// A set of the list without its own formulas: all that is not required is the default.
+/// A set of the list that uses the default implementations instead of its own.
 #[derive(Debug)]
 struct Plain(&'static dyn UncertaintySet);
 
@@ -40,7 +40,7 @@ fn norms(weights: &[f64]) -> impl Iterator<Item = Norm> + '_ {
     named_norms().into_iter().flat_map(move |(_, norm)| [norm.clone(), weighted(norm)])
 }
 
-/// Every set, with its own formulas and with the defaults.
+/// Every set, with its own implementations and with the defaults.
 fn sets() -> Vec<SharedSet> {
     SETS.iter().flat_map(|&set| [SharedSet::listed(set), Plain(set).into()]).collect()
 }
@@ -91,7 +91,7 @@ fn names_say_which_set_it_is() {
 #[test]
 fn a_box_beside_a_set_is_found_to_be_apart() {
     for set in sets() {
-        // Beyond the corner of the cube, which is the farthest of the three sets.
+        // Beyond the corner of the cube, which contains the other two sets.
         let (mut lower, mut upper) = (vec![0.9, 0.9, 1.01], vec![2.0, 3.0, 4.0]);
         assert!(!set.tighten_box(1.0, &mut lower, &mut upper), "{set:?}");
         // Beyond the diagonal of the ball and of the octahedron, but within their bounding box.

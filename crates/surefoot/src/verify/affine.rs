@@ -1,7 +1,8 @@
 //! Affine bounds by backward substitution.
 //!
-//! For every argument of a function on the tape, in order, its range over a zone is found by
-//! substituting the nodes it is made of, from the last to the first: a sum by its terms,
+//! For every argument of a function on the tape, in order, its range over a zone is computed by
+//! substituting the nodes that it depends on, from the last to the first. A sum is replaced by its terms,
+//! other nodes by
 //!
 //! ```text
 //! f(z) = slope z + offset +- radius       over the range of z that is known already,
@@ -12,18 +13,17 @@
 //! coefficient of its node. The zone's support function closes the bound (Zhang et al., 2018,
 //! "Efficient neural network robustness certification with general activation functions").
 //!
-//! *Rounding.* With every coefficient the sum of magnitudes it was computed from is carried
-//! along: whatever is added to a coefficient is added to that as well, in absolute value. The
-//! coefficient is wrong by at most [`Tape::rounding`] times the magnitude, see there for the
-//! argument; constants and errors, sums of as many terms as there are nodes, are added up with
-//! compensation, whose error is a few units in the last place of the sum of magnitudes.
+//! *Rounding.* Every coefficient carries the sum of the absolute values of all terms that were added to
+//! it (its magnitude). The coefficient's error is at most [`Tape::rounding`] times the magnitude; the
+//! reason is given there. Constants and errors are sums of as many terms as there are nodes. They are
+//! added with compensation, whose error is a few units in the last place of the sum of magnitudes.
 
 use super::tape::{Node, Tape};
 use super::unit::{Line, Range, line, values, values_within, within_domain};
 use super::zone::Zone;
 use crate::graph::Interval;
 
-/// `linear . y + constant +- error`, where the coefficients may be wrong by `doubt`.
+/// `linear . y + constant +- error`, where each coefficient has an error of at most `doubt`.
 #[derive(Clone, Debug)]
 pub(super) struct Plane {
     pub linear: Vec<f64>,
@@ -32,19 +32,19 @@ pub(super) struct Plane {
     pub error: f64,
 }
 
-/// What is known of a tape over a zone.
+/// The affine bounds of a tape over a zone.
 #[derive(Clone, Debug)]
 pub(super) struct Affine {
-    /// Of every node.
+    /// The range of every node.
     pub ranges: Vec<Range>,
     pub lines: Vec<Option<Line>>,
     pub planes: Vec<Option<Plane>>,
-    /// How much each node adds to the error of the result, and its coefficient in it.
+    /// For each node, its contribution to the error of the result, and its coefficient in the result.
     errors: Vec<f64>,
     pub coefficients: Vec<f64>,
-    /// Whether nobody is concerned by any point of the zone: whatever is stated holds.
+    /// Whether the perturbed individual exists for no point of the zone. Then every statement holds.
     pub concerns_nobody: bool,
-    /// Whether a value that must be finite was not shown to be: nothing is known.
+    /// Whether a value that must be finite was not proven to be. Then the bound proves nothing.
     pub is_unknown: bool,
 }
 
@@ -83,7 +83,7 @@ impl Affine {
         affine
     }
 
-    /// The range of the result, for all points of the zone that concern somebody.
+    /// The range of the result, over all points of the zone for which the perturbed individual exists.
     pub fn result(&self) -> Range {
         if self.concerns_nobody {
             Range::new(f64::INFINITY, f64::NEG_INFINITY)
@@ -99,7 +99,7 @@ impl Affine {
         self.planes.last()?.as_ref()
     }
 
-    /// The range of a node as intervals have it.
+    /// The range of a node by interval arithmetic.
     fn interval(&self, tape: &Tape<'_>, zone: &Zone, k: usize, node: &Node<'_>) -> Range {
         match node {
             Node::Input => Range::new(zone.lower[k], zone.upper[k]),
@@ -137,7 +137,7 @@ impl Affine {
         let (mut coefficients, mut sizes) = (vec![0.0; target + 1], vec![0.0; target + 1]);
         (coefficients[target], sizes[target]) = (1.0, 1.0);
         let (mut constant, mut error) = (Summed::default(), Summed::default());
-        // What coefficients that are slightly wrong may do to constants and errors.
+        // The effect of the coefficients' errors on constants and errors.
         let mut wrong = 0.0;
         for k in (tape.inputs..=target).rev() {
             let (c, size) = (coefficients[k], sizes[k]);
@@ -147,7 +147,7 @@ impl Affine {
             let mut with_error = |offset: f64, radius: f64, factor: f64| {
                 constant.add(c * offset);
                 let own = c.abs() * radius;
-                // Nothing times infinity is not known to be nothing.
+                // Zero times infinity is unknown, so the error is infinite.
                 error.add(if own.is_nan() { f64::INFINITY } else { own });
                 wrong += size * factor * (offset.abs() + radius);
                 if is_result {
@@ -176,7 +176,7 @@ impl Affine {
                     let (x0, y0) = (x.middle(), y.middle());
                     let (rx, ry) = (0.5 * (x.upper - x.lower), 0.5 * (y.upper - y.lower));
                     if (rx + ry).is_finite() {
-                        // The middle is rounded too.
+                        // The computed middle is rounded too.
                         with_error(-x0 * y0, rx * ry * (1.0 + 1e-14), 2.0);
                         wrong += size * (x.size() * ry + y.size() * rx);
                         coefficients[*i] += c * y0;
@@ -209,8 +209,8 @@ impl Affine {
         Plane { linear, doubt, constant: constant.value(), error: error.value() + rounding }
     }
 
-    /// The share of the error of the result that each input causes: what each node adds,
-    /// shared among the inputs as its argument varies with them.
+    /// For each input, the part of the result's error that it causes: the contribution of each node,
+    /// distributed in proportion to the influence of the inputs on its argument.
     pub fn error_share(&self, tape: &Tape<'_>, zone: &Zone) -> Vec<f64> {
         let mut error_share = vec![0.0; tape.inputs];
         let mut share = |error: f64, argument: usize| {
@@ -237,13 +237,13 @@ impl Affine {
 }
 
 impl Plane {
-    /// A bound from below over a zone.
+    /// A lower bound over a zone.
     pub fn least(&self, zone: &Zone) -> f64 {
         let bound = zone.least(&self.linear, &self.doubt) + self.constant - self.error;
         if bound.is_nan() { f64::NEG_INFINITY } else { bound - 4.0 * f64::EPSILON * self.size(bound) }
     }
 
-    /// A bound from above over a zone.
+    /// An upper bound over a zone.
     pub fn most(&self, zone: &Zone) -> f64 {
         let opposite: Vec<f64> = self.linear.iter().map(|a| -a).collect();
         let bound = -zone.least(&opposite, &self.doubt) + self.constant + self.error;
@@ -256,7 +256,7 @@ impl Plane {
     }
 }
 
-/// A sum with compensation (Neumaier), and the sum of magnitudes.
+/// A compensated sum (Neumaier), and the sum of magnitudes.
 #[derive(Default)]
 struct Summed {
     sum: f64,

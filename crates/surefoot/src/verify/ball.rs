@@ -1,7 +1,8 @@
-//! Balls that zones are cut from: of perturbations and of costs.
+//! Balls that limit zones: balls of perturbations and of costs.
 //!
-//! The checker has formulas of its own for l1 and l2; that of linf is a box. Of any other uncertainty set
-//! it uses the support function alone. Other functions of the set choose where to look, and prove nothing.
+//! The checker has its own formulas for l1 and l2; an linf ball is a box. For any other uncertainty set,
+//! proofs use the support function only. Other functions of the set only choose candidates and prove
+//! nothing.
 
 use super::zone::rounding;
 use crate::uncertainty::{SharedSet, Uncertainty};
@@ -18,27 +19,27 @@ pub(super) struct Ball {
 /// The norm of a ball.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Shape {
-    /// The sum of sizes.
+    /// The sum of absolute values.
     L1,
     /// The Euclidean length.
     L2,
-    /// A set that is known by its support function. Its weights are one.
+    /// A set that is known by its support function. All weights are one.
     Other(SharedSet),
 }
 
-/// Steps in the search for the best multiplier of the ball.
+/// The number of steps in the search for the best multiplier of the ball.
 const STEPS: usize = 14;
-/// Room for rounding where something is cut off.
+/// Relative room for rounding where a part of a box is cut off.
 const ROOM: f64 = 1e-12;
-/// Room for the rounding of support functions, and less than a search leaves.
+/// Relative room for the rounding of support functions. It is smaller than the room that a search leaves.
 const SUPPORT_ROOM: f64 = 1e-13;
-/// Steps between a box and a set before they are taken to meet.
+/// The number of alternating projections after which box and set are assumed to intersect.
 const PROJECTIONS: usize = 200;
 
 impl Ball {
-    /// All perturbations of so many features, in coordinates in which weights are divided out, with a
-    /// radius that is larger by a share: the ball, unless it is a box, and the greatest size of each
-    /// coordinate.
+    /// All perturbations of `width` features, in coordinates in which weights are divided out, with the
+    /// radius enlarged by the share `room`. Returns the ball, or `None` if it is a box, and the largest
+    /// absolute value of each coordinate.
     pub fn of_uncertainty(uncertainty: &Uncertainty, width: usize, room: f64) -> (Option<Self>, Vec<f64>) {
         let radius = uncertainty.radius() * (1.0 + room);
         let ball = |shape: Shape| Some(Self { shape, weights: vec![1.0; width], radius });
@@ -55,7 +56,7 @@ impl Ball {
         }
     }
 
-    /// All changes of some features that cost at most so much.
+    /// All changes of some features that cost at most `radius`.
     pub fn of_cost(problem: &Problem, features: &[usize], radius: f64) -> Self {
         let weights = features.iter().map(|&i| problem.features().feature(i).weight).collect();
         let shape = if problem.cost() == Cost::L1 { Shape::L1 } else { Shape::L2 };
@@ -67,7 +68,7 @@ impl Ball {
         self.shape == Shape::L2
     }
 
-    /// The greatest Euclidean length, where it is known.
+    /// An upper bound of the Euclidean length, if known.
     pub fn longest(&self) -> Option<f64> {
         (self.is_round() && self.weights.iter().all(|w| *w == 1.0)).then_some(self.radius)
     }
@@ -77,7 +78,7 @@ impl Ball {
         if self.is_round() { scaled * scaled } else { scaled }
     }
 
-    /// The radius as [`Ball::term`] adds up.
+    /// The radius on the scale of the sum of [`Ball::term`].
     fn limit(&self) -> f64 {
         if self.is_round() { self.radius * self.radius } else { self.radius }
     }
@@ -89,7 +90,7 @@ impl Ball {
         }
     }
 
-    /// Makes a box as small as the ball allows; `false` if they have nothing in common.
+    /// Shrinks a box to its part in the ball; `false` if they are disjoint.
     pub fn tighten(&self, lower: &mut [f64], upper: &mut [f64]) -> bool {
         let nearest: Vec<f64> = (0..lower.len()).map(|i| 0.0f64.max(lower[i]).min(upper[i])).collect();
         if let Shape::Other(set) = &self.shape {
@@ -111,8 +112,7 @@ impl Ball {
         true
     }
 
-    /// Whether a plane is found that has the box on one side and the set on the other, from points of
-    /// both that come nearer to each other.
+    /// Whether a separating hyperplane between the box and the set is found, by alternating projections.
     fn is_apart(&self, set: &SharedSet, mut at: Vec<f64>, lower: &[f64], upper: &[f64]) -> bool {
         for _ in 0..PROJECTIONS {
             if set.gauge(&at) <= self.radius {
@@ -136,7 +136,7 @@ impl Ball {
         false
     }
 
-    /// A bound from below of `linear . y` over the ball and a box, whose sides are finite.
+    /// A lower bound of `linear . y` over the intersection of the ball and a box with finite sides.
     ///
     /// By weak duality, for any multiplier `m >= 0`
     ///
@@ -145,9 +145,9 @@ impl Ball {
     /// l2:  sum_i min over y_i in [l_i, u_i] of (a_i y_i + m (w_i y_i)^2 / 2) - m R^2 / 2
     /// ```
     ///
-    /// is one. The best multiplier of l1 is 0, the box alone, or one of `|a_i| / w_i`, where the
-    /// piecewise linear function of m has its kinks; that of l2 is searched for by bisection. For other
-    /// sets the box is left out: minus the support function.
+    /// is a lower bound. For l1 the best multiplier is 0 (the box alone) or one of `|a_i| / w_i`, where
+    /// the piecewise linear function of m has its kinks. For l2 it is found by bisection. For other sets
+    /// the bound ignores the box: it is minus the support function.
     pub fn least(&self, lower: &[f64], upper: &[f64], linear: &[f64]) -> f64 {
         let mut best = f64::NEG_INFINITY;
         match &self.shape {
@@ -174,7 +174,7 @@ impl Ball {
                     } else {
                         high = m
                     }
-                    // The ball alone: nothing is better.
+                    // The minimiser lies on the sphere, so no other multiplier is better.
                     if (used / self.limit() - 1.0).abs() < 1e-9 {
                         break;
                     }
@@ -185,7 +185,7 @@ impl Ball {
         }
     }
 
-    /// The bound of a multiplier, rounded down, and how much of the ball its minimum uses.
+    /// The bound of a multiplier, rounded down, and the size of its minimiser as a share of the ball.
     fn dual(&self, lower: &[f64], upper: &[f64], linear: &[f64], m: f64) -> (f64, f64) {
         let is_round = self.is_round();
         let given = if is_round { 0.5 * m * self.limit() } else { m * self.radius };
@@ -195,7 +195,7 @@ impl Ball {
             let (l, u) = (lower[i], upper[i]);
             let y = match is_round {
                 true => (-a / (m * w * w)).max(l).min(u),
-                // Where |a| <= m w nothing is gained by leaving zero.
+                // Where |a| <= m w the minimum is at the point nearest to zero.
                 false if a.abs() <= m * w => 0.0f64.max(l).min(u),
                 false if a > 0.0 => l,
                 false => u,

@@ -1,36 +1,36 @@
-//! Whether cones cover everything far away.
+//! Whether cones cover all actions far away.
 //!
-//! A cone is all sums of its rays with shares that are at least zero and add up to something
-//! between two numbers. Cut between two rays a and b it is the union of the two cones in which
-//! one or the other is replaced by `(a + b) / 2`: of shares s and t the smaller one goes to the
-//! new ray, `s a + t b = 2 min(s, t) (a + b) / 2 + rest`, with the same sum. Cut at a distance it
-//! is the union of what is nearer and what is farther. So cones cover a cone if one of them has
-//! its rays and reaches as far both ways, or if they cover both parts of a cut.
+//! A cone is the set of all combinations of its rays with nonnegative coefficients whose sum lies between
+//! two numbers. Split between two rays a and b, it is the union of the two cones in which one or the
+//! other is replaced by `(a + b) / 2`: `s a + t b = 2 min(s, t) (a + b) / 2 + rest`, with the same sum of
+//! coefficients. Split at a distance, it is the union of the nearer and the farther part. So cones cover
+//! a cone if one of them has its rays and covers its range of distances, or if they cover both parts of a
+//! split.
 
 use crate::proof::{Cone, RuledOut};
 
-/// Cones looked at before it is given up.
+/// The largest number of cones processed before the check gives up.
 const MOST: usize = 100_000;
 
-/// A share that is negative by no more than this, relative to the width of a cone, is zero.
+/// A coefficient counts as zero if it is negative by no more than this, relative to the width of a cone.
 const NEARLY: f64 = 1e-6;
 
-/// Cones of one box: what is far away in it.
+/// The cones that belong to one box and cover its far part.
 #[derive(Clone, Debug)]
 pub(super) struct Far {
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
-    /// The sides that go far, with their direction.
+    /// The sides along which the rays go, with their sign.
     long: Vec<(usize, f64)>,
     from: f64,
     to: f64,
-    /// The cones, by their number among what is ruled out.
+    /// The positions of the cones in the list of ruled-out parts.
     pub parts: Vec<usize>,
 }
 
 impl Far {
-    /// Groups the cones of one intervention set by the box they belong to; only groups in which
-    /// nothing far away is missing are kept.
+    /// Groups the cones of one intervention set by their box. Keeps only groups that cover the whole far
+    /// part of their box.
     pub fn complete(ruled_out: &[RuledOut], numbers: &[usize]) -> Vec<Far> {
         let mut groups: Vec<Far> = Vec::new();
         for &k in numbers {
@@ -80,8 +80,8 @@ impl Far {
         true
     }
 
-    /// Whether a box is in what these cones cover: within the box in sides that are not long, in
-    /// the right direction along those that are, and as far away as the cones begin.
+    /// Whether a box is contained in the part that these cones cover: inside the box along short sides,
+    /// with the right sign along long ones, and at least as far away as the cones begin.
     pub fn holds(&self, lower: &[f64], upper: &[f64]) -> bool {
         let (mut nearest, mut farthest) = (0.0, 0.0);
         for k in 0..lower.len() {
@@ -101,8 +101,8 @@ impl Far {
         nearest >= self.from && farthest <= self.to
     }
 
-    /// Boxes whose faces are where [`Far::holds`] changes its answer: the box itself, and of each
-    /// long side what is far away on its own.
+    /// Boxes whose faces separate parts for which [`Far::holds`] differs: the box itself and, for each
+    /// long side, its far part.
     pub fn faces(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
         let mut faces = vec![(self.lower.clone(), self.upper.clone())];
         for &(k, sign) in &self.long {
@@ -118,7 +118,7 @@ impl Far {
     }
 }
 
-/// The sides along which rays go, and which way.
+/// The sides along which the rays go, and the sign of each.
 pub(super) fn long_sides(rays: &[Vec<f64>]) -> Vec<(usize, f64)> {
     let width = rays.first().map_or(0, Vec::len);
     let along = |k: usize| rays.iter().map(|ray| ray[k]).find(|x| *x != 0.0).map(|x| (k, x.signum()));
@@ -126,14 +126,14 @@ pub(super) fn long_sides(rays: &[Vec<f64>]) -> Vec<(usize, f64)> {
 }
 
 impl Cone {
-    /// Whether a part that is ruled out holds this cone.
+    /// Whether a ruled-out part contains this cone.
     fn is_part_of(&self, part: &Cone) -> bool {
         let same = self.rays.len() == part.rays.len() && self.rays.iter().all(|ray| part.rays.contains(ray));
         same && part.from <= self.from && part.to >= self.to
     }
 
-    /// The rays of a part as sums of those of this cone, where it lies within and overlaps; and
-    /// how wide it is, measured in these shares.
+    /// The rays of a part as combinations of this cone's rays, if the part lies within this cone and
+    /// overlaps it; and the width of the part in these coefficients.
     fn shares(&self, part: &Cone) -> Option<(Vec<Vec<f64>>, f64)> {
         if !(part.from < self.to && part.to > self.from) {
             return None;
@@ -149,7 +149,7 @@ impl Cone {
         is_within.then_some((shares, width))
     }
 
-    /// A cut that goes through none of the parts.
+    /// A split that does not cut through any of the parts.
     fn cut(&self, near: &[&Cone]) -> Option<[Cone; 2]> {
         let Cone { rays, from, to } = self;
         let ends = near.iter().flat_map(|part| [part.from, part.to]);
@@ -163,7 +163,7 @@ impl Cone {
         let shares: Vec<(Vec<Vec<f64>>, f64)> = near.iter().filter_map(|part| self.shares(part)).collect();
         for i in 0..rays.len() {
             for j in 0..i {
-                // On one side of the cut all rays have no more of i than of j.
+                // On one side of the split, no ray has more of i than of j.
                 let side = |(part, width): &(Vec<Vec<f64>>, f64)| {
                     let less = |a: usize, b: usize| part.iter().all(|ray| ray[a] <= ray[b] + NEARLY * width);
                     less(i, j) || less(j, i)
@@ -189,12 +189,12 @@ pub(super) fn halved(rays: &[Vec<f64>], i: usize, j: usize) -> [Vec<Vec<f64>>; 2
     [first, second]
 }
 
-/// The shares of rays that add up to a vector, by elimination; nothing if there are none. Only
-/// cuts are chosen by it, so that its rounding does no harm.
+/// The coefficients of a vector as a combination of rays, by elimination; `None` if there are none. They
+/// only choose splits, so their rounding does no harm.
 ///
-/// All rays have the same length in the l1 norm, so that shares add up to one, and what is to be
-/// solved is `vector - last = sum of shares times (ray - last)`: differences of numbers that are
-/// close together, which are exact, however narrow the cone.
+/// All rays have the same l1 norm, so the coefficients sum to one, and the equation to solve is
+/// `vector - last = sum of coefficients times (ray - last)`. These are differences of numbers that are
+/// close together, which are exact even for narrow cones.
 fn combination(rays: &[Vec<f64>], vector: &[f64]) -> Option<Vec<f64>> {
     let (last, others) = rays.split_last()?;
     let n = others.len();

@@ -1,6 +1,5 @@
-//! That no action cheaper than a bound holds: for every intervention set, everything feasible
-//! that costs less is covered by boxes and cones of actions, each with a perturbation that breaks
-//! all of them.
+//! Verifies a lower bound on the cost: for every intervention set, all feasible actions that cost less
+//! are covered by boxes and cones, each with a perturbation that breaks all of its actions.
 
 use super::ball::Ball;
 use super::cones::{Far, halved, long_sides};
@@ -17,7 +16,7 @@ use crate::margin::{counterfactual, margin};
 use crate::proof::{Cone, RuledOut, SavedProof};
 use crate::{Action, ActionKind, Constraint, Error, Problem};
 
-/// What was verified of what is ruled out.
+/// The parts that were verified.
 #[derive(Default)]
 pub(super) struct RuledOutCount {
     pub sets: usize,
@@ -25,7 +24,7 @@ pub(super) struct RuledOutCount {
     pub cones: usize,
 }
 
-/// Verifies that no feasible action that costs less than a bound holds.
+/// Verifies that no feasible action with a cost below the bound holds.
 pub(super) fn nothing_cheaper(
     problem: &Problem,
     saved: &SavedProof,
@@ -58,14 +57,14 @@ pub(super) fn nothing_cheaper(
     Ok(count)
 }
 
-/// The intervention sets to look at.
+/// The intervention sets that must be covered.
 ///
-/// Without a causal model, all actionable features together: naming one more and leaving it as it
-/// is costs nothing, and changes nothing (relative) or shields it from perturbation (absolute).
-/// With one, every set; but a relative action on a set is the same as one on a larger set that
-/// leaves the others as they are, where none of those is downstream of the set. Columns of a group
-/// go together. A set together
-/// with all actionable features that are not downstream of it stands for it.
+/// Without a causal model, one set suffices: all actionable features together. Naming a further feature
+/// and leaving it unchanged costs nothing. It changes nothing for relative actions, and protects the
+/// feature from perturbation for absolute ones. With a causal model, every set must be covered. However,
+/// a relative action on a set equals one on a larger set that leaves the additional features unchanged,
+/// if none of those is downstream of the set. So a set together with all actionable features that are not
+/// downstream of it covers the set. Columns of a group belong together.
 fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Error> {
     let actionable = problem.features().actionable();
     let units = problem.features().actionable_units();
@@ -93,9 +92,9 @@ fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Error> {
     Ok(sets)
 }
 
-/// The boxes and cones that cover what is feasible and costs less than a bound.
+/// The boxes and cones that cover all feasible actions with a cost below the bound.
 fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) -> Result<Vec<usize>, Stop> {
-    // Those that rule out less than what costs less than the bound are of no use.
+    // A part whose own cost limit is below the bound cannot be used.
     let numbers: Vec<usize> = (0..saved.ruled_out.len())
         .filter(|&k| saved.ruled_out[k].features == features && saved.ruled_out[k].cost >= bound)
         .collect();
@@ -104,22 +103,22 @@ fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) 
     let cells = Cells::new(problem, &saved.individual, features);
     let cells_of =
         |&k: &usize| cells.cells(&(saved.ruled_out[k].lower.clone(), saved.ruled_out[k].upper.clone()));
-    // A box without whole values rules out nothing.
+    // A box without integer values rules out nothing.
     let near: Vec<usize> = near.into_iter().filter(|k| cells_of(k).is_some()).collect();
     let boxes: Vec<Sides> = near.iter().filter_map(cells_of).collect();
     let whole: Sides =
         features.iter().map(|&i| feasible_change(problem.features(), i, saved.individual[i])).unzip();
     let Some(whole) = cells.cells(&whole) else { return Ok(Vec::new()) };
-    // Beyond all boxes, what is far away is told apart by the boxes that its cones are of: of two
-    // that share a whole value none holds the cells of both.
+    // Outside all boxes, parts far away are split at the faces of the boxes that the cones belong to.
+    // Where two of these boxes share an integer value, neither contains the cells of both.
     let faces: Vec<Sides> = far.iter().flat_map(Far::faces).filter_map(|sides| cells.cells(&sides)).collect();
     let mut far_used = vec![false; far.len()];
     let matters = |part: &Sides| {
         let (Some((lower, upper)), Some(cheapest)) = (cells.values(part), cells.cheapest(part)) else {
             return false;
         };
-        // Rounding may put it a hair below what it costs. Where nothing at all is said to hold, nothing
-        // is too dear, not even what costs more than the largest number.
+        // The computed cost may be below the true cost by rounding. If the bound is infinite, no action
+        // is too expensive, not even one whose cost overflows.
         if bound.is_finite() && problem.cost().of(problem.features(), &cheapest) * (1.0 + 1e-14) >= bound {
             return false;
         }
@@ -147,7 +146,7 @@ fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) 
     }
 }
 
-/// One box or cone.
+/// One ruled-out box or cone.
 struct RuledOutPart<'a, 'p> {
     problem: &'p Problem,
     saved: &'a SavedProof,
@@ -166,7 +165,7 @@ impl RuledOutPart<'_, '_> {
         margin(self.problem, &self.saved.individual, &action, &part.perturbation).ok()
     }
 
-    /// The sum of requirements, unperturbed, and margin, each times its share.
+    /// The weighted sum of the requirements, unperturbed, and of the margin.
     fn sum(&self, requirements: &[(&Constraint, f64)], change: &[f64]) -> Option<f64> {
         let action = Action { features: self.part().features.clone(), change: change.to_vec() };
         let unperturbed = vec![0.0; self.saved.individual.len()];
@@ -178,11 +177,12 @@ impl RuledOutPart<'_, '_> {
         }
     }
 
-    /// The requirements that the part names, with their shares; all shares are checked.
+    /// The requirements that the part names, with their coefficients. All coefficients are checked.
     fn requirements(&self) -> Result<Vec<(&Constraint, f64)>, Stop> {
         let part = self.part();
         let shares = part.requirements.iter().map(|(_, share)| *share).chain([part.share]);
-        // Who survives and meets the requirements makes every term at least zero.
+        // With nonnegative coefficients, every term is at least zero for an action that meets the
+        // requirements and survives.
         for share in shares {
             if !(share >= 0.0 && share.is_finite()) {
                 return Err(Stop::Wrong(Fault::Share { part: self.number, share }));
@@ -201,9 +201,9 @@ impl RuledOutPart<'_, '_> {
         (margin >= 0.0).then_some(Fault::Survives { part: self.number, change, margin })
     }
 
-    /// Verifies that the perturbation breaks every action, or that none meets the requirements that
-    /// survives it: minus the margin, or minus the sum of requirements and margin, is at least
-    /// something positive.
+    /// Verifies that the perturbation breaks every action, or that no action survives it and meets the
+    /// requirements: minus the margin, or minus the weighted sum of requirements and margin, has a
+    /// positive lower bound.
     fn verify(&self, work: &mut Work) -> Result<(), Stop> {
         let part = self.part();
         let requirements = self.requirements()?;
@@ -231,7 +231,7 @@ impl RuledOutPart<'_, '_> {
             let value = value(change)?;
             (value >= 0.0).then(|| Fault::Meets { part: self.number, change: change.to_vec(), value })
         };
-        // Only what costs at most so much is ruled out: a ball of the cost.
+        // The part rules out only actions up to its cost limit: a ball of the cost.
         let is_limited = part.cost.is_finite();
         let radius = part.cost * (1.0 + 1e-12);
         let ball = is_limited.then(|| Ball::of_cost(self.problem, &part.features, radius));
@@ -287,7 +287,7 @@ impl RuledOutPart<'_, '_> {
     }
 }
 
-/// Both halves of a cone: between the two rays that are farthest apart or, where it is narrow,
+/// Both halves of a cone: split between the two rays that are farthest apart or, if the cone is narrow,
 /// at a distance.
 fn cut(rays: &[Vec<f64>], from: f64, to: f64) -> [(Vec<Vec<f64>>, f64, f64); 2] {
     let apart =

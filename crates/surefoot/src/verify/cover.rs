@@ -1,32 +1,32 @@
-//! Whether boxes cover a box.
+//! Whether a union of boxes covers a box.
 
-/// A box, as its least and its greatest corner.
+/// A box: its lower and its upper corner.
 pub(super) type Sides = (Vec<f64>, Vec<f64>);
 
-/// To cut through one box is as bad as to leave so many more on one side.
+/// Cutting through one box counts as much as this many more boxes on one side.
 const THROUGH: usize = 4;
-/// Boxes looked at before it is given up.
+/// The largest number of boxes processed before the check gives up.
 const MOST: usize = 400_000;
 
-/// What came of it.
+/// The result of the check.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Covered {
-    /// All of it is covered, by these boxes.
+    /// The box is covered; tells which of the boxes were used.
     By(Vec<bool>),
-    /// This part is not.
+    /// This part is not covered.
     Not(Sides),
-    /// It took too long to tell.
+    /// The check gave up.
     Unknown,
 }
 
-/// Whether all of a box that matters is covered.
+/// Whether the boxes cover a box, apart from parts that do not matter.
 ///
-/// A box is covered if it does not matter, if one of the boxes holds it, or if both parts are
-/// that a face of one of the boxes cuts it into. A box that none of the boxes reaches into is
-/// not. The face is chosen that cuts through as few of them as possible, with as many on either
-/// side: where the boxes come from cutting one box over and over, it is one of these cuts. Where
-/// the boxes have no face left, `others` may have: boxes within which what matters changes. Any cut
-/// is as good as another, since both its parts must be covered.
+/// A box is covered if it does not matter, if one of the boxes contains it, or if both parts are covered
+/// into which a face of one of the boxes cuts it. A box that overlaps none of the boxes is not covered.
+/// The face is chosen that cuts through as few boxes as possible and leaves about as many on either side.
+/// If the boxes result from repeated bisection of one box, this recovers one of the bisections. If the
+/// boxes have no face left, a face of `others` is used: boxes across whose faces `matters` may change.
+/// Any cut is valid, since both parts must be covered.
 pub(super) fn covered(
     boxes: &[Sides],
     others: &[Sides],
@@ -68,7 +68,7 @@ fn holds(outer: &Sides, inner: &Sides) -> bool {
     (0..inner.0.len()).all(|i| outer.0[i] <= inner.0[i] && outer.1[i] >= inner.1[i])
 }
 
-/// Whether a box has more than a face in common with a part.
+/// Whether a box and a part overlap in more than a face.
 fn reaches(other: &Sides, part: &Sides) -> bool {
     (0..part.0.len()).all(|i| {
         let (l, u) = (part.0[i], part.1[i]);
@@ -89,7 +89,7 @@ fn cut(boxes: &[Sides], part: &Sides, near: &[usize]) -> Option<(usize, f64)> {
         for at in first.iter().chain(&last).copied().filter(inside) {
             let below = first.partition_point(|end| *end < at);
             let above = near.len() - last.partition_point(|end| *end <= at);
-            // A box whose ends are the wrong way round is on neither side.
+            // A box with lower end above upper end is on neither side.
             let through = (below + above).saturating_sub(near.len());
             let price = below.max(above) + THROUGH * through;
             if best.is_none_or(|(least, ..)| price < least) {
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_wheel_of_five_covers_and_four_do_not() {
-        // No single cut separates these.
+        // No single cut separates these boxes.
         let mut wheel = vec![
             square(0.0, 0.0, 2.0, 1.0),
             square(2.0, 0.0, 3.0, 2.0),
@@ -137,14 +137,14 @@ mod tests {
     }
     #[test]
     fn faces_of_others_cut_what_boxes_leave() {
-        // To the right nothing matters below one half, and nothing above, but all of it does.
+        // Right of the box, neither half matters on its own, but the whole does.
         let boxes = [square(0.0, 0.0, 1.0, 1.0)];
         let whole = || square(0.0, 0.0, f64::INFINITY, 1.0);
         let matters = |part: &Sides| part.0[0] < 1.0 || part.0[1] < 0.5 && part.1[1] > 0.5;
         let halves = [square(0.0, 0.0, f64::INFINITY, 0.5), square(0.0, 0.5, f64::INFINITY, 1.0)];
         assert_eq!(covered(&boxes, &halves, whole(), matters), Covered::By(vec![true]));
         assert!(matches!(covered(&boxes, &[], whole(), matters), Covered::Not(_)));
-        // A face proves nothing by itself.
+        // A face alone proves nothing.
         assert!(matches!(covered(&boxes, &halves, whole(), |_| true), Covered::Not(_)));
     }
 }

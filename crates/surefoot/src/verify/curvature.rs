@@ -1,4 +1,4 @@
-//! The curvature bound: a lower bound of a function whose second derivatives are bounded.
+//! The curvature bound: a lower bound of a function from bounds of its second derivatives.
 //!
 //! With `v_k` the gradient of the argument of node k and `adjoint_k` the derivative of the result
 //! in node k, the Hessian of the result is
@@ -9,9 +9,9 @@
 //! ```
 //!
 //! and a product's term is `adjoint_k / 2` times `(v_x + v_y)(v_x + v_y)^T - (v_x - v_y)(v_x - v_y)^T`.
-//! Over a zone the gradients are enclosed from the inputs on, the adjoints from the result back,
-//! both as ranges. Where v differs by at most rho (in length) from the middle of its range and the
-//! factor is at least kappa, the term is, in the order of symmetric matrices, at least
+//! Over a zone the gradients are enclosed forwards from the inputs and the adjoints backwards from the
+//! result, both as ranges. If v differs by at most rho (in length) from the middle of its range and the
+//! factor is at least kappa, then in the order of symmetric matrices the term is at least
 //!
 //! ```text
 //! kappa <  0:  kappa [(1 + s) v v^T + rho (rho + |v|) I],   s = rho / |v|,
@@ -21,18 +21,18 @@
 //! for `(v + e)(v + e)^T` is at most `(1 + s) v v^T + (1 + 1 / s) e e^T` and at least
 //! `(1 - s) v v^T - (1 / s - 1) e e^T`, and `e e^T <= rho^2 I`.
 //!
-//! With M the sum of these the function is, at a point y of the zone, at least
-//! `q(y) = f(p) + g . d + d^T M d / 2`, `d = y - p`, for any p of the zone with the gradient g there
-//! (the zone is convex). And over the zone q is, for any `m >= 0` and `m_i >= 0`, at least the
-//! minimum over *all* y of the quadratic
+//! With M the sum of these terms, the function at a point y of the zone is at least
+//! `q(y) = f(p) + g . d + d^T M d / 2`, `d = y - p`, for any p of the zone with the gradient g there (the
+//! zone is convex). And for any `m >= 0` and `m_i >= 0`, q over the zone is at least the minimum over
+//! *all* y of the quadratic
 //!
 //! ```text
 //! q(y) + m (|y|^2 - R^2) / 2 + sum_i m_i (y_i - l_i) (y_i - u_i) / 2,
 //! ```
 //!
-//! because what is added is never positive in the zone. Where its matrix H is at least mu > 0
-//! (by a Cholesky factorisation of `H - 2 mu I`, whose rounding mu is far beyond), its value at
-//! any d with a gradient of r is above the minimum by at most `|r|^2 / (2 mu)`.
+//! because the added terms are never positive in the zone. If its matrix H is at least mu > 0 (shown by a
+//! Cholesky factorisation of `H - 2 mu I`; mu is much larger than its rounding error), the value at any d
+//! with gradient r exceeds the minimum by at most `|r|^2 / (2 mu)`.
 
 use super::affine::Affine;
 use super::ball::Ball;
@@ -40,25 +40,25 @@ use super::tape::{Node, Tape};
 use super::unit::{Range, second_derivatives, slopes};
 use super::zone::Zone;
 
-/// A quadratic below a function: everything about it but the multipliers.
+/// A quadratic lower bound of a function, without the multipliers.
 pub(super) struct Quadratic<'z> {
     zone: &'z Zone,
     at: Vec<f64>,
     value: f64,
     gradient: Vec<f64>,
     matrix: Vec<f64>,
-    /// The greatest squared length in the zone.
+    /// An upper bound of the squared length of a point of the zone.
     longest: f64,
 }
 
-/// A bound from below of the result over a zone of which affine bounds are known, expanded at a
-/// point of it; no more effort is made than it takes to reach `wanted`.
+/// A lower bound of the result over a zone with known affine bounds, expanded at a point of the zone.
+/// Stops as soon as the bound reaches `wanted`.
 pub(super) fn least(tape: &Tape<'_>, zone: &Zone, affine: &Affine, at: &[f64], wanted: f64) -> Option<f64> {
     let matrix = hessian(tape, &affine.ranges)?;
     let point = Affine::new(tape, &Zone::point(at));
     let gradient = adjoints(tape, &point.ranges)?;
     let mut value = point.result().lower;
-    // The gradient is known to within a little: in the worst direction.
+    // Subtracts the effect of the gradient's error in the worst direction.
     for i in 0..tape.inputs {
         let far = (zone.upper[i] - at[i]).max(at[i] - zone.lower[i]);
         value -= (gradient[i].upper - gradient[i].lower) * far;
@@ -131,7 +131,7 @@ fn gradients(tape: &Tape<'_>, ranges: &[Range]) -> Option<Vec<Range>> {
     gradients.iter().all(|range| range.size().is_finite()).then_some(gradients)
 }
 
-/// A matrix, row by row, that the Hessian is nowhere below.
+/// A matrix, row by row, below the Hessian on the whole zone.
 fn hessian(tape: &Tape<'_>, ranges: &[Range]) -> Option<Vec<f64>> {
     let n = tape.inputs;
     let gradients = gradients(tape, ranges)?;
@@ -191,7 +191,7 @@ fn hessian(tape: &Tape<'_>, ranges: &[Range]) -> Option<Vec<f64>> {
             _ => {}
         }
     }
-    // Each entry is a sum of as many terms as there are nodes, whose magnitudes `size` adds up.
+    // Each entry is a sum of as many terms as there are nodes; `size` is the sum of their magnitudes.
     let rounding = (tape.nodes.len() + 16) as f64 * n as f64 * f64::EPSILON * size;
     (0..n).for_each(|i| matrix[i * n + i] -= rounding);
     matrix.iter().all(|x| x.is_finite()).then_some(matrix)
@@ -208,7 +208,7 @@ impl<'z> Quadratic<'z> {
         Self { zone, at, value, gradient, matrix, longest: longest * (1.0 + 1e-14) }
     }
 
-    /// The best bound that a search among multipliers finds.
+    /// The best bound found by a search over the multipliers.
     pub fn over_zone(&self, wanted: f64) -> f64 {
         let n = self.at.len();
         let none = vec![0.0; n];
@@ -217,7 +217,7 @@ impl<'z> Quadratic<'z> {
         if !(scale > 0.0 && scale.is_finite()) {
             return self.dual(1e-9, &none);
         }
-        // What holds a minimum at a face of the box.
+        // The multipliers of the box sides at which a minimum would be held.
         let held: Vec<f64> = (0..n)
             .map(|i| {
                 let (l, u) = (self.zone.lower[i], self.zone.upper[i]);
@@ -241,12 +241,12 @@ impl<'z> Quadratic<'z> {
         best
     }
 
-    /// The bound is concave in m: golden sections in its logarithm.
+    /// Maximises the bound, which is concave in m, by golden-section search in log m.
     fn best_multiplier(&self, more: &[f64], kkt: f64, scale: f64, wanted: f64) -> f64 {
         const SECTION: f64 = 0.618_033_988_749_894_9;
         let at = |logarithm: f64| self.dual(logarithm.exp(), more);
-        // At a minimum held by faces alone the ball has no part in it, but for inputs that nothing
-        // depends upon.
+        // At a minimum held by faces alone, the multiplier of the ball is zero, or a tiny positive number
+        // if the result does not depend on some inputs.
         let mut best = self.dual(0.0, more).max(self.dual(1e-9 * scale, more));
         if kkt > 0.0 {
             best = best.max(self.dual(kkt, more));
@@ -259,7 +259,7 @@ impl<'z> Quadratic<'z> {
             if best >= wanted {
                 break;
             }
-            // Too small a multiplier gives no bound at all.
+            // A multiplier that is too small gives no bound.
             if at_a < at_b || at_a == f64::NEG_INFINITY {
                 low = a;
                 (a, at_a) = (b, at_b);
@@ -275,7 +275,7 @@ impl<'z> Quadratic<'z> {
         best
     }
 
-    /// The bound of given multipliers; minus infinity if they do not make it convex.
+    /// The bound for given multipliers; minus infinity if they do not make the quadratic convex.
     fn dual(&self, m: f64, more: &[f64]) -> f64 {
         let n = self.at.len();
         let (lower, upper) = (&self.zone.lower, &self.zone.upper);
@@ -294,7 +294,7 @@ impl<'z> Quadratic<'z> {
         }
         let Some(factor) = cholesky(&convex, n) else { return f64::NEG_INFINITY };
         let step = solve(&factor, n, &slope);
-        // The value there, term by term, and what is left of the gradient.
+        // The value at that point, term by term, and the norm of the remaining gradient.
         let (mut value, mut size, mut left) = (self.value, self.value.abs(), 0.0);
         let mut put = |term: f64| {
             value += term;
@@ -315,7 +315,7 @@ impl<'z> Quadratic<'z> {
         put(0.5 * m * length);
         put(-0.5 * m * self.longest);
         let magnitudes: f64 = (0..n * n).map(|k| (self.matrix[k] * step[k / n] * step[k % n]).abs()).sum();
-        // The gradient itself is rounded, too.
+        // The rounding error of the gradient.
         let doubt = 1e-14 * (n as f64) * (most * step.iter().map(|d| d.abs()).sum::<f64>() + norm(&slope));
         let left = left.sqrt() + doubt;
         let bound = value - left * left / (2.0 * mu) - 1e-14 * (size + magnitudes);
@@ -327,7 +327,7 @@ fn norm(v: &[f64]) -> f64 {
     v.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// The lower factor of a symmetric matrix; nothing unless it is positive definite.
+/// The lower Cholesky factor of a symmetric matrix; `None` unless it is positive definite.
 fn cholesky(matrix: &[f64], n: usize) -> Option<Vec<f64>> {
     let mut factor = vec![0.0; n * n];
     for i in 0..n {

@@ -1,12 +1,12 @@
-//! Integer values, as the checker sees them: every whole-valued action stands in the middle of a cell
-//! that reaches half a step to either side, so that boxes of actions cover whole-valued ones if and
-//! only if they cover cells.
+//! Integer values in the checker. Every integer-valued action is the middle of a cell that extends half a
+//! step to either side. So boxes of actions cover the integer-valued ones if and only if they cover the
+//! cells.
 
 use super::cover::Sides;
 use super::{Fault, Stop};
 use crate::{Action, Kind, Problem};
 
-/// The whole-valued actions of an individual on some features.
+/// The integer-valued actions of an individual on some features.
 pub(super) struct Cells<'a> {
     problem: &'a Problem,
     individual: &'a [f64],
@@ -14,7 +14,7 @@ pub(super) struct Cells<'a> {
     groups: Vec<Group>,
 }
 
-/// The columns of a group among the features, and by how many own units each move changes them.
+/// The columns of a group among the features, and the change of each column, in own units, for each move.
 struct Group {
     places: Vec<usize>,
     moves: Vec<Vec<f64>>,
@@ -26,7 +26,7 @@ impl<'a> Cells<'a> {
         for group in problem.features().groups() {
             let places: Vec<usize> =
                 (0..features.len()).filter(|&k| group.columns.contains(&features[k])).collect();
-            // All ways to leave one column for another, and to stay.
+            // All moves from one column to another, and staying.
             let mut moves = vec![vec![0.0; places.len()]];
             for leaving in 0..places.len() {
                 for entering in 0..places.len() {
@@ -45,17 +45,17 @@ impl<'a> Cells<'a> {
         cells
     }
 
-    /// The standard deviation of a feature that takes whole values.
+    /// The standard deviation of an integer or binary feature; `None` for real ones.
     fn unit(&self, k: usize) -> Option<f64> {
         let feature = self.problem.features().feature(self.features[k]);
         (feature.kind != Kind::Real).then_some(feature.std)
     }
 
-    /// The first and the last whole number of own units between two changes.
+    /// The first and the last integer number of own units between two changes.
     fn within(&self, k: usize, (lower, upper): &Sides) -> Option<(f64, f64, f64)> {
         let std = self.unit(k)?;
         let (mut first, mut last) = ((lower[k] * std).round(), (upper[k] * std).round());
-        // By comparison with the changes themselves, whatever the rounding of the product.
+        // Decided by comparison with the changes themselves, to be independent of the product's rounding.
         if first / std < lower[k] {
             first += 1.0;
         }
@@ -65,12 +65,12 @@ impl<'a> Cells<'a> {
         Some((first, last, std))
     }
 
-    /// The cells of all whole values in a box; nothing if there are none.
+    /// The cells of all integer values in a box; `None` if there are none.
     pub fn cells(&self, sides: &Sides) -> Option<Sides> {
         self.ends(sides, 0.5)
     }
 
-    /// The least box around the whole values of a part; nothing if there are none.
+    /// The smallest box around the integer values of a part; `None` if there are none.
     pub fn values(&self, part: &Sides) -> Option<Sides> {
         self.ends(part, 0.0)
     }
@@ -87,7 +87,7 @@ impl<'a> Cells<'a> {
         Some(ends)
     }
 
-    /// The cheapest whole-valued action of a part; nothing if there is none.
+    /// The cheapest integer-valued action of a part; `None` if there is none.
     pub fn cheapest(&self, part: &Sides) -> Option<Action> {
         let (lower, upper) = self.values(part)?;
         let mut change: Vec<f64> = lower.iter().zip(&upper).map(|(&l, &u)| 0.0f64.max(l).min(u)).collect();
@@ -97,7 +97,7 @@ impl<'a> Cells<'a> {
             if self.problem.features().feature(i).group.is_some() {
                 continue;
             }
-            // The nearest to zero, unless it is forbidden.
+            // The value nearest to zero, unless it is forbidden.
             let mut steps = 0.0f64.max(first).min(last);
             while !allowed_steps(self.problem, self.individual, i, steps) {
                 let stays = self.problem.forbidden().iter().any(|rule| {
@@ -132,14 +132,14 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Whether a feature may change by so many own units, as far as transitions go.
+/// Whether transitions allow a feature to change by `steps` own units.
 fn allowed_steps(problem: &Problem, individual: &[f64], i: usize, steps: f64) -> bool {
     let own = problem.features().feature(i).own_units(individual[i]).round();
     !problem.forbidden().iter().any(|rule| rule.forbids_step(i, own, own + steps))
 }
 
-/// Whether columns of a group may change by so many own units: not at all, or from the
-/// individual's own column to another.
+/// Whether columns of a group may change by `steps` own units: not at all, or from the individual's own
+/// column to another one that is allowed.
 fn allowed_move(problem: &Problem, individual: &[f64], columns: &[usize], steps: &[f64]) -> bool {
     let own = |i: usize| problem.features().feature(i).own_units(individual[i]).round();
     let left: Vec<usize> = (0..columns.len()).filter(|&k| steps[k] == -1.0).map(|k| columns[k]).collect();
@@ -159,7 +159,7 @@ fn allowed_move(problem: &Problem, individual: &[f64], columns: &[usize], steps:
     }
 }
 
-/// That an action takes whole values where they belong, and no forbidden transition.
+/// Verifies that an action has integer values where required and makes no forbidden transition.
 pub(super) fn is_integer(problem: &Problem, individual: &[f64], action: &Action) -> Result<(), Stop> {
     let features = problem.features();
     let steps = |i: usize| {

@@ -1,4 +1,4 @@
-//! That the result of a tape is nowhere below a number, over a zone.
+//! Proves that the result of a tape is at least a number over a zone.
 
 use super::affine::Affine;
 use super::tape::Tape;
@@ -6,13 +6,14 @@ use super::zone::Zone;
 use super::{Fault, Stop};
 use super::{curvature, quadratic};
 
-/// Axes across which cutting is tried before one is chosen.
+/// The number of axes across which a split is tried before one is chosen.
 const AXES: usize = 3;
 
-/// A side that has been cut to less than this share of what the others have is not cut.
+/// A side is not split if splits have already reduced it to less than this share of what they left of the
+/// others.
 const SHORT: f64 = 0.24;
 
-/// Bounds that may still be computed, and those that have been.
+/// The remaining number of bounds, and the number computed so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
     pub left: usize,
@@ -27,24 +28,24 @@ impl Work {
     }
 }
 
-/// What a proof is about.
+/// A claim to be proved.
 pub(super) struct Claim<'a> {
     /// The result must be at least this.
     pub wanted: f64,
-    /// A point where it may be lowest.
+    /// A point where the result may be lowest.
     pub lowest: Option<&'a [f64]>,
-    /// Evaluates a point of the zone by the definition; something if it refutes the claim.
+    /// Evaluates a point of the zone by the definition; returns a fault if the point refutes the claim.
     pub refuted: &'a dyn Fn(&[f64]) -> Option<Fault>,
-    /// What to say if it can be neither proved nor refuted; with the best bound.
+    /// The fault to report if the claim can be neither proved nor refuted, given the best bound.
     pub unverified: &'a dyn Fn(f64) -> Fault,
 }
 
-/// Proves a claim: the affine bound, else a quadratic one, else the curvature bound, else the same for
-/// both halves.
+/// Proves a claim by the affine bound, else by a quadratic one, else by the curvature bound, else by
+/// proving both halves.
 ///
-/// The zone is cut across that of a few sides whose halves are bounded best: those that
-/// cause most of the error, and the first, along which certificates put the worst
-/// perturbation. Gives the lowest of the bounds that made up the proof.
+/// The zone is split across the side whose halves have the best bounds. Candidates are the sides that
+/// cause most of the error, and the first one, along which certificates put the worst perturbation.
+/// Returns the lowest of the bounds that made up the proof.
 pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mut Work) -> Result<f64, Stop> {
     let first = work.bound(tape, &zone);
     let whole = zone.clone();
@@ -85,7 +86,7 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
             return Err(Stop::Unverified((claim.unverified)(bound)));
         }
         let halves = halves(tape, &whole, &zone, &affine, claim.wanted, work);
-        // Halves as large as the whole: nothing is left to cut.
+        // A half that equals the whole zone cannot be split further.
         if halves.iter().any(|(half, _)| *half == zone) {
             return Err(Stop::Unverified((claim.unverified)(bound)));
         }
@@ -94,7 +95,8 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
     Ok(lowest)
 }
 
-/// What an affine bound proves: everything where nobody is concerned.
+/// The lower bound that an affine bound proves: infinity if the perturbed individual exists nowhere on
+/// the zone.
 fn proven(affine: &Affine) -> f64 {
     if affine.concerns_nobody { f64::INFINITY } else { finite(affine.result().lower) }
 }
@@ -113,19 +115,19 @@ fn halves(
     work: &mut Work,
 ) -> Vec<(Zone, Affine)> {
     let error_share = affine.error_share(tape, zone);
-    // Side after side a thin slice may look best; so none is cut that is short already.
+    // A thin slice may repeatedly give the best bound, so sides that are already short are not split.
     let share = |i: usize| match whole.width(i) {
         width if width.is_finite() && width > 0.0 => zone.width(i) / width,
         _ if zone.width(i) > 0.0 => 1.0,
         _ => 0.0,
     };
-    // Nor one that nothing depends upon.
+    // Sides that hardly influence the result are not split.
     let worst = error_share.iter().copied().fold(0.0, f64::max);
     let matters = |i: &usize| share(*i) > 0.0 && error_share[*i] >= 1e-6 * worst;
     let most = (0..tape.inputs).filter(matters).map(share).fold(0.0, f64::max);
     let mut axes: Vec<usize> =
         (0..tape.inputs).filter(matters).filter(|&i| share(i) >= SHORT * most).collect();
-    // Without shares of the error, as with infinite sides: the longest.
+    // If the shares of the error are equal, as for infinite sides: the longest side first.
     let longest = |&a: &usize, &b: &usize| zone.width(b).total_cmp(&zone.width(a));
     axes.sort_by(|a, b| error_share[*b].total_cmp(&error_share[*a]).then_with(|| longest(a, b)));
     if axes.len() > AXES && !axes[..AXES].contains(&0) && axes.contains(&0) {
@@ -151,8 +153,8 @@ fn halves(
     best.map_or_else(|| vec![(zone.clone(), affine.clone())], |(_, halves)| halves)
 }
 
-/// Whether the tape is what the definition says, at some points of a zone: the same whenever it
-/// is run. Where nobody is concerned or a result is undefined there is nothing to compare.
+/// Whether the tape agrees with the definition at some points of a zone, which are the same in every run.
+/// Points where the perturbed individual does not exist or the result is undefined are skipped.
 pub(super) fn agrees(
     tape: &Tape<'_>,
     zone: &Zone,
@@ -161,7 +163,7 @@ pub(super) fn agrees(
 ) -> Result<(), Stop> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut random = || {
-        // Marsaglia's xorshift.
+        // Marsaglia's xorshift random number generator.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
@@ -180,7 +182,7 @@ pub(super) fn agrees(
         if (tape.value(&at) - expected).abs() <= slack {
             continue;
         }
-        // With numbers that are known to within something only, it must be within that.
+        // With unknown but bounded numbers on the tape, the definition must lie within the range.
         let range = Affine::new(tape, &Zone::point(&at)).result();
         if !(range.lower - slack <= expected && range.upper + slack >= expected) {
             return Err(Stop::Unverified(Fault::Composition { expected, found: tape.value(&at) }));

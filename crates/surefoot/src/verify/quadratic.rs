@@ -1,17 +1,17 @@
 //! The quadratic bound: a quadratic below the result, over a zone.
 //!
-//! In the plane of the result every function of the tape counts with an error of second order. For
-//! tanh, sigmoid and square that error is written out once more: Newton's interpolation of f at
-//! both ends `l, u` and in the middle m of its range, of half width w, is
+//! In the plane of the result, every function of the tape has an error of second order. For tanh, sigmoid
+//! and square, that error is expanded once more. Newton's interpolation of f at both ends `l, u` and at
+//! the middle m of its range, of half width w, is
 //!
 //! ```text
 //! f(z) = slope z + offset + b ((z - m)^2 - w^2) +- r,    b = (f(l) - 2 f(m) + f(u)) / (2 w^2),
 //! r = max |f'''| max |(z - l) (z - m) (z - u)| / 6 = max |f'''| w^3 / (9 sqrt(3)),
 //! ```
 //!
-//! and a product is `x y = x0 y + y0 x - x0 y0 + (x - x0) (y - y0)`. With p the plane of z, which
-//! is within d of it, `(z - m)^2 = (p - m)^2 + 2 (z - m) (z - p) - (z - p)^2`, the rest at most
-//! `2 w d + d^2`; and `(x - x0) (y - y0)` likewise.
+//! and a product is `x y = x0 y + y0 x - x0 y0 + (x - x0) (y - y0)`. Let p be the plane of z, with
+//! `|z - p| <= d`. Then `(z - m)^2 = (p - m)^2 + 2 (z - m) (z - p) - (z - p)^2`, where the last two terms
+//! are at most `2 w d + d^2`. The same holds for `(x - x0) (y - y0)`.
 
 use super::affine::{Affine, Plane};
 use super::curvature::Quadratic;
@@ -20,8 +20,8 @@ use super::unit::{ROUNDING, value};
 use super::zone::Zone;
 use crate::graph::Unit;
 
-/// A bound from below of the result over a zone of which affine bounds are known; no more effort
-/// is made than it takes to reach `wanted`.
+/// A lower bound of the result over a zone with known affine bounds. Stops as soon as the bound reaches
+/// `wanted`.
 pub(super) fn least(tape: &Tape<'_>, zone: &Zone, affine: &Affine, wanted: f64) -> Option<f64> {
     let n = tape.inputs;
     let plane = affine.plane()?;
@@ -78,12 +78,12 @@ pub(super) fn least(tape: &Tape<'_>, zone: &Zone, affine: &Affine, wanted: f64) 
     bound.is_finite().then_some(bound)
 }
 
-/// The largest size of an input.
+/// The largest absolute value of an input.
 fn side(zone: &Zone, i: usize) -> f64 {
     zone.lower[i].abs().max(zone.upper[i].abs())
 }
 
-/// The plane of a node, and how far the node may be from it.
+/// The plane of a node, and a bound of the node's distance from it.
 struct Argument {
     linear: Vec<f64>,
     constant: f64,
@@ -99,7 +99,7 @@ impl Argument {
                 let away = error + doubts + 4.0 * f64::EPSILON * constant.abs();
                 Self { linear: linear.clone(), constant: *constant, away }
             }
-            // An input.
+            // The node is an input.
             None => {
                 let linear = (0..n).map(|i| if i == node { 1.0 } else { 0.0 }).collect();
                 Self { linear, constant: 0.0, away: if node < n { 0.0 } else { f64::INFINITY } }
@@ -113,7 +113,7 @@ struct Sum {
     linear: Vec<f64>,
     constant: f64,
     error: f64,
-    /// Of all terms, added up.
+    /// The sum of the magnitudes of all terms.
     size: f64,
 }
 
@@ -142,7 +142,7 @@ impl Sum {
     }
 }
 
-/// Offset, b and r of the quadratic through both ends and the middle, for the slope of the chord.
+/// `offset`, `b` and `r` of the quadratic through both ends and the middle, for the slope of the chord.
 fn parabola(unit: Unit, l: f64, u: f64, slope: f64) -> Option<(f64, f64, f64)> {
     let w = 0.5 * (u - l);
     if !(w.is_finite() && w > 1e-6 * (1.0 + l.abs().max(u.abs()))) {
@@ -162,7 +162,8 @@ fn parabola(unit: Unit, l: f64, u: f64, slope: f64) -> Option<(f64, f64, f64)> {
     (offset.is_finite() && curvature.is_finite()).then_some((offset, curvature, radius))
 }
 
-/// The largest size of `-2 (1 - t^2) (1 - 3 t^2)`, which turns at 0 and where `t^2 = 2/3`.
+/// The largest absolute value of `-2 (1 - t^2) (1 - 3 t^2)`, which has extrema at 0 and where
+/// `t^2 = 2/3`.
 fn third_of_tanh(l: f64, u: f64) -> f64 {
     let at = |t: f64| (2.0 * (1.0 - t * t) * (1.0 - 3.0 * t * t)).abs();
     let (l, u) = (l.tanh(), u.tanh());
@@ -198,7 +199,7 @@ mod tests {
                 }
             }
         }
-        // Nor is the radius much larger than it need be.
+        // The radius is not much larger than necessary either.
         assert!(best < 1.1, "{best}");
     }
 }

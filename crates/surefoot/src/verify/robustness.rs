@@ -1,4 +1,4 @@
-//! That an action holds for every perturbation: pieces that cover the ball.
+//! Verifies that an action holds for every perturbation, by pieces that cover the ball.
 
 use super::ball::Ball;
 use super::cover::{Covered, Sides, covered};
@@ -11,17 +11,17 @@ use crate::margin::{Composer, Coordinates};
 use crate::proof::{Cover, SavedProof};
 use crate::{Action, Problem, Recourse};
 
-/// By this share the ball that is covered is larger than that of the problem: room for the
-/// rounding of weights and for a basis that is orthogonal but for rounding.
+/// The covered ball is larger than that of the problem by this share, which allows for the rounding of
+/// weights and for a basis that is orthogonal only up to rounding.
 const ROOM: f64 = 5e-13;
 
-/// What was verified of an action that holds.
+/// The verified properties of an action that holds.
 pub(super) struct Held {
     pub margin: f64,
     pub pieces: usize,
 }
 
-/// Verifies that the margin of the action found is nowhere below what is stated.
+/// Verifies that the margin of the action found is at least the stated one.
 pub(super) fn holds(
     problem: &Problem,
     saved: &SavedProof,
@@ -89,8 +89,8 @@ pub(super) fn holds(
 }
 
 /// The coordinates of the pieces. For every perturbation D of the ball there is a y with
-/// `D = basis y / w`, and it is no longer than `epsilon / sqrt(1 - d)` where no entry of
-/// `basis^T basis - 1` is beyond `d / n`: within the room left.
+/// `D = basis y / w`. Its length is at most `epsilon / sqrt(1 - d)` if no entry of `basis^T basis - 1`
+/// exceeds `d / n` in absolute value, which [`ROOM`] covers.
 fn coordinates(problem: &Problem, cover: &Cover) -> Result<Coordinates, Stop> {
     let coordinates = Coordinates::of(problem);
     if cover.basis.is_empty() {
@@ -112,7 +112,7 @@ fn coordinates(problem: &Problem, cover: &Cover) -> Result<Coordinates, Stop> {
     Ok(coordinates.turned(cover.basis.clone()))
 }
 
-/// The perturbation of given coordinates, no larger than the uncertainty.
+/// The perturbation with given coordinates, scaled down if it is larger than the uncertainty.
 fn admissible(problem: &Problem, coordinates: &Coordinates, y: &[f64]) -> Vec<f64> {
     let mut perturbation = coordinates.perturbation(y);
     let uncertainty = problem.uncertainty();
@@ -124,7 +124,7 @@ fn admissible(problem: &Problem, coordinates: &Coordinates, y: &[f64]) -> Vec<f6
     perturbation
 }
 
-/// That an action is feasible: on actionable features, within limits and directions.
+/// Verifies that an action is feasible: on actionable features, within limits and directions.
 pub(super) fn feasible(problem: &Problem, individual: &[f64], action: &Action) -> Result<(), Stop> {
     for (&i, &change) in action.features.iter().zip(&action.change) {
         let feature = problem.features().feature(i);

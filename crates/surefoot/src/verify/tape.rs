@@ -1,14 +1,13 @@
 //! The margin as a list of scalar operations.
 //!
-//! The composed [`Graph`] of an individual's margin is written out: every unit of every network
-//! is a node of its own, so that a reader who knows the few kinds of nodes can follow a
-//! verification.
+//! The composed [`Graph`] of an individual's margin is expanded: every unit of every network is a node of
+//! its own. So a reader who knows the few kinds of nodes can follow a verification.
 
 use super::unit::value;
 use crate::graph::{AffineForm, Elements, Graph, Operator, Unit};
 use crate::network::Network;
 
-/// One number, computed from those before it.
+/// One number, computed from earlier ones.
 #[derive(Clone, Debug)]
 pub(super) enum Node<'p> {
     /// An input; these come first.
@@ -19,24 +18,24 @@ pub(super) enum Node<'p> {
     Apply(Unit, usize),
     /// The product of two nodes.
     Product(usize, usize),
-    /// Some number no larger than a share of a node, or of one if that is more.
+    /// An unknown number of absolute value at most `share * max(|node|, 1)`.
     Slack(f64, usize),
-    /// An operator of which only values and ranges are known.
+    /// An operator with known values and ranges only.
     Opaque(&'p dyn Operator, Vec<usize>),
 }
 
-/// Nodes in an order in which each needs only those before it; the last is the result.
+/// Nodes in topological order; the last one is the result.
 #[derive(Clone, Debug)]
 pub(super) struct Tape<'p> {
     pub inputs: usize,
     pub nodes: Vec<Node<'p>>,
-    /// Whether a node is an argument of something that is not a sum, or the result.
+    /// Whether a node is the argument of a node other than a sum, or the result.
     pub bounded: Vec<bool>,
-    /// Whether a bound of the result must show that a node has a finite value; elsewhere the argument
-    /// of a node may be cut to the domain of its function, see [`Graph`].
+    /// Whether a bound of the result must prove that a node has a finite value. The argument of other
+    /// nodes may be intersected with the domain of their function, see [`Graph`].
     pub must_be_defined: Vec<bool>,
-    /// Rounding errors of a coefficient computed by substitution are at most this share of the
-    /// sum of magnitudes of what it was computed from: see [`Tape::share`].
+    /// An upper bound of the rounding error of a coefficient computed by substitution, as a share of the
+    /// sum of magnitudes of its terms; see [`Tape::share`].
     pub rounding: f64,
 }
 
@@ -50,7 +49,7 @@ impl<'p> Tape<'p> {
             rounding: 0.0,
         };
         tape.nodes.resize(graph.inputs, Node::Input);
-        // Where the inputs and the results of operations are on the tape.
+        // The positions of the inputs and of the operations' results on the tape.
         let mut places: Vec<usize> = (0..graph.inputs).collect();
         for (k, operation) in graph.operations.iter().enumerate() {
             let elements = operation.operator.elements();
@@ -91,7 +90,7 @@ impl<'p> Tape<'p> {
         self.push(Node::Sum(form.constant, terms))
     }
 
-    /// A form, which may be a node already.
+    /// The node of a form, which may exist already.
     fn form(&mut self, places: &[usize], form: &AffineForm) -> usize {
         let mut terms = form.terms.iter().enumerate().filter(|(_, factor)| **factor != 0.0);
         match (terms.next(), terms.next()) {
@@ -131,14 +130,15 @@ impl<'p> Tape<'p> {
         bounded
     }
 
-    /// A bound on relative rounding errors of substitution.
+    /// An upper bound of the relative rounding error of substitution.
     ///
-    /// Substituting node after node, from the result back to the inputs, the coefficient of a
-    /// node is a sum of as many products as the node has uses. A sum of n products has an error
-    /// of at most `(n + 1) u` times the sum of their magnitudes, with u half the machine epsilon,
-    /// and each factor brings its own error along; so along any path from the result to an input
-    /// the errors are at most the number of uses plus a few, added up, times u. The few stand
-    /// for the product with a slope and for that of an end of a range. Twice that is taken.
+    /// Nodes are substituted one after the other, from the result back to the inputs, and the coefficient
+    /// of a node is a sum of as many products as the node has uses. A sum of n products has an error of
+    /// at most `(n + 1) u` times the sum of their magnitudes, with u half the machine epsilon, and each
+    /// factor has an error of its own. So along any path from the result to an input, the relative error
+    /// is at most u times the sum, over the nodes of the path, of the number of uses plus a small
+    /// constant. The constant covers the products with a slope and with an end of a range. The result is
+    /// doubled for safety.
     fn share(&self) -> f64 {
         let mut uses = vec![0.0; self.nodes.len()];
         for node in &self.nodes {
@@ -155,7 +155,7 @@ impl<'p> Tape<'p> {
         most * f64::EPSILON
     }
 
-    /// The value at a point, with nothing for what is unknown.
+    /// The value at a point, with zero for unknown numbers.
     pub fn value(&self, at: &[f64]) -> f64 {
         let mut values: Vec<f64> = Vec::with_capacity(self.nodes.len());
         for (k, node) in self.nodes.iter().enumerate() {
@@ -179,7 +179,7 @@ impl<'p> Tape<'p> {
 }
 
 impl Node<'_> {
-    /// The nodes that it uses.
+    /// Calls a function for every node that it uses.
     fn each_term(&self, mut use_of: impl FnMut(usize)) {
         match self {
             Node::Input => {}

@@ -13,7 +13,7 @@ use crate::margin::{Composer, Coordinates};
 use crate::small::{FORMULAS, Family, individual, one, uniform};
 use crate::{Action, Change, Feature, Features, Problem};
 
-/// A formula that cannot give every value.
+/// A formula with a bounded range of values.
 const BOUNDED: &str = "tanh(u + 0.3 * {p}) * 3";
 
 fn problem(random: &mut ChaCha8Rng) -> Problem {
@@ -29,7 +29,7 @@ fn problem(random: &mut ChaCha8Rng) -> Problem {
     family.draw(random)
 }
 
-/// Points of a zone, many of them on its border.
+/// Random points of a zone, many of them on its border.
 fn sample(random: &mut ChaCha8Rng, zone: &Zone) -> Vec<f64> {
     let n = zone.lower.len();
     let direction: Vec<f64> =
@@ -143,8 +143,8 @@ fn no_action_is_beyond_a_bound() {
     assert!(known > 500, "{known}");
 }
 
-/// Of a linear function all is exact: the greatest value over a ball is the dual norm, over a
-/// ball and a box that of a knapsack.
+/// For a linear function all bounds are exact: the greatest value over a ball is the dual norm, over a
+/// ball and a box the solution of a knapsack.
 #[test]
 fn support_functions_by_hand() {
     let zone = |shape, lower: [f64; 2], upper: [f64; 2]| {
@@ -155,7 +155,8 @@ fn support_functions_by_hand() {
     let least = |zone: Zone| zone.least(&[3.0, 8.0], &[0.0, 0.0]);
     assert!((least(zone(Shape::L1, l, u)) + 4.0).abs() < 1e-9);
     assert!((least(zone(Shape::L2, l, u)) + 5.0).abs() < 1e-9);
-    // A side of the box takes part of the second: 0.25 at a price of 0.5, the rest for the first.
+    // The box limits the second coordinate to 0.25, which uses half of the budget; the rest goes to the
+    // first.
     assert!((least(zone(Shape::L1, [-9.0, -0.25], u)) + 3.5).abs() < 1e-9);
     let rest = (1.0f64 - 0.25).sqrt();
     assert!((least(zone(Shape::L2, [-9.0, -0.25], u)) + 2.0 + 3.0 * rest).abs() < 1e-4);

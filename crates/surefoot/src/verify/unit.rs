@@ -1,13 +1,13 @@
-//! What functions of one number can be over a range.
+//! Enclosures of functions of one number over a range.
 //!
-//! Everything is rounded outwards by [`ROUNDING`], which is more than the error of the few
-//! operations and the one function of the C library behind each number (at most some units in
-//! the last place). Where a range reaches beyond the domain of a function nothing is known, unless
-//! it is [cut](within_domain) to the domain first.
+//! Every enclosure is rounded outwards by [`ROUNDING`]. This exceeds the error of the few operations and
+//! the one function of the C library behind each number (at most some units in the last place). If a
+//! range leaves the domain of a function, nothing is known, unless the range is
+//! [intersected](within_domain) with the domain first.
 
 use crate::graph::Unit;
 
-/// All numbers between two, which may be infinite.
+/// A closed interval, whose ends may be infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Range {
     pub lower: f64,
@@ -24,7 +24,7 @@ pub(super) struct Line {
 
 /// The share by which results are widened.
 pub(super) const ROUNDING: f64 = 32.0 * f64::EPSILON;
-/// Over ranges narrower than this a chord would be made of rounding errors.
+/// Over relatively narrower ranges, the slope of a chord would consist of rounding errors.
 const NARROW: f64 = 1e-5;
 
 impl Range {
@@ -47,7 +47,7 @@ impl Range {
         0.5 * (self.lower + self.upper)
     }
 
-    /// Wider on both sides; ends that are not a number are infinite.
+    /// Widens both ends; ends that are NaN become infinite.
     pub fn widened(self, by: f64) -> Self {
         let (lower, upper) = (self.lower - by, self.upper + by);
         Self {
@@ -56,20 +56,20 @@ impl Range {
         }
     }
 
-    /// Each end moved out by a share of itself.
+    /// Moves each end outwards by a share of its absolute value.
     fn rounded(self) -> Self {
         let by = |end: f64| ROUNDING * end.abs() + f64::MIN_POSITIVE;
         Self { lower: self.lower - by(self.lower), upper: self.upper + by(self.upper) }.widened(0.0)
     }
 
-    /// What is in both of two ranges that are known to hold the same number.
+    /// The intersection of two ranges that enclose the same number.
     pub fn and(self, other: Range) -> Self {
         Self { lower: self.lower.max(other.lower), upper: self.upper.min(other.upper) }
     }
 
-    /// All products of a number in one and a number in the other.
+    /// Encloses all products of a number in one range and a number in the other.
     pub fn times(self, other: Range) -> Self {
-        // Numbers are finite, so that nothing times them is nothing.
+        // The numbers themselves are finite, so zero times an infinite end is zero.
         let product = |a: f64, b: f64| if a == 0.0 || b == 0.0 { 0.0 } else { a * b };
         let ends = [
             product(self.lower, other.lower),
@@ -110,8 +110,8 @@ fn is_defined(unit: Unit, z: Range) -> bool {
     }
 }
 
-/// The part of a range in the domain of a function; nothing if they have nothing in common. (That of
-/// the logarithm begins above zero: its value at zero stands for those just above.)
+/// The intersection of a range with the domain of a function; `None` if it is empty. The domain of the
+/// logarithm starts above zero; its value at zero stands for the limit.
 pub(super) fn within_domain(unit: Unit, z: Range) -> Option<Range> {
     match unit {
         Unit::Log | Unit::Sqrt if z.upper < 0.0 => None,
@@ -120,7 +120,7 @@ pub(super) fn within_domain(unit: Unit, z: Range) -> Option<Range> {
     }
 }
 
-/// All values over the part of a range in the domain of a function.
+/// Encloses all values over the part of a range in the function's domain.
 pub(super) fn values_within(unit: Unit, z: Range) -> Range {
     match unit {
         Unit::Log if z.lower == 0.0 => Range::new(f64::NEG_INFINITY, z.upper.ln()).rounded(),
@@ -128,7 +128,7 @@ pub(super) fn values_within(unit: Unit, z: Range) -> Range {
     }
 }
 
-/// All values. Each function is monotone but for the square, which has its least value at zero.
+/// Encloses all values. Every function is monotone except the square, whose least value is at zero.
 pub(super) fn values(unit: Unit, z: Range) -> Range {
     if !is_defined(unit, z) {
         return Range::EVERYTHING;
@@ -136,7 +136,7 @@ pub(super) fn values(unit: Unit, z: Range) -> Range {
     let (a, b) = (value(unit, z.lower), value(unit, z.upper));
     match unit {
         Unit::Tanh => Range::new(a, b).rounded().and(Range::new(-1.0, 1.0)),
-        // Half of a sum with a half: the error is relative to one.
+        // Sigmoid is computed as a sum with one half, so the error is absolute.
         Unit::Sigmoid => Range::new(a, b).widened(ROUNDING).and(Range::new(0.0, 1.0)),
         Unit::Relu => Range::new(a, b),
         Unit::Square if z.crosses_zero() => Range::new(0.0, a.max(b)).rounded(),
@@ -146,7 +146,7 @@ pub(super) fn values(unit: Unit, z: Range) -> Range {
     }
 }
 
-/// All first derivatives.
+/// Encloses all first derivatives.
 pub(super) fn slopes(unit: Unit, z: Range) -> Range {
     if !is_defined(unit, z) {
         return Range::EVERYTHING;
@@ -154,7 +154,7 @@ pub(super) fn slopes(unit: Unit, z: Range) -> Range {
     let (least, most) = (nearest_to_zero(z), z.size());
     let positive = |lower: f64, upper: f64| Range::new(lower, upper).rounded();
     match unit {
-        // 1 - tanh^2 falls with the distance from zero; its error is relative to one.
+        // 1 - tanh^2 decreases with the distance from zero; its error is absolute.
         Unit::Tanh => {
             let at = |x: f64| 1.0 - x.tanh() * x.tanh();
             Range::new(at(most), at(least)).widened(ROUNDING).and(Range::new(0.0, 1.0))
@@ -174,13 +174,13 @@ pub(super) fn slopes(unit: Unit, z: Range) -> Range {
     }
 }
 
-/// All second derivatives; nothing where there is none.
+/// Encloses all second derivatives; `None` where there is no bound.
 pub(super) fn second_derivatives(unit: Unit, z: Range) -> Option<Range> {
     if !is_defined(unit, z) {
         return None;
     }
     let range = match unit {
-        // -2 t (1 - t^2) falls for |t| < 1 / sqrt(3) and rises beyond; it is odd.
+        // -2 t (1 - t^2) decreases for |t| < 1 / sqrt(3) and increases beyond; it is odd.
         Unit::Tanh => bends_of_tanh(z, 1.0),
         Unit::Sigmoid => {
             let half = bends_of_tanh(Range::new(0.5 * z.lower, 0.5 * z.upper), 0.125);
@@ -195,7 +195,7 @@ pub(super) fn second_derivatives(unit: Unit, z: Range) -> Option<Range> {
             let at = |x: f64| -0.25 / (x * x.sqrt());
             Range::new(at(z.lower), at(z.upper)).rounded()
         }
-        // 2 / z^3 falls on either side of zero.
+        // 2 / z^3 decreases on either side of zero.
         Unit::Reciprocal => Range::new(2.0 / z.upper.powi(3), 2.0 / z.lower.powi(3)).rounded(),
     };
     (range.lower.is_finite() && range.upper.is_finite()).then_some(range)
@@ -206,7 +206,7 @@ fn bends_of_tanh(z: Range, scale: f64) -> Range {
     let (l, u) = (z.lower.tanh(), z.upper.tanh());
     let turn = 1.0 / 3f64.sqrt();
     let mut range = Range::new(at(l).min(at(u)), at(l).max(at(u)));
-    // A hair more than where the turns are, so that none is missed.
+    // A small tolerance around the extrema, so that none is missed by rounding.
     let inside = |t: f64| l <= t + 1e-12 && u >= t - 1e-12;
     if inside(turn) {
         range.lower = at(turn);
@@ -221,9 +221,9 @@ fn nearest_to_zero(z: Range) -> f64 {
     if z.crosses_zero() { 0.0 } else { z.lower.abs().min(z.upper.abs()) }
 }
 
-/// A line along the chord: `f(z) - slope z` has its extrema at the ends and where `f' = slope`.
-/// Any slope gives a line that is right, so only these extrema must be rounded outwards; where
-/// `f' = slope` the function is flat, and a small error of that place makes none of the value.
+/// A line along the chord: `f(z) - slope z` has its extrema at the ends and where `f' = slope`. Any slope
+/// gives a valid line, so only these extrema must be rounded outwards. Where `f' = slope`, the difference
+/// is stationary, so a small error of the point does not affect the value.
 pub(super) fn line(unit: Unit, z: Range) -> Line {
     let (l, u) = (z.lower, z.upper);
     let constant = || {
@@ -262,7 +262,7 @@ pub(super) fn line(unit: Unit, z: Range) -> Line {
     };
     let mut extrema = vec![a - slope * l, b - slope * u];
     for x in flat {
-        // One that should be there but is not to be computed is at an end, or nothing is known.
+        // If the stationary point cannot be computed, the constant enclosure is used.
         if x.is_nan() {
             return constant();
         }
@@ -290,7 +290,7 @@ fn flat_of_tanh(slope: f64) -> [f64; 2] {
     [at, -at]
 }
 
-/// By Taylor: `f(z) = f(m) + f'(m) (z - m) +- most |f''| (z - m)^2 / 2`.
+/// By Taylor's theorem: `f(z) = f(m) + f'(m) (z - m) +- most |f''| (z - m)^2 / 2`.
 fn tangent(unit: Unit, z: Range) -> Option<Line> {
     let curvature = second_derivatives(unit, z)?.size();
     let middle = z.middle();

@@ -1,4 +1,4 @@
-//! Where inputs may be: a box, what a box and a ball have in common, or a cone.
+//! The domain of inputs: a box, the intersection of a box and a ball, or a cone.
 
 use super::ball::Ball;
 
@@ -8,14 +8,14 @@ pub(super) struct Zone {
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
     pub ball: Option<Ball>,
-    /// The first so many inputs are at least zero and add up to something between two numbers,
-    /// of which the second may be infinite.
+    /// `(n, from, to)`: the first n inputs are nonnegative and their sum is between `from` and `to`,
+    /// which may be infinite.
     pub shares: Option<(usize, f64, f64)>,
 }
 
 impl Zone {
-    /// A box, whose ends may be infinite, and perhaps a ball; nothing if they have nothing in
-    /// common. The box is made as small as the ball allows.
+    /// The intersection of a box, whose ends may be infinite, with an optional ball; `None` if it is
+    /// empty. The box is shrunk to the ball.
     pub fn new(lower: Vec<f64>, upper: Vec<f64>, ball: Option<Ball>) -> Option<Self> {
         let mut zone = Self { lower, upper, ball, shares: None };
         if (0..zone.lower.len()).any(|i| !(zone.lower[i] <= zone.upper[i])) {
@@ -25,14 +25,15 @@ impl Zone {
         ball.tighten(&mut zone.lower, &mut zone.upper).then_some(zone)
     }
 
-    /// Shares of rays that add up to something between two numbers, and a box for the rest.
+    /// Nonnegative coefficients of `count` rays with a sum between `from` and `to`, and a box for the
+    /// other inputs.
     pub fn cone(count: usize, from: f64, to: f64, lower: &[f64], upper: &[f64]) -> Self {
         let with = |end: f64, rest: &[f64]| vec![end; count].into_iter().chain(rest.to_vec()).collect();
         let shares = Some((count, from, to));
         Self { lower: with(0.0, lower), upper: with(to, upper), ball: None, shares }
     }
 
-    /// The point alone.
+    /// A single point.
     pub fn point(at: &[f64]) -> Self {
         Self { lower: at.to_vec(), upper: at.to_vec(), ball: None, shares: None }
     }
@@ -51,7 +52,7 @@ impl Zone {
         sides && self.shares.is_none() && self.ball.as_ref().is_none_or(|ball| ball.holds(y))
     }
 
-    /// The two halves of a box, cut across one side; one that is infinite at some distance.
+    /// The two halves, split across one side; an infinite side is split at a finite distance.
     pub fn halves(&self, side: usize) -> [Option<Zone>; 2] {
         let (l, u) = (self.lower[side], self.upper[side]);
         let at = match (l.is_finite(), u.is_finite()) {
@@ -68,8 +69,8 @@ impl Zone {
         ]
     }
 
-    /// A point of the zone where a linear function is low: from the point nearest to the origin
-    /// as far as the zone goes towards the lowest corner of the box.
+    /// A point of the zone where a linear function is low: the last point of the zone on the segment from
+    /// the point nearest to the origin to the lowest corner of the box.
     pub fn low_point(&self, linear: &[f64]) -> Vec<f64> {
         let start = match self.shares {
             Some((count, from, to)) => {
@@ -103,8 +104,8 @@ impl Zone {
         at(low)
     }
 
-    /// A bound from below of `sum_i a_i y_i` over the zone, for all coefficients that differ from
-    /// `linear` by at most `doubt`.
+    /// A lower bound of `sum_i a_i y_i` over the zone, for all coefficients that differ from `linear` by
+    /// at most `doubt`.
     pub fn least(&self, linear: &[f64], doubt: &[f64]) -> f64 {
         let best = self.least_of_box(linear, doubt);
         let Some(ball) = &self.ball else { return best };
@@ -122,7 +123,8 @@ impl Zone {
         let (mut sum, mut size, mut first) = (0.0, 0.0, 0);
         if let Some((count, from, to)) = self.shares {
             first = count;
-            // The lowest coefficient takes it all: at the near end if that is positive.
+            // The input with the lowest coefficient takes the whole sum: the least sum if the coefficient
+            // is positive.
             let lowest = (0..count).map(|i| linear[i] - doubt[i]).fold(f64::INFINITY, f64::min);
             let term = if lowest >= 0.0 { lowest * from } else { lowest * to };
             sum += term;
@@ -133,8 +135,8 @@ impl Zone {
             if a == 0.0 && d == 0.0 {
                 continue;
             }
-            // Along an infinite side the sign must be beyond doubt: then y = end + t with t >= 0
-            // (or <= 0) gives at least what the end gives.
+            // Along an infinite side the sign of the coefficient must be certain. Then y = end + t with t
+            // >= 0 (or <= 0) gives at least the value at the end.
             let end = if a > 0.0 { self.lower[i] } else { self.upper[i] };
             let endless = self.lower[i].is_infinite() || self.upper[i].is_infinite();
             if end.is_infinite() || endless && !(a.abs() > d) {
@@ -148,8 +150,8 @@ impl Zone {
     }
 }
 
-/// Relative to the magnitudes of so many terms and their products, more than their sum can be
-/// wrong.
+/// An upper bound of the rounding error of a sum of `terms` products, relative to the sum of their
+/// magnitudes.
 pub(super) fn rounding(terms: usize) -> f64 {
     (terms + 8) as f64 * f64::EPSILON
 }

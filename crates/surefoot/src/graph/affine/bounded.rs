@@ -1,4 +1,4 @@
-//! An affine bound with the follow-up questions that it can answer.
+//! A graph that has been bounded over a region, and the further bounds that can be computed from it.
 
 use super::quadratic::QuadraticBound;
 use super::{Affine, Plane};
@@ -7,8 +7,8 @@ use crate::graph::jet::Gram;
 use crate::graph::{Graph, Interval, Jets, Region};
 use crate::network::{LANES, Lanes, vectorised};
 
-/// A graph that has been bounded over a region. As long as it lives nothing else can be bounded
-/// with the same memory, so that its answers are about this graph and this region.
+/// A graph that has been bounded over a region. It borrows the memory of the bound, so that no other
+/// graph can be bounded meanwhile and every result refers to this graph and this region.
 pub(crate) struct Bounded<'a, 'p> {
     pub plane: Plane,
     affine: &'a mut Affine,
@@ -33,17 +33,18 @@ impl<'a, 'p> Bounded<'a, 'p> {
         Self { plane, affine, graph, region }
     }
 
-    /// A lower bound of the least value. Not a number proves nothing.
+    /// A lower bound of the least value. NaN proves nothing.
     pub fn lower(&self) -> f64 {
         self.plane.lower(self.region)
     }
 
-    /// An upper bound of the greatest value. Not a number proves nothing.
+    /// An upper bound of the greatest value. NaN proves nothing.
     pub fn upper(&self) -> f64 {
         self.plane.upper(self.region)
     }
 
-    /// The share of the error that each input causes, per unit of its range: where to cut.
+    /// For each input, the part of the error that it causes, per unit of its range. Used to choose where
+    /// to split.
     pub fn error_share(&self) -> Vec<f64> {
         let inputs = self.graph.inputs;
         let mut error_share = vec![0.0; inputs];
@@ -56,9 +57,9 @@ impl<'a, 'p> Bounded<'a, 'p> {
         error_share
     }
 
-    /// The directions in which the error lies: `sum_n e_n v_n v_n^T` over all units, with `e_n` the
-    /// error of the unit over the square of its range and `v_n` the slope of its argument; row by
-    /// row.
+    /// The matrix `sum_n e_n v_n v_n^T` over all units, whose principal directions are those along which
+    /// the error is large. `e_n` is the error of the unit divided by the square of its range, and `v_n`
+    /// the gradient of its argument. Row by row.
     pub fn error_directions(&self) -> Vec<f64> {
         let inputs = self.graph.inputs;
         let mut error_directions = vec![0.0; inputs * inputs];
@@ -70,7 +71,7 @@ impl<'a, 'p> Bounded<'a, 'p> {
                 for b in 0..blocks {
                     for l in 0..LANES {
                         let width = (layer.upper[b].0[l] - layer.lower[b].0[l]).max(1e-12);
-                        // The columns have been multiplied with the slope.
+                        // The columns already contain the factor `slope`.
                         let scale = (width * layer.slope[b].0[l].max(1e-12)).powi(2);
                         let e = share * layer.adjoint[b].0[l].abs() * layer.radius[b].0[l] / scale;
                         weight[b].0[l] = if e.is_finite() { e } else { 0.0 };
@@ -83,9 +84,9 @@ impl<'a, 'p> Bounded<'a, 'p> {
         error_directions
     }
 
-    /// A plane below the graph, better than that of the bound around the point where `jets`
-    /// evaluated the graph last. `None` unless the output is that of the last operation, up to
-    /// inputs, and that operation can be refined.
+    /// A plane below the graph that is tighter than the affine bound around the point where `jets`
+    /// evaluated the graph last. `None` unless the output is the last operation plus an affine form in
+    /// the inputs, and that operation can be refined.
     pub fn refine(&mut self, jets: &Jets) -> Option<Plane> {
         if self.affine.states_nothing {
             return None;
@@ -106,14 +107,15 @@ impl<'a, 'p> Bounded<'a, 'p> {
         operation.operator.refine(self.affine, self.region, jets, share, rest)
     }
 
-    /// The quadratic that the graph keeps to over the region. `None` where its error is infinite.
+    /// The quadratic enclosure of the graph over the region. `None` where its error is infinite.
     pub fn quadratic(&mut self) -> Option<QuadraticBounded<'_>> {
         let bound = self.affine.quadratic(self.graph, self.region)?;
         Some(QuadraticBounded { bound, affine: self.affine, region: self.region })
     }
 
-    /// A lower bound of the Hessian over the region, or of the quadratic model `around` a centre,
-    /// which is a point of the region. `None` where there is none.
+    /// A lower bound of the Hessian over the region or, if `around`, a matrix for a quadratic lower bound
+    /// that touches the graph at `centre`. The centre must be in the region. `None` where there is no
+    /// bound.
     pub fn curvature(&self, centre: &[f64], jets: &mut Jets, around: bool) -> Option<Curvature> {
         if self.affine.states_nothing {
             return None;
@@ -123,7 +125,7 @@ impl<'a, 'p> Bounded<'a, 'p> {
 }
 
 impl QuadraticBounded<'_> {
-    /// The distance between the graph and the quadratic is nowhere more.
+    /// The largest distance between the graph and the quadratic over the region, bounded from above.
     pub fn error(&self) -> f64 {
         self.bound.error
     }
@@ -134,13 +136,13 @@ impl QuadraticBounded<'_> {
         &self.bound
     }
 
-    /// A lower bound of the least value, and the slope about where it is attained; no more effort
-    /// is made than it takes to reach `enough`.
+    /// A lower bound of the least value, and the gradient near the minimiser. Stops as soon as the bound
+    /// reaches `enough`.
     pub fn lower(&self, enough: f64) -> (f64, Vec<f64>) {
         self.bound.lower(self.region, enough)
     }
 
-    /// As [`Bounded::error_share`], of the error of the quadratic bound.
+    /// As [`Bounded::error_share`], for the error of the quadratic bound.
     pub fn error_share(&self) -> Vec<f64> {
         self.affine.quadratic_error_share(self.region.inputs())
     }

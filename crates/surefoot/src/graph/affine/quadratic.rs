@@ -1,19 +1,18 @@
 //! Quadratic lower bounds of a graph over a region.
 //!
-//! An affine bound counts all curvature of an operation as error. Here the error symbol of an
-//! operation is resolved once more: with `z` its argument, in an interval with middle m and half
-//! width w,
+//! An affine bound counts all curvature of an operation as error. Here the error symbol of an operation
+//! is replaced by a quadratic term. With `z` the argument, in an interval with middle m and half width w,
 //!
 //! ```text
 //! f(z) = slope z + offset + curvature ((z - m)^2 - w^2) / 2 +- radius
 //! x y  = x0 y + y0 x - x0 y0 + (x - x0) (y - y0)
 //! ```
 //!
-//! with a radius of third order in the size of the region. In the squares `z` is replaced by its
-//! affine form in the inputs; by how far it may be from that, times the width, is of third order
-//! as well. Each symbol counts with its coefficient in the result, which is exact, so that
-//! positive and negative curvature cancel as they do in the graph itself (a Taylor model of second
-//! order; Makino and Berz, 2003, with chords in place of tangents).
+//! with a radius of third order in the size of the region. In the squares, `z` is replaced by its affine
+//! form in the inputs. The resulting error, the distance between `z` and that form times the width, is of
+//! third order as well. Each error symbol counts with its exact coefficient in the result, so positive
+//! and negative curvature cancel as they do in the graph itself (a Taylor model of second order; Makino
+//! and Berz, 2003, with chords in place of tangents).
 
 use super::{Affine, Row, State, rounding};
 use crate::graph::{Graph, Quadratic, Region};
@@ -29,8 +28,8 @@ pub(crate) struct QuadraticBound {
 }
 
 impl QuadraticBound {
-    /// The least value over a region, bounded from below, and the slope about where it is; no more
-    /// effort is made than it takes to reach `enough`.
+    /// A lower bound of the least value over a region, and the gradient near the minimiser. Stops as soon
+    /// as the bound reaches `enough`.
     pub fn lower(&self, region: &Region, enough: f64) -> (f64, Vec<f64>) {
         let at = vec![0.0; self.linear.len()];
         let quadratic =
@@ -40,17 +39,17 @@ impl QuadraticBound {
     }
 }
 
-/// A quadratic bound as it is added up.
+/// Accumulates the terms of a quadratic bound.
 pub(crate) struct QuadraticSum<'a> {
     pub quadratic: QuadraticBound,
-    /// Sizes of all terms.
+    /// The sum of the absolute values of all terms.
     pub size: f64,
     pub region: &'a Region,
 }
 
 impl Affine {
-    /// The quadratic that a graph keeps to over the region over which it was just bounded. `None`
-    /// where its error is infinite.
+    /// The quadratic enclosure of a graph over the region over which it was just bounded. `None` where
+    /// its error is infinite.
     pub(super) fn quadratic(&mut self, graph: &Graph<'_>, region: &Region) -> Option<QuadraticBound> {
         if self.states_nothing {
             return None;
@@ -77,7 +76,7 @@ impl Affine {
         quadratic.error.is_finite().then_some(quadratic)
     }
 
-    /// As [`Affine::error_share`], of the error of a quadratic bound that was just computed.
+    /// For each input, the part of the error of the quadratic bound just computed that it causes.
     pub(super) fn quadratic_error_share(&self, inputs: usize) -> Vec<f64> {
         let mut error_share = vec![0.0; inputs];
         for (k, state) in self.states.iter().enumerate() {
@@ -101,14 +100,14 @@ impl QuadraticSum<'_> {
         self.quadratic.error += error;
     }
 
-    /// Adds a constant whose terms have this size.
+    /// Adds a constant that was computed from terms whose absolute values sum to `size`.
     pub fn add_constant(&mut self, constant: f64, size: f64) {
         self.quadratic.constant += constant;
         self.size += size;
     }
 
-    /// A bound of how far the argument of an operation is from its form in the inputs, given the
-    /// operations before it.
+    /// An upper bound of the distance between the argument of an operation and its form in the inputs,
+    /// given the earlier operations.
     pub fn deviation(&self, row: &Row, before: &[State]) -> f64 {
         let inputs = self.region.inputs();
         let symbols = row.terms[inputs..].iter().zip(before).filter(|(t, _)| **t != 0.0);

@@ -23,7 +23,7 @@ impl Operator for Network {
         Network::value(self, arguments)
     }
 
-    /// By intervals, unit by unit. Affine bounds are tighter.
+    /// By interval arithmetic, unit by unit. Affine bounds are tighter.
     fn range(&self, arguments: &[Interval]) -> Interval {
         let unit = Unit::from(self.activation());
         let last = self.layers().len() - 1;

@@ -1,4 +1,4 @@
-//! The product of two numbers.
+//! The product of two numbers as an operator.
 
 use super::{Elements, Operator};
 use crate::graph::Interval;
@@ -36,8 +36,8 @@ impl Operator for Product {
         point.jet = jet;
     }
 
-    /// `x y = x0 y + y0 x - x0 y0 + (x - x0)(y - y0)`, the last at most the product of the
-    /// radii (McCormick, 1976, with parallel planes).
+    /// `x y = x0 y + y0 x - x0 y0 + (x - x0)(y - y0)`. The last term is at most the product of the radii
+    /// (McCormick, 1976, with parallel planes).
     fn enclose(&self, affine: &mut Affine, place: &Place<'_>, state: &mut State) -> bool {
         let [left, right] = place.arguments else { unreachable!("a product has two factors") };
         let (mut a, mut b) = (std::mem::take(&mut affine.row), Row::default());
@@ -119,7 +119,8 @@ impl Operator for Product {
         let slopes = surroundings.argument_slopes(number);
         let (a, b) = (&slopes[0], &slopes[1]);
         let range = adjoint.range();
-        // a b^T + b a^T by squares of sum and difference, balanced.
+        // Bounds a b^T + b a^T by the squares of `t a + b / t` and `t a - b / t`; t balances their
+        // lengths.
         let (la, lb) = (length(&a.centre) + a.radius, length(&b.centre) + b.radius);
         let t = if la > 0.0 && lb > 0.0 { (lb / la).sqrt() } else { 1.0 };
         for sign in [1.0, -1.0] {

@@ -1,11 +1,11 @@
-//! An unknown number of which only a bound is known.
+//! An unknown number with a known bound, as an operator.
 
 use super::{Elements, Operator};
 use crate::graph::Interval;
 use crate::graph::affine::{Affine, Place, State};
 
-/// Any number no larger than the second argument times the first or 1, whichever is larger.
-/// It stands for rounding errors and for what is not known.
+/// Any number of absolute value at most `second * max(|first|, 1)`, for the two arguments. It stands for
+/// rounding errors and for unknown values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slack;
 
@@ -19,7 +19,7 @@ impl Operator for Slack {
         Interval { lower: -radius, upper: radius }
     }
 
-    /// No cut makes it smaller, so that it adds nothing to the share of any input.
+    /// Splitting the region does not reduce the bound, so no input gets a share of its error.
     fn enclose(&self, affine: &mut Affine, place: &Place<'_>, state: &mut State) -> bool {
         let [form, relative] = place.arguments else { unreachable!("slack has two arguments") };
         let mut row = std::mem::take(&mut affine.row);

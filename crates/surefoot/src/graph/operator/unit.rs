@@ -10,7 +10,7 @@ use crate::graph::{Interval, Unit};
 use crate::network::Lanes;
 
 impl Unit {
-    /// The function as an operator that lasts as long as any graph.
+    /// The function as an operator with static lifetime.
     pub fn operator(self) -> &'static dyn Operator {
         match self {
             Unit::Tanh => &Unit::Tanh,

@@ -1,18 +1,19 @@
-//! Where to cut a region in two.
+//! The choice of where to split a region.
 
 use super::Region;
 
-/// Where sides may be cut, as shares of their length.
+/// Candidate positions of a split, as shares of the side's length.
 const CUTS: [f64; 3] = [0.5, 0.3, 0.7];
 
 impl Region {
-    /// The axis and the value at which to cut, so that what a bound lacks is likely to be least
-    /// afterwards, squared and added up over both halves.
+    /// The axis and the value at which to split. Minimises the sum, over both halves, of the squared
+    /// predicted shortfall of the bound.
     ///
-    /// From its least value over the region, which is short of what is wanted by `lacking`, a bound
-    /// rises as `slope . y` does with what is cut away around it, and by `error_share` for all that the
-    /// region becomes shorter along each axis. Cutting where the error lies alone takes up to a
-    /// hundred times as many cells: to cut off what is high anyway is worth as much.
+    /// `lacking` is the shortfall of the bound over this region: the required value minus the bound. Over
+    /// a half, the bound is predicted to rise by the increase of the least value of `slope . y`, plus
+    /// `error_share` times the decrease of each side's length. Splitting by `error_share` alone takes up
+    /// to a hundred times as many cells, because removing a part where the bound is high anyway helps as
+    /// much as reducing the error.
     pub fn best_cut(&self, slope: &[f64], error_share: &[f64], lacking: f64) -> Option<(usize, f64)> {
         let length = |region: &Region, i: usize| region.upper[i] - region.lower[i];
         if !(lacking.is_finite() && slope.iter().chain(error_share).all(|x| x.is_finite())) {
@@ -20,7 +21,7 @@ impl Region {
             let axis = (0..self.inputs()).reduce(longer)?;
             return Some((axis, 0.5 * (self.lower[axis] + self.upper[axis])));
         }
-        // The multiplier of the ball is kept: with it the least value is a sum over the axes.
+        // The multiplier of the ball is kept fixed, so that the least value is a sum over the axes.
         let multiplier = match &self.ball {
             Some(ball) if self.whole && self.is_round() => {
                 slope.iter().map(|a| a * a).sum::<f64>().sqrt() / ball.radius
@@ -66,9 +67,9 @@ mod tests {
     #[test]
     fn cuts_are_where_the_bound_rises_or_its_error_lies() {
         let ball = Region::uncertain(&Uncertainty::new(Norm::L2, 1.0).unwrap(), 3, 0.0);
-        // Steep along one axis: half of the ball is out of the way at once.
+        // Steep along one axis: a split there raises the bound of one half at once.
         assert_eq!(ball.best_cut(&[0.0, 9.0, 0.0], &[0.1; 3], 4.0).unwrap().0, 1);
-        // Flat, so that only the error can be mended.
+        // Without a slope only the error can be reduced.
         assert_eq!(ball.best_cut(&[0.0; 3], &[0.1, 0.1, 3.0], 4.0).unwrap().0, 2);
         let (axis, at) = ball.best_cut(&[0.0, 9.0, 0.0], &[0.1, 0.1, 3.0], 1e3).unwrap();
         assert!(axis > 0 && at.abs() < 0.5, "{axis} {at}");

@@ -13,7 +13,7 @@ use crate::{Classifier, Features, Result};
 /// `coefficients . features + intercept`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearModel {
-    /// One for each feature, in their order.
+    /// One coefficient for each feature, in order.
     pub coefficients: Vec<f64>,
     /// The logit where all features are zero.
     pub intercept: f64,

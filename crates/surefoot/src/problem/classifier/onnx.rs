@@ -15,7 +15,7 @@ use crate::{Classifier, Features, Network, Result};
 /// A logistic regression or a network in an ONNX file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnnxFile {
-    /// Relative to the problem file.
+    /// The path, relative to the problem file.
     pub path: PathBuf,
 }
 
@@ -35,7 +35,7 @@ impl StatedModel for OnnxFile {
         Classifier::network(network, entry.threshold)
     }
 
-    /// The file, and those beside it that hold some of its numbers.
+    /// The file, and the external data files beside it.
     fn files(&self, folder: &ModelFolder) -> Vec<PathBuf> {
         [vec![self.path.clone()], external_files(folder, &self.path)].concat()
     }

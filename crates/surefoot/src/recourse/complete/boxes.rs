@@ -1,20 +1,21 @@
-//! Boxes of actions, and what they cost.
+//! Boxes of actions, and their costs.
 
 use std::cmp::Ordering;
 
 use crate::Cost;
 use crate::graph::{Plane, Region};
 
-/// Actions on one intervention set between two.
+/// A box of actions on one intervention set.
 #[derive(Clone, Debug)]
 pub(super) struct Cuboid {
     /// The intervention set, by number.
     pub set: usize,
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
-    /// No action in it that may hold costs less.
+    /// A lower bound of the cost of every action in it that may hold.
     pub cost: f64,
-    /// Only what is far away in it is meant: changes of long sides that add up to [`DISTANCE`].
+    /// Whether it stands for the far part of the box only: actions whose changes along the long sides sum
+    /// to at least [`DISTANCE`] in absolute value.
     pub far: bool,
     pub number: usize,
 }
@@ -34,38 +35,39 @@ impl PartialOrd for Cuboid {
 }
 
 impl Ord for Cuboid {
-    /// The cheapest is the greatest, the first among equals.
+    /// Orders the queue: the cheapest box is the greatest; among equals, the first created.
     fn cmp(&self, other: &Self) -> Ordering {
         other.cost.total_cmp(&self.cost).then(other.number.cmp(&self.number))
     }
 }
 
-/// The cost of a change, with the weights of its features.
+/// The cost of a change, with the cost weights of its features.
 pub(super) fn cost_of(cost: Cost, weights: &[f64], change: &[f64]) -> f64 {
     cost.of_weighted(weights.iter().zip(change).map(|(w, c)| w * c))
 }
 
 impl Cuboid {
-    /// The sides that go far.
+    /// The sides that reach beyond `2 * DISTANCE`.
     pub fn long_sides(&self) -> Vec<usize> {
         (0..self.lower.len()).filter(|&k| self.upper[k].max(-self.lower[k]) > 2.0 * DISTANCE).collect()
     }
 
-    /// The cheapest action.
+    /// The cheapest action of the box.
     pub fn cheapest(&self) -> Vec<f64> {
         self.lower.iter().zip(&self.upper).map(|(&l, &u)| 0.0f64.clamp(l, u)).collect()
     }
 
-    /// The middle, as far as sides are not too long.
+    /// The point at which all sides would be cut; see [`Cuboid::cut`].
     pub fn middle(&self) -> Vec<f64> {
         (0..self.lower.len()).map(|k| self.cut(k)).collect()
     }
 
-    /// Where to cut a side: in the middle, of long ones as seen from zero.
+    /// Where to cut a side: in the middle or, for sides longer than [`LONG_SIDE`], in the middle of the
+    /// compressed side.
     pub fn cut(&self, k: usize) -> f64 {
         let (l, u) = (self.lower[k], self.upper[k]);
         let middle = 0.5 * (l + u);
-        if u - l <= FAR {
+        if u - l <= LONG_SIDE {
             return middle;
         }
         let seen = 0.5 * (compress(l) + compress(u));
@@ -73,12 +75,12 @@ impl Cuboid {
         if cut > l && cut < u { cut } else { middle }
     }
 
-    /// How long a side looks from zero, where a unit is a unit.
+    /// The length of a side after [`compress`].
     pub fn length(&self, k: usize) -> f64 {
         compress(self.upper[k]) - compress(self.lower[k])
     }
 
-    /// The part of it that costs at most so much may be smaller.
+    /// The smallest box around the actions that cost at most `limit`.
     pub fn shrunk(&self, cost: Cost, weights: &[f64], limit: f64) -> (Vec<f64>, Vec<f64>) {
         let cheapest = self.cheapest();
         let (mut lower, mut upper) = (self.lower.clone(), self.upper.clone());
@@ -93,7 +95,7 @@ impl Cuboid {
                 Cost::L1 => limit - spent,
                 Cost::L2 => (limit * limit - spent * spent).max(0.0).sqrt(),
             };
-            // Nothing may be lost to rounding.
+            // Rounded outwards, so that no such action is lost.
             let reach = (room.max(0.0) / weights[k]) * (1.0 + 1e-9) + 1e-12;
             lower[k] = lower[k].max(-reach).min(upper[k]);
             upper[k] = upper[k].min(reach).max(lower[k]);
@@ -102,21 +104,23 @@ impl Cuboid {
     }
 }
 
-/// What is beyond this, in standardised units, is far away.
+/// Actions whose changes along long sides sum to at least this, in standardised units, are covered by
+/// cones.
 pub(super) const DISTANCE: f64 = 32.0;
 
-/// Sides longer than this are not cut in the middle.
-const FAR: f64 = 16.0;
-/// At this distance from zero things look half as far as they would without perspective.
+/// Sides longer than this are cut in the middle of the compressed side.
+const LONG_SIDE: f64 = 16.0;
+/// The distance from zero at which [`compress`] halves a number.
 const SCALE: f64 = 4.0;
 
-/// A number as seen from zero; infinity is not far.
+/// Maps the real line to `[-SCALE, SCALE]` by `x SCALE / (SCALE + |x|)`, so that infinite sides have a
+/// middle.
 fn compress(x: f64) -> f64 {
     if x.is_infinite() { SCALE.copysign(x) } else { x * (SCALE / (SCALE + x.abs())) }
 }
 
-/// A bound from above of a plane over the actions of a region that cost at most `limit`: with l1
-/// cost, a fractional knapsack (all sides keep their sign).
+/// An upper bound of a plane over the actions of a region that cost at most `limit`. With l1 cost it is a
+/// fractional knapsack; no side contains both signs.
 pub(super) fn highest(plane: &Plane, region: &Region, cost: Cost, weights: &[f64], limit: f64) -> f64 {
     let over_box = plane.upper(region);
     if limit == f64::INFINITY || !over_box.is_finite() {
@@ -133,7 +137,7 @@ pub(super) fn highest(plane: &Plane, region: &Region, cost: Cost, weights: &[f64
     for k in 0..cheapest.len() {
         value += plane.linear[k] * cheapest[k];
         size += (plane.linear[k] * cheapest[k]).abs();
-        // Away from zero there is only one way to go.
+        // No side contains both signs, so a change can only grow away from zero.
         let side = region.side(k);
         let (room, gain) = if side.upper > cheapest[k] {
             (side.upper - cheapest[k], plane.linear[k])
@@ -155,14 +159,14 @@ pub(super) fn highest(plane: &Plane, region: &Region, cost: Cost, weights: &[f64
     if bound.is_nan() { over_box } else { bound.min(over_box) }
 }
 
-/// The highest value of a plane over the part of a box whose l2 cost is at most `limit`. By weak duality,
+/// An upper bound of a plane over the part of a box whose l2 cost is at most `limit`. By weak duality,
 /// for every multiplier `m > 0`,
 ///
 /// ```text
 /// a.t <= sum_k max over t_k in its side of (a_k t_k - m (w_k t_k)^2 / 2) + m limit^2 / 2
 /// ```
 fn highest_in_ellipsoid(plane: &Plane, region: &Region, weights: &[f64], limit: f64) -> f64 {
-    // Nothing may be lost to rounding.
+    // Rounded outwards, so that no such action is lost.
     let limit = limit * (1.0 + 1e-9) + 1e-12;
     let bound = |m: f64| {
         let mut value = plane.constant + plane.error + 0.5 * m * limit * limit;

@@ -1,10 +1,10 @@
-//! Actions far away.
+//! Unbounded actions, covered by cones.
 //!
-//! Where features have no limit there is no end of boxes: what units do far away depends on the
-//! direction, however far. So actions far away are covered by cones instead of boxes, each with
-//! some rays, and a cone that cannot be ruled out is cut between two of its rays, or at some
-//! distance where it is narrow. Only the sign of what a ray does to a unit matters there, and
-//! most units are saturated.
+//! Where features have no limit, no finite number of bounded boxes suffices, and the margin far away
+//! depends on the direction of the change. So actions far away are covered by cones instead of boxes. A
+//! cone consists of the nonnegative combinations of some rays. One that cannot be ruled out is split
+//! between two of its rays or, if it is narrow, at a distance. Far away, only the sign of a ray's effect
+//! on a unit matters, and most units are saturated.
 
 use super::boxes::{Cuboid, DISTANCE};
 use super::solve::Solver;
@@ -13,13 +13,13 @@ use crate::certify::LEAST_MARGIN;
 use crate::graph::Region;
 use crate::proof::{Cone, RuledOut};
 
-/// Cones looked at before boxes are cut after all.
+/// The largest number of cones processed before the region is covered by boxes instead.
 const CONES: usize = 1000;
-/// A cone that is no wider than this where it begins is cut at a distance.
+/// A cone no wider than this at its near end is split at a distance.
 const NARROW: f64 = 4.0;
 
 impl Solver<'_, '_> {
-    /// A box; what is far away in it, if there is, on its own.
+    /// Queues a box. If it has at least two long sides, its far part is queued separately.
     pub(super) fn push_near_and_far(&mut self, set: usize, lower: Vec<f64>, upper: Vec<f64>) {
         let mut near = Cuboid { set, lower, upper, cost: 0.0, far: false, number: 0 };
         let long = near.long_sides();
@@ -43,7 +43,7 @@ impl Solver<'_, '_> {
         self.push(set, near.lower, near.upper, 0.0);
     }
 
-    /// Rules out what is far away in a box, or leaves it to boxes.
+    /// Rules out the far part of a box by cones. If that fails, queues the far part as boxes.
     pub(super) fn process_cone(&mut self, cuboid: Cuboid) {
         let long = cuboid.long_sides();
         let width = cuboid.lower.len();
@@ -86,7 +86,8 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// Whether one perturbation rules out all of a cone; nothing where an action survives.
+    /// Whether one perturbation rules out a whole cone. `None` if no perturbation is found that breaks
+    /// the action in its middle.
     fn rule_out_cone(&mut self, cuboid: &Cuboid, long: &[usize], cone: &Cone) -> Option<bool> {
         let Cone { rays, from, to } = cone;
         let rest: Vec<usize> = (0..cuboid.lower.len()).filter(|k| !long.contains(k)).collect();
@@ -133,7 +134,8 @@ impl Solver<'_, '_> {
     }
 }
 
-/// The two halves, cut between the two rays that are farthest apart, or at a distance.
+/// The two halves, split between the two rays that are farthest apart or, if the cone is narrow, at a
+/// distance.
 fn halves(cone: &Cone) -> [Cone; 2] {
     let Cone { rays, from, to } = cone;
     let apart =

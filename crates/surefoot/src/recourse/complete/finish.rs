@@ -1,4 +1,4 @@
-//! Proofs of the cheapest action that seems to hold.
+//! Proof of the incumbent.
 
 use super::boxes::cost_of;
 use super::solve::{Incumbent, Set, Solver};
@@ -9,21 +9,21 @@ use crate::margin::counterfactual;
 use crate::proof::{Certificate, Proof, Verdict};
 use crate::{Action, Outcome, Recourse, Result};
 
-/// By how much, as shares, an incumbent is moved outwards before it is proved.
+/// The shares by which the incumbent's changes may be enlarged before it is proved, in ascending order.
 const PUSHES: [f64; 14] =
     [0.0035, 0.007, 0.012, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.18, 0.27, 0.4, 0.7, 1.5];
-/// How many times as much as is left of the budget a proof may seem to need.
+/// A proof is abandoned if its predicted work exceeds the rest of the budget by more than this factor.
 const PATIENCE: f64 = 3.0;
-/// The first proof may cost one part in so many of what is left of the budget.
+/// The first proof may cost the rest of the budget divided by this.
 const FIRST: usize = 10;
-/// Incumbents whose costs differ by less than this share are taken for the same.
+/// Incumbents whose costs differ by less than this share count as the same.
 const SAME_COST_TOLERANCE: f64 = 1e-3;
-/// Proofs that are tried.
+/// The largest number of further proofs that are tried.
 const ATTEMPTS: usize = 7;
-/// A change that makes up less than this share of the cost is left out if the action survives it.
+/// A change with less than this share of the cost is dropped if the action still survives attacks.
 const NEGLIGIBLE_COST_SHARE: f64 = 0.003;
 
-/// What came of an attempt to prove an action.
+/// The result of an attempt to prove an action.
 enum Attempt {
     Proven(Box<Proof>),
     Broken(Vec<f64>),
@@ -31,17 +31,17 @@ enum Attempt {
 }
 
 impl Solver<'_, '_> {
-    /// Proves the incumbent, moved outwards as little as will do. Without an incumbent afterwards
-    /// it was broken and the search must go on.
+    /// Proves the incumbent, with changes enlarged as little as necessary. If there is no incumbent
+    /// afterwards, it was broken and the search must go on.
     ///
-    /// How much room the proof will need in the worst case is learned from the last that failed;
-    /// the least push that leaves as much is tried next.
+    /// The margin that a proof needs is estimated from the last failed proof; the smallest enlargement
+    /// with such a margin is tried next.
     pub(super) fn finish(&mut self) -> Result<Option<Proof>> {
         let Some(Incumbent { set, change: incumbent, cost }) = self.incumbent.clone() else {
             return Ok(None);
         };
         let (used, budget) = (self.prover.evaluations(), self.settings.budget.evaluations);
-        // What is dear to prove right here may be cheap a little farther out.
+        // An action that is expensive to prove may be cheap to prove after a small enlargement.
         self.prover.set_limit(used + budget.saturating_sub(used) / FIRST);
         self.prover.set_patience(PATIENCE);
         let mut open = match self.attempt(set, &incumbent, PUSHES[0])? {
@@ -56,7 +56,7 @@ impl Solver<'_, '_> {
                 self.prover.set_limit(self.searching());
                 return Ok(None);
             }
-            // Only what is farther out is broken, and the search comes back to it.
+            // Only the enlarged action is broken; the search would find the same incumbent again.
             Attempt::Broken(_) => None,
             Attempt::Open(open) => Some(open),
         };
@@ -72,7 +72,7 @@ impl Solver<'_, '_> {
             let left = budget.saturating_sub(self.prover.evaluations());
             self.room = open.as_ref().map_or(0.0, |open| open.gap_after(left));
             let likely = (failed + 1..end).find(|&k| rooms[k] >= 1.1 * self.room);
-            // If none is likely, the one with the most room is the best there is.
+            // If none is likely to succeed, the one with the largest margin is tried.
             let most = || (failed + 1..end).max_by(|&a, &b| rooms[a].total_cmp(&rooms[b]));
             let next = if proven.is_none() { likely.or_else(most) } else { likely };
             let Some(k) = next.filter(|&k| rooms[k] > 0.0 && left > 0) else { break };
@@ -86,12 +86,12 @@ impl Solver<'_, '_> {
         Ok(proven.map(|proof| self.with_reasons(*proof)))
     }
 
-    /// Whether a perturbation of the pool breaks an action.
+    /// Whether a recent perturbation of the pool breaks an action.
     fn is_broken(&mut self, set: usize, change: &[f64]) -> bool {
         self.margins(set, change).first().is_some_and(|(margin, _)| *margin < 0.0)
     }
 
-    /// The least margin that searches from a few perturbations of the pool find.
+    /// The least margin found by searches from a few perturbations of the pool.
     fn worst_of(&mut self, set: usize, change: &[f64]) -> f64 {
         let starts: Vec<Vec<f64>> =
             self.margins(set, change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
@@ -100,8 +100,8 @@ impl Solver<'_, '_> {
         least.min(self.attack(set, change, None).1)
     }
 
-    /// Proves an action, if it can be with no more work than the budget has, or gives a perturbation
-    /// that breaks it, if one is found; and the evaluations it took.
+    /// Tries to prove an action within the budget. Returns the proof, or a perturbation that breaks the
+    /// action if one is found, and the number of evaluations.
     pub(super) fn prove(
         mut self,
         set: usize,
@@ -121,14 +121,14 @@ impl Solver<'_, '_> {
         proof
     }
 
-    /// An action that is farther out by a share of its cost, as far as it is allowed.
+    /// The action with its changes enlarged by a share of its cost, within limits and requirements.
     fn outwards(&mut self, set: usize, incumbent: &[f64], push: f64) -> Vec<f64> {
         let moved = self.outwards_freely(set, incumbent, push);
         self.allowed(set, incumbent, moved)
     }
 
-    /// All of it, or where that leaves more in the worst case, the one change that raises the margin
-    /// most for its price.
+    /// Enlarges all changes or, if the worst case is better, only the change that raises the margin most
+    /// for its cost.
     fn outwards_freely(&mut self, set: usize, incumbent: &[f64], push: f64) -> Vec<f64> {
         let features = self.settings.problem.features();
         let sides: Vec<(f64, f64)> = self.settings.sets[set]
@@ -170,38 +170,38 @@ impl Solver<'_, '_> {
         if self.attack(set, &one, Some(&worst)).1 > value { one } else { all }
     }
 
-    /// The same action as words tell it, and without changes that are hardly worth telling, so
-    /// that what is proven is what people are told; unless it does not survive that.
+    /// Rounds the action as it will be displayed and drops negligible changes, so that the proven action
+    /// is the displayed one. Returns the original if the result does not survive attacks.
     fn simplified_and_rounded(&mut self, set: usize, change: &[f64]) -> Vec<f64> {
         let problem = self.settings.problem;
         let weights = &self.sets[set].weights;
         let total = cost_of(self.cost(), weights, change);
-        let told = |k: usize| {
+        let displayed = |k: usize| {
             let i = self.settings.sets[set][k];
-            let told = rounded_for_display(
+            let rounded = rounded_for_display(
                 problem.features().feature(i),
                 problem.action_kind(),
                 self.individual[i],
                 change[k],
             );
             let (l, u) = feasible_change(problem.features(), i, self.individual[i]);
-            if told >= l && told <= u { told } else { change[k] }
+            if rounded >= l && rounded <= u { rounded } else { change[k] }
         };
-        let told: Vec<f64> = (0..change.len()).map(told).collect();
+        let displayed: Vec<f64> = (0..change.len()).map(displayed).collect();
         let integrality = &self.sets[set].integrality;
         let worth = |k: &usize| {
             integrality.is_integer(*k) || weights[*k] * change[*k].abs() >= NEGLIGIBLE_COST_SHARE * total
         };
         let mut few = vec![0.0; change.len()];
-        (0..change.len()).filter(worth).for_each(|k| few[k] = told[k]);
-        if few != told && self.meets(set, &few) && self.attack(set, &few, None).1 > 0.0 {
+        (0..change.len()).filter(worth).for_each(|k| few[k] = displayed[k]);
+        if few != displayed && self.meets(set, &few) && self.attack(set, &few, None).1 > 0.0 {
             return few;
         }
-        let is_good = self.meets(set, &told) && self.attack(set, &told, None).1 > 0.0;
-        if is_good { told } else { change.to_vec() }
+        let is_good = self.meets(set, &displayed) && self.attack(set, &displayed, None).1 > 0.0;
+        if is_good { displayed } else { change.to_vec() }
     }
 
-    /// Tries to prove an action that is farther out by a share.
+    /// Tries to prove an action with its changes enlarged by a share.
     fn attempt(&mut self, set: usize, incumbent: &[f64], push: f64) -> Result<Attempt> {
         let problem = self.settings.problem;
         let required = problem.safety().max(LEAST_MARGIN);
@@ -231,7 +231,8 @@ impl Solver<'_, '_> {
         let counterfactual = counterfactual(problem, &self.individual, &simple, &zero)?;
         let cost = problem.cost().of(problem.features(), &simple);
         let cost_bound = self.bound().min(cost);
-        // Room for the rounding of whoever verifies it, which grows with the margin.
+        // The stated margin is slightly below the proven one, to leave room for the rounding of a
+        // checker, which grows with the margin.
         let margin = (proven.lower * (1.0 - 1e-9)).max(required);
         let recourse = Recourse { action: simple, counterfactual, cost, cost_bound, margin };
         if !recourse.is_finite(problem) {
@@ -255,8 +256,7 @@ impl Solver<'_, '_> {
         })))
     }
 
-    /// The same action without features that it leaves as they are and that nothing it does
-    /// would change.
+    /// The same action without the features that it does not change and that no other change affects.
     fn simplified(&self, action: &Action) -> Action {
         let problem = self.settings.problem;
         if problem.action_kind() == crate::ActionKind::Absolute {

@@ -1,4 +1,5 @@
-//! Requirements of outcomes in the search: constraints, and limits on what follows from an action.
+//! Requirements of outcomes in the search: constraints, and limits on features that change as a
+//! consequence of an action.
 
 use super::boxes::{Cuboid, cost_of, highest};
 use super::solve::{Set, Solver};
@@ -10,19 +11,19 @@ use crate::margin::counterfactual;
 use crate::program::{Program, Row, Solution};
 use crate::proof::RuledOut;
 
-/// The share by which a proven cost must exceed the cost of a box that is known already, for the box to
-/// be queued again instead of cut.
+/// A box is queued again instead of split if its newly proven cost exceeds its known cost by at least
+/// this share.
 const WORTHWHILE: f64 = 0.003;
-/// What a cost is rounded down by, as a share, so that what rules out cheaper actions is clearly
+/// The share by which a cost is rounded down, so that the sum that rules out cheaper actions is clearly
 /// negative.
 const ROUNDED_DOWN: f64 = 1e-4;
-/// By how much candidates exceed what requirements ask for, in units of about one standard deviation.
+/// The amount by which candidates exceed each requirement, in units of about one standard deviation.
 const INSIDE: f64 = 1e-7;
-/// Steps in the search for the most margin that a cost allows.
+/// The number of bisection steps in the search for the largest margin that a cost allows.
 const HALVINGS: usize = 14;
 
 impl Solver<'_, '_> {
-    /// Whether the outcome of an action meets every requirement, as the definition has it.
+    /// Whether the outcome of an action meets every requirement, by the definition.
     pub(super) fn meets(&self, set: usize, change: &[f64]) -> bool {
         let problem = self.settings.problem;
         if problem.requirements().is_empty() {
@@ -33,8 +34,8 @@ impl Solver<'_, '_> {
         reached.is_ok_and(|reached| problem.is_met(&self.individual, &reached))
     }
 
-    /// Affine upper bounds over a box of the requirements that not every action of it meets. Nothing if
-    /// there is one that no action meets: then the box is ruled out.
+    /// Affine upper bounds over a box of the requirements that some action of it may violate. `None` if
+    /// no action meets one of them: then the box is ruled out.
     pub(super) fn open_requirements(&mut self, cuboid: &Cuboid) -> Option<Vec<Requirement>> {
         let region = Region::cuboid(cuboid.lower.clone(), cuboid.upper.clone());
         let mut open = Vec::new();
@@ -42,7 +43,7 @@ impl Solver<'_, '_> {
             let graph = &self.sets[cuboid.set].requirements[number];
             let plane = self.prover.affine.plane(graph, &region);
             let plane = plane.unwrap_or_else(|| self.prover.affine.bound(graph, &region).plane);
-            // Not even those within rounding.
+            // Below the margin of rounding, so not even actions within rounding of the limit qualify.
             if plane.upper(&region) < -LEAST_MARGIN {
                 self.ruled_out.push(RuledOut {
                     features: self.sets[cuboid.set].composer.features().to_vec(),
@@ -64,10 +65,10 @@ impl Solver<'_, '_> {
         Some(open)
     }
 
-    /// Bounds the cost of a box by a linear program: its rows are the affine upper bounds of the open
+    /// Bounds the cost of a box by a linear program. Its rows are the affine upper bounds of the open
     /// requirements and of the margin under the perturbation of the pool that is worst at the middle.
-    /// True if the box is dealt with: ruled out, or queued again at a higher cost. The solution of the
-    /// program is tried as an incumbent.
+    /// Returns true if the box needs no further work: it is ruled out, or queued again at a higher cost.
+    /// The solution of the program is tried as an incumbent.
     pub(super) fn bound_by_program(
         &mut self,
         cuboid: &Cuboid,
@@ -109,14 +110,14 @@ impl Solver<'_, '_> {
         false
     }
 
-    /// Rules out the actions of a box that cost at most `cost_limit`, if a sum is negative for all of
-    /// them.
+    /// Rules out the actions of a box that cost at most `cost_limit`, if the weighted sum of the planes
+    /// is negative for all of them.
     fn rule_out_by_sum(&mut self, cuboid: &Cuboid, sum: &Sum, multipliers: &[f64], cost_limit: f64) -> bool {
         let Set { integrality, weights, composer, .. } = &self.sets[cuboid.set];
         let cost = self.cost();
         let queue_again = (cuboid.set, cuboid.lower.clone(), cuboid.upper.clone());
         let Some((lower, upper)) = integrality.tightened(cuboid.shrunk(cost, weights, cost_limit)) else {
-            // All its whole-valued actions cost more.
+            // All its integer-valued actions cost more.
             let (set, lower, upper) = queue_again;
             self.push(set, lower, upper, cost_limit);
             return true;
@@ -150,7 +151,8 @@ impl Solver<'_, '_> {
         true
     }
 
-    /// Tries the cheapest action that meets the rows of a program, and a little more, as an incumbent.
+    /// Tries, as an incumbent, the cheapest action that meets the rows of a program by at least
+    /// [`INSIDE`].
     fn try_solution(
         &mut self,
         set: usize,
@@ -170,8 +172,9 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// Where there are requirements: the action near an incumbent that has the most margin for a share
-    /// more cost, as linear models of margin and requirements have it. Nothing where there is none.
+    /// For problems with requirements: the action near an incumbent that has the largest margin for a
+    /// given share of additional cost, by linear models of margin and requirements. `None` where there is
+    /// none.
     pub(super) fn outwards_within(
         &mut self,
         set: usize,
@@ -231,8 +234,8 @@ impl Solver<'_, '_> {
         (low > 0.0 && self.meets(set, &best)).then_some(best)
     }
 
-    /// A change that was moved away from an incumbent, with whole values where they belong and as
-    /// far as requirements allow: those of its parts that keep to them.
+    /// Adapts a moved change to what is allowed: integer values where required, and only those parts of
+    /// the move that keep the requirements met.
     pub(super) fn allowed(&self, set: usize, incumbent: &[f64], moved: Vec<f64>) -> Vec<f64> {
         let integrality = &self.sets[set].integrality;
         let problem = self.settings.problem;
@@ -253,13 +256,13 @@ impl Solver<'_, '_> {
     }
 }
 
-/// A requirement, by number, and an affine upper bound of it.
+/// The number of a requirement, and an affine upper bound of its value.
 pub(super) struct Requirement {
     pub number: usize,
     pub plane: Plane,
 }
 
-/// What is added up, with shares: open requirements and, after them, the margin under a perturbation.
+/// The planes of a weighted sum: open requirements and, after them, the margin under a perturbation.
 struct Sum {
     requirements: Vec<Requirement>,
     margin: Option<(Plane, Vec<f64>)>,
@@ -271,7 +274,7 @@ impl Sum {
         self.requirements.iter().map(|requirement| &requirement.plane).chain(margin)
     }
 
-    /// The rows that say that no upper bound may be negative.
+    /// The rows of the linear program: no upper bound may be negative.
     fn rows(&self) -> Vec<Row> {
         let row = |plane: &Plane| {
             let doubt = vec![0.0; plane.linear.len()];
@@ -280,8 +283,8 @@ impl Sum {
         self.planes().map(row).collect()
     }
 
-    /// Multipliers to try: those given and, for each side without an end, the same with as much of the
-    /// margin as makes the sum not depend on that side at all.
+    /// Multipliers to try: the given ones and, for each unbounded side, the same with that multiplier of
+    /// the margin for which the sum does not depend on the side.
     fn candidates(&self, multipliers: Vec<f64>, region: &Region) -> Vec<Vec<f64>> {
         let mut candidates = Vec::new();
         if let Some((margin, _)) = &self.margin {
@@ -304,7 +307,7 @@ impl Sum {
         candidates
     }
 
-    /// The sum of the planes, each times a share, with room for its rounding.
+    /// The weighted sum of the planes, including its rounding error.
     fn plane(&self, shares: &[f64], region: &Region) -> Plane {
         let width = region.inputs();
         let mut sum =

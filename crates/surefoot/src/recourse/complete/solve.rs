@@ -1,4 +1,4 @@
-//! The search for one individual.
+//! The branch-and-bound search for one individual.
 
 use std::collections::BinaryHeap;
 
@@ -13,23 +13,23 @@ use crate::outcome::{Shortfall, Undecided, UndecidedReason};
 use crate::proof::{Certificate, Proof, RuledOut};
 use crate::{Action, Cost, Outcome, Result};
 
-/// Sides shorter than this are not cut any more.
+/// Sides shorter than this are not split.
 const SHORTEST: f64 = 1e-5;
-/// Perturbations of the pool that a box is held against.
+/// The number of most recent perturbations of the pool that are tried on an action or a box.
 const RECENT: usize = 12;
 
 /// One intervention set.
 pub(super) struct Set<'p> {
     pub composer: Composer<'p>,
     pub weights: Vec<f64>,
-    /// For each perturbation of the pool the margin in the change.
+    /// For each perturbation of the pool, the margin as a function of the change.
     pub graphs: Vec<Graph<'p>>,
     pub integrality: Integrality,
-    /// For each requirement its value in the change.
+    /// For each requirement, its value as a function of the change.
     pub requirements: Vec<Graph<'p>>,
 }
 
-/// An action that survives attacks.
+/// An action that no perturbation found so far breaks.
 #[derive(Clone, Debug)]
 pub(super) struct Incumbent {
     /// The number of its intervention set.
@@ -38,12 +38,12 @@ pub(super) struct Incumbent {
     pub cost: f64,
 }
 
-/// An action that does not hold.
+/// The best action found that does not hold.
 pub(super) struct NearMiss {
     /// The number of its intervention set.
     pub set: usize,
     pub change: Vec<f64>,
-    /// The lowest margin that was found.
+    /// The lowest margin found.
     pub margin: f64,
 }
 
@@ -55,20 +55,20 @@ pub(super) struct Solver<'p, 's> {
     pub(super) pool: Vec<Vec<f64>>,
     pub(super) prover: Prover,
     pub(super) queue: BinaryHeap<Cuboid>,
-    /// The least cost of a box that is too small to be cut.
+    /// The least cost of a box that is too small to be split.
     pub(super) min_unsplittable_cost: f64,
-    /// Single whole-valued actions that were not ruled out.
+    /// Single integer-valued actions that were not ruled out.
     pub(super) open_points: Vec<Cuboid>,
     pub(super) number: usize,
-    /// The cheapest action so far that survives attacks.
+    /// The cheapest action so far that no perturbation found breaks.
     pub(super) incumbent: Option<Incumbent>,
-    /// The action with the best worst case of those that do not hold.
+    /// Among the actions that do not hold, the one with the largest worst-case margin.
     pub(super) best: Option<NearMiss>,
     pub(super) ruled_out: Vec<RuledOut>,
     pub(super) proving: usize,
-    /// Room in the worst case that a proof is likely to need.
+    /// The estimated worst-case margin that a proof needs.
     pub(super) room: f64,
-    /// The cost of the last incumbent that was given up.
+    /// The cost of the last incumbent that was rejected.
     pub(super) last_rejected_cost: f64,
 }
 
@@ -125,8 +125,8 @@ impl<'p, 's> Solver<'p, 's> {
         Ok(self.undecided())
     }
 
-    /// The cheapest action that seems to hold, without a proof, with its cost; and the evaluations
-    /// it took. It has survived attacks from all sides and `known` perturbations.
+    /// The cheapest action that survives attacks from all axes and the `known` perturbations, without a
+    /// proof; and the number of evaluations.
     pub fn cheapest_unproven(mut self, known: &[Vec<f64>]) -> (Option<Incumbent>, usize) {
         self.pool.extend_from_slice(known);
         self.fill_queue();
@@ -148,8 +148,8 @@ impl<'p, 's> Solver<'p, 's> {
         (self.incumbent, self.prover.evaluations())
     }
 
-    /// Searches until nothing that is cheaper than the incumbent, but for the gap, is left, or
-    /// nothing at all, or the budget is spent. Whether there is an incumbent.
+    /// Searches until no box is left that is cheaper than the incumbent by more than the gap, or no box
+    /// at all, or the budget is spent. Returns whether there is an incumbent.
     fn seek(&mut self) -> bool {
         while let Some(cuboid) = self.queue.pop() {
             let enough = |found: &Incumbent| cuboid.cost >= found.cost * (1.0 - 0.55 * self.settings.gap);
@@ -162,11 +162,13 @@ impl<'p, 's> Solver<'p, 's> {
         self.incumbent.is_some()
     }
 
-    /// Without a proof of an action: that there is none, if nothing is left, or the best so far.
+    /// The result without a proven action: `Impossible` if the queue is empty and nothing is open,
+    /// otherwise `Undecided` with the best action so far.
     pub(super) fn undecided(mut self) -> Proof {
         let problem = self.settings.problem;
         let bound = self.bound();
-        // Without an incumbent the search ends either with the budget or with an empty queue.
+        // Without an incumbent, the search ends because the budget is spent or because the queue is
+        // empty.
         let reason = match &self.incumbent {
             Some(_) => UndecidedReason::Proof,
             None if self.queue.is_empty() => UndecidedReason::Resolution,
@@ -203,7 +205,7 @@ impl<'p, 's> Solver<'p, 's> {
         }
     }
 
-    /// Nothing that holds costs less than this; infinite: nothing holds.
+    /// A lower bound of the cost of any action that holds; infinite if none holds.
     pub(super) fn bound(&self) -> f64 {
         let open = self.queue.peek().into_iter().chain(&self.open_points);
         open.map(|cuboid| cuboid.cost).fold(self.min_unsplittable_cost, f64::min)
@@ -222,7 +224,7 @@ impl<'p, 's> Solver<'p, 's> {
         margins.fold(f64::INFINITY, f64::min)
     }
 
-    /// The feasible box of every set, cut at zero.
+    /// Queues the feasible box of every set, split at zero.
     fn fill_queue(&mut self) {
         for set in 0..self.sets.len() {
             let features = &self.settings.sets[set];
@@ -255,21 +257,22 @@ impl<'p, 's> Solver<'p, 's> {
 
     pub(super) fn push(&mut self, set: usize, lower: Vec<f64>, upper: Vec<f64>, cost: f64) {
         let Set { integrality, weights, .. } = &self.sets[set];
-        // What has no whole-valued action in it is empty.
+        // A box without an integer-valued action is empty.
         let Some((lower, upper)) = integrality.tightened((lower, upper)) else { return };
         let cheapest = integrality.cheapest(&lower, &upper, self.cost(), weights);
-        // A cost that overflows is finite all the same: an infinite bound means that nothing is left.
+        // A cost that overflows is clamped to a finite number, because an infinite bound means that no
+        // action holds.
         let cost = cost.max(cost_of(self.cost(), weights, &cheapest) * (1.0 - 1e-12)).min(f64::MAX);
         self.number += 1;
         self.queue.push(Cuboid { set, lower, upper, cost, far: false, number: self.number });
     }
 
-    /// What costs more than this is of no interest.
+    /// Actions that cost more than this cannot improve on the incumbent by more than half of the gap.
     pub(super) fn limit(&self) -> f64 {
         self.incumbent.as_ref().map_or(f64::INFINITY, |found| found.cost * (1.0 - 0.5 * self.settings.gap))
     }
 
-    /// Rules out a box, finds an incumbent in it, or cuts it.
+    /// Rules out a box, finds an incumbent in it, or splits it.
     fn process_box(&mut self, cuboid: Cuboid) {
         if cuboid.far {
             return self.process_cone(cuboid);
@@ -305,7 +308,7 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     fn note(&mut self, set: usize, change: &[f64], value: f64) {
-        // An undefined result is no worst case to compare with.
+        // An undefined result has no margin to compare.
         if value == f64::NEG_INFINITY {
             return;
         }
@@ -314,7 +317,7 @@ impl<'p, 's> Solver<'p, 's> {
         }
     }
 
-    /// Margins of an action under perturbations of the pool, the lowest first.
+    /// Margins of an action under the [`RECENT`] last perturbations of the pool, the lowest first.
     pub(super) fn margins(&mut self, set: usize, change: &[f64]) -> Vec<(f64, usize)> {
         self.compose(set);
         let first = self.pool.len().saturating_sub(RECENT);
@@ -326,7 +329,7 @@ impl<'p, 's> Solver<'p, 's> {
         order
     }
 
-    /// Composes what is missing of the pool for a set.
+    /// Builds the missing graphs of a set for the perturbations of the pool.
     pub(super) fn compose(&mut self, set: usize) {
         let Set { composer, graphs, .. } = &mut self.sets[set];
         for perturbation in &self.pool[graphs.len()..] {
@@ -334,15 +337,15 @@ impl<'p, 's> Solver<'p, 's> {
         }
     }
 
-    /// Whether a perturbation of the pool breaks every action of a box that is cheap enough to be
-    /// of interest.
+    /// Whether a perturbation of the pool breaks every action of a box that costs at most
+    /// [`Solver::limit`].
     fn rule_out(&mut self, cuboid: &Cuboid, k: usize) -> bool {
         self.compose(cuboid.set);
         let limit = self.limit();
         let Set { composer, weights, graphs, integrality, .. } = &self.sets[cuboid.set];
         let (cost, weights) = (composer.problem().cost(), weights.clone());
         let Some((lower, upper)) = integrality.tightened(cuboid.shrunk(cost, &weights, limit)) else {
-            // All its whole-valued actions are dearer.
+            // All its integer-valued actions cost more.
             self.push(cuboid.set, cuboid.lower.clone(), cuboid.upper.clone(), limit);
             return true;
         };
@@ -365,13 +368,13 @@ impl<'p, 's> Solver<'p, 's> {
             share: 1.0,
         });
         if limit < f64::INFINITY {
-            // Dearer actions of the box are still open.
+            // More expensive actions of the box are still open.
             self.push(cuboid.set, cuboid.lower.clone(), cuboid.upper.clone(), limit);
         }
         true
     }
 
-    /// The worst perturbation found for an action, and the margin it leaves.
+    /// The worst perturbation found for an action, and the margin under it.
     pub(super) fn attack(&mut self, set: usize, change: &[f64], start: Option<&[f64]>) -> (Vec<f64>, f64) {
         let composer = &self.sets[set].composer;
         let graph = composer.in_perturbation(change, &self.coordinates);
@@ -382,7 +385,7 @@ impl<'p, 's> Solver<'p, 's> {
         (self.coordinates.admissible(composer, &found.at), found.value)
     }
 
-    /// Adds a perturbation to the pool if it breaks the action as the definition has it.
+    /// Adds a perturbation to the pool if it breaks the action by the definition.
     pub(super) fn add(&mut self, set: usize, change: &[f64], perturbation: Vec<f64>) -> Option<usize> {
         let action = self.action(set, change);
         if !breaks(self.settings.problem, &self.individual, &action, &perturbation) {
@@ -399,15 +402,15 @@ impl<'p, 's> Solver<'p, 's> {
         Some(self.pool.len() - 1)
     }
 
-    /// An action that survives: moved towards the cheapest of its box as far as it survives, it
-    /// may be the new incumbent.
+    /// Moves a surviving action towards the cheapest one of its box, as long as it survives, and offers
+    /// it as the incumbent.
     fn improve(&mut self, cuboid: &Cuboid, survivor: &[f64]) {
         let set = cuboid.set;
         let Set { integrality, weights, .. } = &self.sets[set];
         let cheapest = integrality.cheapest(&cuboid.lower, &cuboid.upper, self.cost(), weights);
         let integrality = integrality.clone();
         let at = |share: f64| -> Vec<f64> {
-            // Between two categories there is none.
+            // There is nothing between two categories, so they stay as they are.
             let between = |k: usize| match integrality.is_category(k) {
                 true => survivor[k],
                 false => cheapest[k] + share * (survivor[k] - cheapest[k]),
@@ -427,7 +430,7 @@ impl<'p, 's> Solver<'p, 's> {
         self.offer(set, change);
     }
 
-    /// Makes an action that survives the incumbent, if it is cheaper.
+    /// Makes a surviving action the incumbent if it is cheaper.
     pub(super) fn offer(&mut self, set: usize, change: Vec<f64>) {
         let cost = cost_of(self.cost(), &self.sets[set].weights, &change);
         if cost.is_finite() && self.incumbent.as_ref().is_none_or(|found| cost < found.cost) {
@@ -455,7 +458,7 @@ impl<'p, 's> Solver<'p, 's> {
     fn cut(&mut self, cuboid: Cuboid) {
         let Set { weights, integrality, .. } = &self.sets[cuboid.set];
         let width = |k: usize| match weights[k] * cuboid.length(k) {
-            // However small the steps, there is something between them.
+            // Integer sides are split however short they are.
             width if width > 0.0 && integrality.is_integer(k) => width.max(2.0 * SHORTEST),
             width => width,
         };
@@ -469,7 +472,8 @@ impl<'p, 's> Solver<'p, 's> {
         };
         let mut at = cuboid.cut(k);
         if let Some(limit) = integrality.exact_limit(k) {
-            // Beyond the limit a box may be ruled out, but it cannot be split into integers.
+            // Beyond the limit of exact integers a box may be ruled out, but it cannot be split between
+            // integers.
             if cuboid.lower[k] >= limit || cuboid.upper[k] <= -limit {
                 self.min_unsplittable_cost = self.min_unsplittable_cost.min(cuboid.cost);
                 return;

@@ -1,4 +1,4 @@
-//! The margins that descent works with: without a perturbation, and under the worst one known.
+//! The margins that descent uses: without a perturbation, and under the worst known one.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -13,11 +13,11 @@ use crate::{Norm, Uncertainty};
 pub(super) struct Evaluator {
     plain: Evaluation,
     perturbed: Evaluation,
-    /// Whether somebody new is on a lane since the last evaluation.
+    /// Whether a lane has got a new individual since the last evaluation.
     pub is_new: bool,
     perturbation: Vec<Lanes>,
     zero: Vec<Lanes>,
-    /// The gradient in the change of the margin under the worst perturbation known.
+    /// The gradient, in the change, of the margin under the worst known perturbation.
     pub gradient: Vec<Lanes>,
 }
 
@@ -34,7 +34,7 @@ impl Evaluator {
         }
     }
 
-    /// The margins without a perturbation and with the worst one known.
+    /// The margins without a perturbation and under the worst known one.
     pub fn evaluate(
         &mut self,
         margin: &Margin<'_>,
@@ -43,7 +43,7 @@ impl Evaluator {
         settings: &Descent,
     ) -> (Lanes, Lanes) {
         let Self { plain, perturbed, is_new, perturbation, zero, gradient } = self;
-        // What lies before the action changes only with the individuals.
+        // The part before the action depends on the individuals only.
         let without = if std::mem::take(is_new) {
             margin.value(individuals, change, zero, plain)
         } else {
@@ -88,8 +88,8 @@ impl Evaluator {
     }
 }
 
-/// Steps of a length against the gradient, the way that lowers a linear function most: from
-/// the origin, or from where the perturbation is.
+/// Steps of a given length in the direction that lowers a linear function most, from the origin or from
+/// the current perturbation.
 fn step_against(norm: &Norm, gradient: &[Lanes], length: f64, perturbation: &mut [Lanes], from_origin: bool) {
     let mut downwards = vec![0.0; gradient.len()];
     for lane in 0..LANES {
@@ -100,7 +100,7 @@ fn step_against(norm: &Norm, gradient: &[Lanes], length: f64, perturbation: &mut
     }
 }
 
-/// Puts every lane at the same random perturbation.
+/// Sets every lane to the same random perturbation.
 fn scatter(uncertainty: &Uncertainty, perturbation: &mut [Lanes], seed: u64, start: usize) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(start as u64);
@@ -109,7 +109,7 @@ fn scatter(uncertainty: &Uncertainty, perturbation: &mut [Lanes], seed: u64, sta
     project(uncertainty, perturbation);
 }
 
-/// Projects every lane onto the perturbations that are guarded against.
+/// Projects every lane onto the uncertainty set.
 fn project(uncertainty: &Uncertainty, perturbation: &mut [Lanes]) {
     let mut vector = vec![0.0; perturbation.len()];
     for lane in 0..LANES {

@@ -1,26 +1,27 @@
-//! A look at all actions of an individual before descending: might one of them work?
+//! A coarse grid over all actions of an individual, to exclude hopeless ones before the descent.
 
 use super::Run;
 use crate::Result;
 use crate::classifier::Precision;
 use crate::network::{LANES, Lanes};
 
-/// Cells along each axis of the grid of a [screen](Run::is_promising), for one feature, two
-/// and three.
+/// The number of cells along each axis of the grid of [`Run::is_promising`], for one, two and three
+/// features.
 const GRID: [usize; 3] = [64, 16, 8];
-/// The widest cell, in standardised units, over which slopes are trusted.
+/// The widest cell, in standardised units, over which the margin is extrapolated by its slope.
 const WIDEST: f64 = 0.75;
-/// How often a cell that is open is divided along each axis, and how many are at most.
+/// The number of parts along each axis into which an open cell is divided, and the largest number of open
+/// cells that are divided.
 const FINER: usize = 4;
 const MOST_OPEN: usize = 64;
 
 impl Run<'_> {
-    /// Whether some action might work, from a grid over all of them. At each point the margins
-    /// are extrapolated by their slopes over the cell around it; cells in which they might then
-    /// reach the boundary are looked at once more, four times as closely.
+    /// Whether some action might work, judged by a grid over all actions. At the middle of each cell the
+    /// margins are extrapolated by their slopes over the cell. Cells in which they might reach the
+    /// boundary are divided by four along each axis and checked again.
     ///
-    /// Always so where there are more than three features or so much room that cells would be
-    /// wide, since slopes then say little.
+    /// Always true for more than three features, or where the limits are so wide that slopes say little
+    /// about a cell.
     pub(super) fn is_promising(&mut self, person: usize) -> Result<bool> {
         let count = self.change.len();
         (0..LANES).try_for_each(|lane| self.start(lane, person))?;
@@ -38,8 +39,8 @@ impl Run<'_> {
         Ok(open.len() > MOST_OPEN || !open.into_iter().all(resolved))
     }
 
-    /// Of a grid of so many cells along each axis, the corners of those in which the margins
-    /// might reach the boundary; nothing if they do so for certain.
+    /// The corners of those cells of a grid, with `points` cells along each axis, in which the margins
+    /// might reach the boundary. `None` if they do at the middle of some cell.
     fn open_cells(&mut self, corner: &[f64], cell: &[f64], points: usize) -> Option<Vec<Vec<f64>>> {
         let count = self.change.len();
         let total = points.pow(count as u32);
@@ -56,9 +57,9 @@ impl Run<'_> {
                 if margin >= 0.0 {
                     return None;
                 }
-                // Six times what half a cell amounts to: the margin is curved, and the worst
-                // perturbation known may jump from one cell to the next. Where it cannot be
-                // computed nothing is known.
+                // Six times the change over half a cell: the margin is curved, and the worst known
+                // perturbation may jump from one cell to the next. A margin that is NaN leaves the cell
+                // open.
                 let slopes = self.quick.gradient.iter().zip(cell);
                 let reach: f64 = slopes.map(|(slope, h)| 3.0 * (slope.0[lane] * h).abs()).sum();
                 let hopeless = margin + reach < 0.0;

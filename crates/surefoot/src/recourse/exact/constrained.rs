@@ -1,11 +1,12 @@
-//! Exact recourse where outcomes must meet requirements: constraints, and limits on what follows.
+//! Exact recourse with requirements on outcomes: constraints, and limits on features that change as a
+//! consequence.
 //!
-//! All of them are linear in the change, as is the score: for each intervention set what remains is a
-//! linear program ([`Program`]). Sets are looked at in the order of their cost without requirements, so
-//! that most are never solved. Where actions take whole values, boxes whose solution is not whole are
-//! cut. Lower bounds on the cost rest on multipliers alone, with rows that are lenient by more than
-//! rounding can matter; an action is found with rows that are strict by as much, and then evaluated as
-//! the definition has it.
+//! All requirements are linear in the change, as is the score, so each intervention set is a linear
+//! program ([`Program`]). Sets are processed in the order of their cost without requirements, so most are
+//! never solved. For integer features, boxes whose solution is not integer are split. Lower bounds on the
+//! cost depend on multipliers only, and use rows that are more lenient than the definition by more than
+//! the rounding error. Actions are found with rows that are stricter by as much, and are then evaluated
+//! by the definition.
 
 use super::{Exact, Set};
 use crate::action::feasible_change;
@@ -15,30 +16,30 @@ use crate::outcome::{Outcome, Recourse, Shortfall, Undecided, UndecidedReason};
 use crate::program::{Program, Row, Solution};
 use crate::{Action, Kind, Result};
 
-/// Boxes looked at for one intervention set before another method is asked.
-const MOST: usize = 5_000;
-/// Attempts to find an action whose evaluation confirms it.
+/// The largest number of boxes for one intervention set before another method takes over.
+const MAX_BOXES: usize = 5_000;
+/// The number of attempts to find an action that its evaluation confirms.
 const ATTEMPTS: usize = 4;
-/// Steps in the search for the most that can be reached.
+/// The number of bisection steps in the search for the largest reachable score.
 const HALVINGS: usize = 30;
-/// What solutions of linear programs may miss of a row, relative to its terms.
-const MISSED: f64 = 1e-10;
+/// The largest violation of a row by a solution of a linear program, relative to the row's terms.
+const ROW_TOLERANCE: f64 = 1e-10;
 
-/// Costs beyond this, in standard deviations, are proven where that there is no action at all is in
-/// doubt only because of rounding.
+/// A lower bound on the cost, in standard deviations, from which the answer is `Undecided` for distance:
+/// that no action exists at all is then in doubt only because of rounding.
 const FAR_AWAY: f64 = 1e9;
 
-/// What came of branch and bound over the changes of one set.
+/// The result of branch and bound over the changes of one set.
 struct Branched {
-    /// No change that meets the rows costs less; infinite: none meets them.
+    /// A lower bound of the cost of any change that meets the rows; infinite if none meets them.
     lower: f64,
     /// The cheapest change found.
     change: Option<Vec<f64>>,
 }
 
 impl Exact<'_> {
-    /// As [`Exact::solve`], over actions whose outcome meets every requirement; nothing where it could
-    /// not be told.
+    /// As [`Exact::solve`], over actions whose outcome meets every requirement. `None` if it could not be
+    /// decided.
     pub(super) fn solve_constrained(&self, individual: &[f64], score: f64) -> Result<Option<Outcome>> {
         let mut change = Vec::new();
         let unconstrained = self.sets.iter().map(|set| {
@@ -67,7 +68,7 @@ impl Exact<'_> {
                 continue;
             }
             let Some(found) = self.found(individual, score, set, &integrality)? else { continue };
-            // Among equally cheap ones the fewest features.
+            // Among equally cheap actions, prefers the one with the fewest features.
             let is_fewer = |best: &Recourse| found.action.features.len() < best.action.features.len();
             let is_better = best.as_ref().is_none_or(|best| {
                 found.cost < best.cost * (1.0 - 1e-12)
@@ -85,7 +86,7 @@ impl Exact<'_> {
             None if bound == f64::INFINITY => {
                 Some(Outcome::Impossible(self.constrained_shortfall(individual, score)))
             }
-            // No search would find what is so far away.
+            // No search would find an action that far away.
             None if bound >= FAR_AWAY => {
                 let Shortfall { best, missing } = self.constrained_shortfall(individual, score);
                 let required = self.problem.safety() + self.rounding_of_score(individual, &best.change);
@@ -97,9 +98,9 @@ impl Exact<'_> {
         })
     }
 
-    /// The rows of a set: the score, then the requirements. `side` is 1 for rows that are stricter than
-    /// the definition by what rounding may matter, -1 for rows that are more lenient by as much. `extra`
-    /// is added to what each row asks for.
+    /// The rows of a set: the score, then the requirements. With `side` 1 the rows are stricter than the
+    /// definition by the rounding error, with -1 more lenient by as much. `extra` is added to the
+    /// right-hand side of each row.
     fn rows(&self, set: &Set, individual: &[f64], score: f64, side: f64, extra: &[f64]) -> Vec<Row> {
         let extra = |j: usize| extra.get(j).copied().unwrap_or(0.0);
         let slack = set.raise_error + self.rounding_of_score(individual, &[]);
@@ -115,8 +116,8 @@ impl Exact<'_> {
                 reach.map(|(size, (f, x))| size * (x.abs() + (f.mean / f.std).abs())).sum::<f64>()
                     + now.abs();
             let slack = self.rounding(size) + rule.rounding(individual);
-            // The value of such a requirement is met or missed by much more than rounding. A stricter row
-            // would exclude changes that keep a value at its limit.
+            // The value of such a requirement moves in steps, so it is met or missed by much more than
+            // rounding. A stricter row would exclude changes that keep a value at its limit.
             let side = if self.is_stepwise(set, &effects.values) { -1.0 } else { side };
             rows.push(Row {
                 coefficients: effects.values.clone(),
@@ -127,21 +128,21 @@ impl Exact<'_> {
         rows
     }
 
-    /// Whether a requirement responds to no real feature of a set, given its response to each feature: it
-    /// is not affected, or its value moves in steps.
+    /// Whether the value of a requirement is unaffected by every real-valued feature of a set, given its
+    /// response to each feature. Then it is constant or moves in steps.
     fn is_stepwise(&self, set: &Set, effects: &[f64]) -> bool {
         let is_real = |i: usize| self.problem.features().feature(i).kind == Kind::Real;
         set.features.iter().zip(effects).all(|(&i, effect)| *effect == 0.0 || !is_real(i))
     }
 
-    /// The feasible changes of a set, as a box.
+    /// The box of the feasible changes of a set.
     fn box_of(&self, individual: &[f64], set: &Set) -> Sides {
         let features = self.problem.features();
         set.features.iter().map(|&i| feasible_change(features, i, individual[i])).unzip()
     }
 
-    /// The cheapest change of a set that meets some rows, by branch and bound over whole values; nothing
-    /// where it could not be told.
+    /// The cheapest change of a set that meets some rows, by branch and bound over integer values. `None`
+    /// if it could not be decided.
     fn branch(
         &self,
         individual: &[f64],
@@ -167,7 +168,7 @@ impl Exact<'_> {
                 }
                 Solution::Unknown => return None,
             };
-            if looked > MOST {
+            if looked > MAX_BOXES {
                 return None;
             }
             if least >= least_found {
@@ -188,8 +189,8 @@ impl Exact<'_> {
         Some(result)
     }
 
-    /// The cheapest action of a set that meets every requirement and holds, as the definition evaluates
-    /// it; nothing if there is none, or none that evaluation confirms.
+    /// The cheapest action of a set that meets every requirement and holds, as evaluated by the
+    /// definition. `None` if there is none, or none that the evaluation confirms.
     fn found(
         &self,
         individual: &[f64],
@@ -223,7 +224,8 @@ impl Exact<'_> {
         Ok(None)
     }
 
-    /// The most that any change of the largest set reaches which meets every requirement.
+    /// The shortfall of the change of the largest set that raises the score most and meets every
+    /// requirement.
     fn constrained_shortfall(&self, individual: &[f64], score: f64) -> Shortfall {
         let nothing = Shortfall { best: self.no_action(), missing: f64::INFINITY };
         let Some(set) = self.sets.iter().max_by_key(|set| set.features.len()) else { return nothing };
@@ -249,17 +251,17 @@ impl Exact<'_> {
     }
 }
 
-/// Whether a change meets every row, up to what a solution may miss.
+/// Whether a change meets every row, up to [`ROW_TOLERANCE`].
 fn meets(rows: &[Row], change: &[f64]) -> bool {
     rows.iter().all(|row| {
         let terms = row.coefficients.iter().zip(change).map(|(c, t)| c * t);
         let size = terms.clone().map(f64::abs).sum::<f64>() + row.need.abs();
-        terms.sum::<f64>() >= row.need - MISSED * size
+        terms.sum::<f64>() >= row.need - ROW_TOLERANCE * size
     })
 }
 
-/// The parts of a box to be looked at next: all moves of a group that is not decided, or both halves
-/// across a side on which the solution is not whole. None where the solution of the box is final.
+/// The parts into which a box is split: one for each move of a group that is not decided, or two halves
+/// at a side on which the solution is not integer. Empty if the solution of the box is final.
 fn parts(
     integrality: &Integrality,
     (lower, upper): (&[f64], &[f64]),

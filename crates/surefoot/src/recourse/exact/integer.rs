@@ -1,9 +1,10 @@
-//! Exact recourse where actions take whole values.
+//! Exact recourse for actions with integer values.
 //!
-//! What remains of a linear problem, `min cost(theta)` such that `g.theta >= need`, is a knapsack of
-//! integer features, reals and categories. It is solved by branch and bound: without wholeness the
-//! closed form gives a bound on the cost of every part, which is cut where its solution is not
-//! integer. Sets are looked at in the order of their bounds, so that most are never cut.
+//! The remaining linear problem, `min cost(theta)` such that `g.theta >= need`, is a knapsack of integer
+//! features, real features and categories. It is solved by branch and bound: the closed form of the
+//! relaxation without integrality bounds the cost of every part, and a part is split where the solution
+//! of its relaxation is not integer. Sets are processed in the order of their bounds, so most are never
+//! split.
 
 use super::{Exact, Gains, Set};
 use crate::action::feasible_change;
@@ -12,13 +13,13 @@ use crate::margin::counterfactual;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided};
 use crate::{Action, Cost, Result};
 
-/// Parts looked at before another method is asked.
-const MOST: usize = 20_000;
+/// The largest number of parts before another method takes over.
+const MAX_PARTS: usize = 20_000;
 
-/// What a sum of products may be wrong by, as a share of its terms.
+/// The relative rounding error of a sum of products, bounded from above.
 const ROUNDING: f64 = 1e-13;
 
-/// The cheapest whole-valued change that raises the score by so much.
+/// The problem: the cheapest integer-valued change that raises the score by `need`.
 struct Knapsack<'a> {
     gains: &'a Gains,
     weights: &'a [f64],
@@ -28,12 +29,12 @@ struct Knapsack<'a> {
 }
 
 impl Exact<'_> {
-    /// The answer over whole-valued actions, whatever the constraints; none if there are too many
+    /// The outcome over integer-valued actions, without requirements. `None` if there are too many
     /// combinations.
     pub(super) fn solve_whole(&self, individual: &[f64], score: f64) -> Result<Option<Outcome>> {
         let slack = |set: &Set| set.raise_error + self.rounding_of_score(individual, &[]);
         let mut change = Vec::new();
-        // Without wholeness, the cheapest first.
+        // The relaxations without integrality, the cheapest first.
         let relaxed = self.sets.iter().map(|set| {
             let least = self.fill(set, &set.most, individual, set.raise - score - slack(set), &mut change);
             (if least.is_nan() { 0.0 } else { least * (1.0 - 1e-12) }, set)
@@ -61,7 +62,7 @@ impl Exact<'_> {
             let Some((cost, _)) = self.knapsack(individual, set, &integrality, &set.gains, asked) else {
                 return Ok(None);
             };
-            // Among equally cheap ones the fewest features.
+            // Among equally cheap actions, prefers the one with the fewest features.
             let fewer =
                 cheapest.as_ref().is_some_and(|(_, other, _)| set.features.len() < other.features.len());
             if cost < best * (1.0 - 1e-12) || fewer && cost <= best * (1.0 + 1e-12) {
@@ -76,7 +77,7 @@ impl Exact<'_> {
         }
     }
 
-    /// As [`Exact::prove`].
+    /// As [`Exact::evaluated`], for integer-valued actions.
     fn prove_whole(
         &self,
         individual: &[f64],
@@ -117,7 +118,8 @@ impl Exact<'_> {
         Ok(Outcome::Undecided(Undecided::within_rounding(best, margin, required, bound)))
     }
 
-    /// As [`Exact::short`]: every feature as far as it helps, every group at its best.
+    /// As [`Exact::short`], with every feature at its most helpful integer and every group at its best
+    /// category.
     fn short_whole(&self, individual: &[f64], score: f64, bound: f64) -> Result<Outcome> {
         let mut best: Option<(f64, Action)> = None;
         for set in &self.sets {
@@ -159,8 +161,8 @@ impl Exact<'_> {
         set.features.iter().map(|&i| feasible_change(features, i, individual[i])).unzip()
     }
 
-    /// The least cost with a change of that cost; infinite if there is none, nothing if it takes too
-    /// long to tell.
+    /// The least cost and a change of that cost; an infinite cost if there is none. `None` if it takes
+    /// too long to decide.
     fn knapsack(
         &self,
         individual: &[f64],
@@ -182,7 +184,7 @@ impl Knapsack<'_> {
         let mut looked = 0;
         while let Some((lower, upper)) = open.pop() {
             looked += 1;
-            if looked > MOST {
+            if looked > MAX_PARTS {
                 return None;
             }
             let (least, change) = self.relaxed(&lower, &upper);
@@ -197,7 +199,7 @@ impl Knapsack<'_> {
                 best = (self.price(&near), near.clone());
             }
             let push = |open: &mut Vec<Sides>, sides: Sides| open.extend(self.integrality.tightened(sides));
-            // A group that is not decided yet: all its moves that are left.
+            // A group that is not decided yet: one part for each remaining move.
             let split = |group: &&crate::integer::Moves| group.columns.iter().any(|&k| lower[k] < upper[k]);
             if let Some(group) = self.integrality.groups().iter().find(split) {
                 for moved in &group.moves {
@@ -212,7 +214,7 @@ impl Knapsack<'_> {
                 }
                 continue;
             }
-            // A number that is not whole, or of which rounding does not leave enough.
+            // A feature whose value is not integer, or whose rounding to an integer does not gain enough.
             let is_open = |k: &usize| self.integrality.is_integer(*k) && lower[*k] < upper[*k];
             let off = |k: usize| (change[k] - near[k]).abs() * self.weights[k];
             let farthest =
@@ -223,7 +225,7 @@ impl Knapsack<'_> {
             let Some((end, start)) = self.integrality.halves(&lower, &upper, k, change[k]) else { continue };
             let (mut below, mut above) = ((lower.clone(), upper.clone()), (lower, upper));
             (below.1[k], above.0[k]) = (end, start);
-            // What helps is looked at first.
+            // The part in the helpful direction is pushed last, so that it is processed first.
             let parts = if self.gains.values[k] > 0.0 { [below, above] } else { [above, below] };
             parts.into_iter().for_each(|part| push(&mut open, part));
         }
@@ -234,20 +236,21 @@ impl Knapsack<'_> {
         self.cost.of_weighted(self.weights.iter().zip(change).map(|(w, c)| w * c))
     }
 
-    /// What a change adds to the score; of a gain whose sign is in doubt, the most.
+    /// The contribution of a change to the score. If the sign of the gain is uncertain: the largest
+    /// possible one.
     fn gain(&self, k: usize, change: f64) -> f64 {
         let gain = self.gains.values[k] * change;
         if self.gains.certain[k] { gain } else { gain.abs() }
     }
 
-    /// Whether a change adds enough, up to rounding.
+    /// Whether a change gains enough, up to rounding.
     fn is_enough(&self, change: &[f64]) -> bool {
         let gains = (0..change.len()).map(|k| self.gain(k, change[k]));
         let size: f64 = gains.clone().map(f64::abs).sum::<f64>() + self.need.abs();
         gains.sum::<f64>() + ROUNDING * size >= self.need
     }
 
-    /// How far a change may go from the one that costs least, in the direction that helps.
+    /// The largest distance of a change from the cheapest one, in the direction that helps.
     fn room(&self, k: usize, from: f64, lower: f64, upper: f64) -> f64 {
         let (down, up) = (from - lower, upper - from);
         match self.gains.values[k] {
@@ -264,9 +267,9 @@ impl Knapsack<'_> {
         }
     }
 
-    /// The least cost over a box without regard to wholeness, a little less for rounding, with a
-    /// change of about that cost; infinite if the box does not allow so much, not a number where
-    /// something overflows or vanishes so that neither is known.
+    /// The least cost over a box without integrality, lowered slightly for rounding, and a change of
+    /// about that cost. The cost is infinite if the box does not allow enough, and NaN if an overflow or
+    /// underflow prevents computing it.
     fn relaxed(&self, lower: &[f64], upper: &[f64]) -> (f64, Vec<f64>) {
         let mut change: Vec<f64> = lower.iter().zip(upper).map(|(&l, &u)| 0.0f64.clamp(l, u)).collect();
         if self.need.is_nan() || self.need == f64::INFINITY {
@@ -281,7 +284,7 @@ impl Knapsack<'_> {
             Cost::L1 => self.fill(&room, &mut change),
             Cost::L2 => least = self.raise(&room, &mut change),
         }
-        // Rounding may leave a little to be desired.
+        // The change may fall short by a rounding error.
         let size = (0..change.len()).map(|k| self.gain(k, change[k]).abs()).sum::<f64>() + self.need.abs();
         let price = least.unwrap_or_else(|| self.price(&change) * (1.0 - 1e-12));
         match self.gained(&change) + 1e-12 * size >= self.need {
@@ -295,10 +298,10 @@ impl Knapsack<'_> {
         (0..change.len()).map(|k| self.gain(k, change[k])).sum()
     }
 
-    /// l1: the features that give most for their price first, each up to its room.
+    /// l1 cost: features in descending order of gain per cost, each up to its limit.
     fn fill(&self, room: &[f64], change: &mut [f64]) {
-        // Of hundreds of categories none has room once the group is decided: what is gained is
-        // summed up only where there is some.
+        // Skips features without room before summing the gains: once a group is decided, none of its
+        // possibly hundreds of categories has any.
         for &k in self.gains.order.iter().filter(|&&k| room[k] != 0.0) {
             let missing = self.need - self.gained(change);
             if missing <= 0.0 {
@@ -309,9 +312,9 @@ impl Knapsack<'_> {
         }
     }
 
-    /// l2: all features in proportion to `gain / weight^2`, as far as a level says, each within its
-    /// room. The least level that is enough is found by bisection, from one that is too low; the
-    /// price at the highest level known to be too low is returned, if the box allows enough.
+    /// l2 cost: changes proportional to `gain / weight^2`, multiplied by a level, each within its room.
+    /// The least sufficient level is found by bisection. Returns the cost at the highest level known to
+    /// be insufficient, which is a lower bound, if the box allows enough.
     fn raise(&self, room: &[f64], change: &mut Vec<f64>) -> Option<f64> {
         let start = change.clone();
         let rate = |k: usize| self.gains.values[k].abs() / self.weights[k] / self.weights[k];

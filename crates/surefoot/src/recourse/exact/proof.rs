@@ -12,12 +12,12 @@ use crate::proof::{Certificate, Proof, RuledOut, Verdict};
 use crate::recourse::{Complete, Method, Settings};
 use crate::{Problem, Result};
 
-/// By how much the margin that a certificate proves may be below the one that is stated: the tolerance of the
-/// checker, for rounding.
+/// The largest amount by which the margin of a certificate may be below the stated one. It is the
+/// checker's tolerance for rounding.
 const TOLERANCE: f64 = 1e-10;
 
-/// By how much, as a share, the bound on the cost that a proof states is below the exact one: at the exact bound
-/// the margin is zero, and the checker needs room for its own rounding.
+/// The share by which the bound on the cost in a proof is below the exact one. At the exact bound the
+/// margin is zero, and the checker needs room for its own rounding.
 const SLACK: f64 = 1e-9;
 
 impl Method for Exact<'_> {
@@ -56,7 +56,8 @@ impl<'p> Exact<'p> {
         Complete::new(self.problem)?.with_gap(gap)?.with_budget(budget)
     }
 
-    /// A proof by one box for each intervention set; none where integer features or requirements decide.
+    /// A proof by one box for each intervention set. `None` where integer features or requirements
+    /// determine the answer.
     fn proof_by_boxes(&self, individual: &[f64], outcome: &Outcome) -> Result<Option<Proof>> {
         if self.is_integer || self.solve_real(individual, self.score(individual)?)? != *outcome {
             return Ok(None);
@@ -76,7 +77,7 @@ impl<'p> Exact<'p> {
         Ok(Some(Proof::of(outcome, certificate, boxes)))
     }
 
-    /// That the action found holds with the margin that is stated, if that can be certified.
+    /// A certificate that the action found holds with the stated margin; `None` if it cannot be proved.
     fn certificate(&self, individual: &[f64], found: &Recourse) -> Result<Option<Certificate>> {
         let mut certificate = certify(self.problem, individual, &found.action, self.settings.budget)?;
         let is_proven = matches!(certificate.verdict, Verdict::Holds { .. });
@@ -95,7 +96,7 @@ impl<'p> Exact<'p> {
         uncertainty.shrink(&mut perturbation);
         let side = |&i: &usize| {
             let (lower, upper) = feasible_change(self.problem.features(), i, individual[i]);
-            // No cheaper action is cut off by rounding.
+            // Rounded outwards, so that no cheaper action is cut off.
             let reach = bound / self.problem.features().feature(i).weight * (1.0 + 1e-9) + 1e-12;
             (lower.max(-reach), upper.min(reach))
         };
@@ -112,7 +113,7 @@ impl<'p> Exact<'p> {
         })
     }
 
-    /// A proof by the complete method, of the same action. Its bound on the cost may be lower by the gap.
+    /// A proof of the same action by the complete method. Its bound on the cost may be lower by the gap.
     fn proof_by_search(&self, individual: &[f64], outcome: Outcome) -> Result<Proof> {
         let proof = self.complete()?.prove(individual)?;
         let Outcome::Found(found) = outcome else { return Ok(proof) };

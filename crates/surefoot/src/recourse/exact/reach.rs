@@ -1,9 +1,9 @@
 //! The largest uncertainty for which a linear problem has recourse, in closed form.
 //!
-//! The worst case of an action falls in proportion to epsilon: with the unperturbed margin `m` of the
-//! best action on a set and the dual norm `d` of its response, it is `m - epsilon d`. So an action of
-//! the set holds for epsilon up to `m / d`, and none for more; the answer is the largest over all
-//! sets.
+//! The worst-case margin of an action decreases linearly in epsilon: with the unperturbed margin `m` of
+//! the best action on a set and the dual norm `d` of its response, it is `m - epsilon d`. So an action of
+//! the set holds for every epsilon up to `m / d`, and none for a larger one. The answer is the largest of
+//! these over all sets.
 
 use super::{Exact, Set};
 use crate::integer::Integrality;
@@ -11,17 +11,17 @@ use crate::margin::counterfactual;
 use crate::recourse::Reach;
 use crate::{Action, Result};
 
-/// Room for the rounding of a product and a quotient.
+/// The relative rounding error of a product and a quotient, bounded from above.
 const ROOM: f64 = 1e-12;
 
 impl Exact<'_> {
-    /// Encloses the largest epsilon for which a feasible action holds, for a problem whose own epsilon
-    /// is positive and which requires nothing of outcomes. Both ends account for rounding.
+    /// Encloses the largest epsilon for which a feasible action holds. Requires a positive epsilon of the
+    /// problem and no requirements on outcomes. Both ends account for rounding.
     pub(crate) fn reach(&self, individual: &[f64]) -> Result<Reach> {
         let score = self.score(individual)?;
         let (mut possible, mut impossible) = (None::<f64>, 0.0_f64);
         for set in &self.sets {
-            // The response for epsilon 1.
+            // The response to an epsilon of 1.
             let radius = self.problem.uncertainty().radius();
             let (dual, error) = (set.raise / radius, set.raise_error / radius);
             let Some((raised, _)) = self.farthest(individual, set, |k, change| set.most_gain(k, change))
@@ -44,8 +44,8 @@ impl Exact<'_> {
         Ok(Reach { possible: possible.filter(finite), impossible: Some(impossible).filter(finite) })
     }
 
-    /// The margin, unperturbed and evaluated afresh, of the action on a set that raises the score most,
-    /// less what it must keep; not a number if that action has no end.
+    /// The unperturbed margin, by the definition, of the action on a set that raises the score most,
+    /// minus the required margin. NaN if that action is unbounded.
     fn best_margin(&self, individual: &[f64], set: &Set) -> Result<f64> {
         let gain = |k: usize, change: f64| match set.gains.values[k] {
             0.0 => 0.0,
@@ -61,9 +61,9 @@ impl Exact<'_> {
         Ok(self.score(&reached)? - required)
     }
 
-    /// The feasible change of a set with the largest sum of gains, and that sum: every feature at the
-    /// end that gains most or where it is, every group at its best category. `None` if there is no
-    /// whole-valued change.
+    /// The feasible change of a set with the largest sum of gains, and that sum. Every feature is at the
+    /// end with the largest gain or as near to zero as allowed, every group at its best category. `None`
+    /// if there is no integer-valued change.
     fn farthest(
         &self,
         individual: &[f64],
@@ -96,7 +96,7 @@ impl Set {
             _ if change == 0.0 || most == 0.0 => 0.0,
             gain if !self.most.certain[k] => gain.abs(),
             gain if gain > 0.0 => gain,
-            // What lowers the score may do so by as much less as gains may be wrong.
+            // The decrease may be smaller than computed, by the error bound of the gain.
             _ => (2.0 * computed - most) * change,
         }
     }

@@ -6,30 +6,36 @@ use crate::graph::unit::relax_tanh;
 use crate::graph::{AffineForm, Interval, Unit};
 use crate::network::{LANES, Lanes, Network, Real, Vectorised, vectorised};
 
-/// What is known of a hidden layer over the region.
+/// The enclosure of a hidden layer over the region.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LayerState {
-    /// What goes into each unit, at least and at most.
+    /// Bounds of each unit's argument.
     pub lower: Vec<Lanes>,
     pub upper: Vec<Lanes>,
+    /// The forms of the units' outputs: one column for each input and error symbol, then the constant.
     pub columns: Vec<Lanes>,
+    /// The sizes of the terms of each unit's argument.
     pub sizes: Vec<Lanes>,
+    /// The error of each unit's output that this and earlier layers cause.
     pub error: Vec<Lanes>,
+    /// The relaxation of each unit: the output is `slope z + offset` up to `radius`, for the argument z.
     pub slope: Vec<Lanes>,
     pub offset: Vec<Lanes>,
     pub radius: Vec<Lanes>,
+    /// The coefficient of each unit's output in the result.
     pub adjoint: Vec<Lanes>,
-    /// Rounding errors of what goes in.
+    /// The rounding error of each unit's argument.
     pub round: Vec<Lanes>,
-    /// What goes in at the origin, and how far it may be from its form in the inputs.
+    /// The argument's form at the origin, and the largest distance of the argument from its form in the
+    /// inputs.
     pub origin: Vec<Lanes>,
     pub deviation: Vec<Lanes>,
     /// The error of the quadratic relaxation.
     pub quadratic: Vec<Lanes>,
 }
 
-/// Encloses a network by an affine form: forwards the form and the error of every unit, backwards
-/// the coefficient of every unit's error in the result.
+/// Encloses a network by an affine form. The forward pass computes the form and the error of every unit,
+/// the backward pass the coefficient of every unit's error in the result.
 pub(super) fn enclose(network: &Network, affine: &mut Affine, place: &Place<'_>, state: &mut State) {
     let (inputs, columns) = (place.inputs(), place.columns());
     place_arguments(affine, place);
@@ -65,7 +71,7 @@ pub(super) fn enclose(network: &Network, affine: &mut Affine, place: &Place<'_>,
         largest = vectorised(Relax { layer: this, bias: &layer.bias, unit, inputs, symbols, terms });
         state.largest = state.largest.max(largest);
     }
-    // The result, and its error: each unit's with its exact coefficient.
+    // The result, and its error: the error of each unit counts with its exact coefficient.
     let result = &mut state.result;
     result.terms.clear();
     result.terms.resize(columns, 0.0);
@@ -90,7 +96,7 @@ pub(super) fn enclose(network: &Network, affine: &mut Affine, place: &Place<'_>,
     }
 }
 
-/// Substitutes the arguments of a network and puts them on lanes: one column for each input and
+/// Substitutes the arguments of a network and transposes them into lanes: one column for each input and
 /// error symbol, one for the constant, one for the sizes.
 fn place_arguments(affine: &mut Affine, place: &Place<'_>) {
     let (forms, columns): (&[AffineForm], usize) = (place.arguments, place.columns());
@@ -111,7 +117,7 @@ fn place_arguments(affine: &mut Affine, place: &Place<'_>) {
     affine.rows = rows;
 }
 
-/// Computes the adjoints of all units from those of the last hidden layer; returns the error of the
+/// Computes the adjoints of all units from those of the last hidden layer. Returns the error of the
 /// result.
 fn carry_errors_back(network: &Network, affine: &mut Affine, state: &mut State) -> f64 {
     let mut radius = 0.0;
@@ -129,20 +135,20 @@ fn carry_errors_back(network: &Network, affine: &mut Affine, state: &mut State) 
     radius
 }
 
-/// The sum of the products of sizes, in which zero times infinity is zero.
+/// The sum of the products of absolute values, in which zero times infinity is zero.
 pub(super) fn dot_sizes(a: &Lanes, b: &Lanes) -> f64 {
     (0..LANES).filter(|&l| a.0[l] != 0.0).map(|l| a.0[l].abs() * b.0[l]).sum()
 }
 
 impl LayerState {
-    /// Adds, for each input, its share of the errors of the units.
+    /// Adds to each input the part of the units' errors that it causes.
     pub fn error_share(&self, errors: &[Lanes], factor: f64, error_share: &mut [f64]) {
         let blocks = self.lower.len();
         for b in 0..blocks {
             let mut share = [0.0; LANES];
             for l in 0..LANES {
                 let width = (self.upper[b].0[l] - self.lower[b].0[l]).max(1e-12);
-                // The columns have been multiplied with the slope.
+                // The columns already contain the factor `slope`.
                 let slope = self.slope[b].0[l].max(1e-12);
                 share[l] = factor * self.adjoint[b].0[l].abs() * errors[b].0[l] / (width * slope);
             }
@@ -174,9 +180,9 @@ impl LayerState {
     }
 }
 
-/// Adds constants and errors to the ranges of a layer, relaxes its units, and leaves in
-/// `columns` the forms of what comes out and in `error` their errors. Gives the largest size of
-/// the terms of a unit's result.
+/// Adds constants and errors to the ranges of a layer and relaxes its units. Writes the forms of the
+/// units' outputs to `columns` and their errors to `error`. Returns the largest size of the terms of a
+/// unit's result.
 struct Relax<'a> {
     layer: &'a mut LayerState,
     bias: &'a [Lanes],
@@ -231,8 +237,8 @@ impl Vectorised for Relax<'_> {
                 layer.offset[b].0[l] = line.offset;
                 let slope = line.slope.abs();
                 layer.radius[b].0[l] = line.radius + slope * round[l] + terms * line.offset.abs();
-                // What is left for the next layer to add up: errors of this unit, and those that
-                // it passes on from units below.
+                // The error that the next layer adds up: that of this unit plus those that it passes on
+                // from the layers below.
                 let passed = if slope == 0.0 { 0.0 } else { slope * layer.error[b].0[l] };
                 layer.error[b].0[l] = layer.radius[b].0[l] + passed;
                 let size = slope * (layer.sizes[b].0[l] + bias[b].0[l].abs()) + line.offset.abs();

@@ -11,8 +11,8 @@ use crate::network::{LANES, Lanes, Network, WideLayer, vectorised};
 use super::affine::LayerState;
 use super::jet::LayerPoint;
 
-/// Enclosures of the derivatives of the units of one layer. Slopes and second derivatives have a
-/// centre, a radius and a largest size.
+/// Enclosures of the derivatives of the units of one layer. Slopes and second derivatives have a centre,
+/// a radius and a largest absolute value (`most`).
 pub(crate) struct UnitBounds {
     slope: Vec<Lanes>,
     slope_radius: Vec<Lanes>,
@@ -22,26 +22,26 @@ pub(crate) struct UnitBounds {
     curvature: Vec<Lanes>,
     curvature_radius: Vec<Lanes>,
     curvature_most: Vec<Lanes>,
-    /// The largest size of the third derivative.
+    /// The largest absolute value of the third derivative.
     jerk: Vec<Lanes>,
-    /// How far the argument can be from its value at the centre, in proportion to the region.
+    /// The largest distance of the argument from its value at the centre, in proportion to the region.
     reach: Vec<Lanes>,
-    /// How far the linear part of it can be.
+    /// The largest distance of the argument's linear part from its value at the centre.
     support: Vec<Lanes>,
-    /// The length of the gradient of the argument at the centre, how far the gradient may be from
-    /// there, and that in proportion to the region.
+    /// The length of the argument's gradient at the centre; the largest distance of the gradient from
+    /// there; and a bound of it that shrinks in proportion to the region.
     length: Vec<Lanes>,
     rho: Vec<Lanes>,
     rho_linear: Vec<Lanes>,
-    /// Bounds the Hessian of the argument, beyond that of the units before.
+    /// A bound of the argument's Hessian, beyond the part that the earlier units cause.
     hessian: Vec<Lanes>,
 }
 
-/// Enclosures of the gradients and Hessians of the values that go into a layer, or come out of it.
+/// Enclosures of the gradients and Hessians of the inputs or of the outputs of a layer.
 struct Values {
-    /// Radii of the gradients.
+    /// The radii of the gradients.
     rho: Vec<Lanes>,
-    /// Lower triangles of the Hessians at the centre, entry by entry; empty where zero or unknown.
+    /// The lower triangles of the Hessians at the centre, entry by entry; empty where zero or unknown.
     hessian: Vec<Lanes>,
     hessian_radius: Vec<Lanes>,
 }
@@ -90,7 +90,7 @@ impl Values {
         Self { rho: on(&|a| a.radius), hessian, hessian_radius: on(&|a| a.hessian_radius) }
     }
 
-    /// The arguments of the units of a layer, from what comes out of the layer below.
+    /// The arguments of the units of a layer, from the outputs of the layer below.
     fn into_layer(below: &Values, layer: &WideLayer, n: usize) -> Self {
         let blocks = layer.forward.blocks();
         let zeros = || vec![Lanes::ZERO; blocks];
@@ -168,8 +168,8 @@ impl UnitBounds {
         layer
     }
 
-    /// Sets what is known of the gradients of the arguments, whose Hessians are `known` or not;
-    /// returns the lengths of the Hessians.
+    /// Sets the enclosures of the arguments' gradients. `known` tells whether their Hessians are known.
+    /// Returns the lengths of the Hessians.
     fn set_gradients(
         &mut self,
         into: &Values,
@@ -207,7 +207,7 @@ impl UnitBounds {
         lengths
     }
 
-    /// The results of the units; their Hessians only if something needs them.
+    /// The outputs of the units. Their Hessians are computed only if they are needed.
     fn out_of_layer(
         &self,
         into: &Values,
@@ -251,7 +251,7 @@ impl UnitBounds {
     }
 }
 
-/// The gradient of the result, from what comes out of the last hidden layer.
+/// The gradient of the result, from the outputs of the last hidden layer.
 fn result_slope(top: &Values, last: &WideLayer, s: &Surroundings<'_>, number: usize) -> Option<Slope> {
     let n = s.inputs();
     let mut one = [Lanes::ZERO];
@@ -278,18 +278,19 @@ fn result_slope(top: &Values, last: &WideLayer, s: &Surroundings<'_>, number: us
     Some(result)
 }
 
-/// Adjoints of the results of the units of a layer, as [`Adjoint`] has them.
+/// Adjoints of the outputs of a layer's units, in the representation of [`Adjoint`].
 struct LayerAdjoint {
     centre: Vec<Lanes>,
     radius: Vec<Lanes>,
     linear: Vec<Lanes>,
     gradient: Vec<Lanes>,
     gradient_radius: Vec<Lanes>,
-    /// Changes of gradients that units above carry back to these.
+    /// Changes of the gradients of units above that are attributed to these units.
     carried_back: Vec<Lanes>,
 }
 
-/// Adjoints from the result of a network to its arguments; adds the terms of its units to `sums`.
+/// Propagates adjoints from the result of a network to its arguments, and adds the terms of its units to
+/// `sums`.
 pub(super) fn adjoints(
     network: &Network,
     s: &Surroundings<'_>,
@@ -336,8 +337,8 @@ impl LayerAdjoint {
         Self { centre, radius, linear, gradient, gradient_radius, carried_back }
     }
 
-    /// Adds the terms of the units of a layer to each sum. In the second one the change of their
-    /// gradients is carried back to the layer below; returns how much.
+    /// Adds the terms of the units of a layer to each sum. In the second sum, the change of their
+    /// gradients is attributed to the layer below. Returns the attributed amounts.
     fn add_terms(
         &self,
         layer: &UnitBounds,
@@ -390,7 +391,7 @@ impl LayerAdjoint {
         Some(carried)
     }
 
-    /// What is known of `a s'' v v^T` for one unit.
+    /// The enclosure of `a s'' v v^T` for one unit.
     fn term(&self, layer: &UnitBounds, b: usize, l: usize) -> Term {
         let (a, r) = (self.centre[b].0[l], self.radius[b].0[l]);
         let range = Interval { lower: a - r, upper: a + r };

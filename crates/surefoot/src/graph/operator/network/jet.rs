@@ -4,21 +4,21 @@ use crate::graph::Unit;
 use crate::graph::jet::{Gram, Order, Point, add_hessian, dot};
 use crate::network::{LANES, Lanes, Network, Real, Vectorised, vectorised};
 
-/// A hidden layer at a point.
+/// A hidden layer evaluated at a point.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LayerPoint {
-    /// What goes into each unit: its gradient, input by input.
+    /// The gradients of the units' arguments, input by input.
     pub columns: Vec<Lanes>,
-    /// What goes into each unit.
+    /// The units' arguments.
     pub z: Vec<Lanes>,
-    /// What comes out, with its first and second derivative.
+    /// The units' outputs, with their first and second derivatives.
     pub h: Vec<Lanes>,
     pub slope: Vec<Lanes>,
     pub curvature: Vec<Lanes>,
     adjoint: Vec<Lanes>,
 }
 
-/// Evaluates a network at the arguments of a point; `input` is memory to work in.
+/// Evaluates a network at the arguments of a point. `input` is scratch memory.
 pub(super) fn evaluate(
     network: &Network,
     point: &mut Point,
@@ -49,7 +49,7 @@ pub(super) fn evaluate(
         layer.forward.multiply(input, &mut this.columns);
         this.z.copy_from_slice(&this.columns[derivatives * blocks..]);
         vectorised(Activate { layer: this, bias: &layer.bias, unit: activation.into() });
-        // What comes out goes into the next.
+        // The outputs are the inputs of the next layer.
         input.resize((derivatives + 1) * blocks, Lanes::ZERO);
         for c in 0..derivatives {
             for b in 0..blocks {
@@ -75,8 +75,8 @@ pub(super) fn evaluate(
     }
 }
 
-/// Computes the Hessian of a network whose value and gradient have been computed: the terms of its
-/// units, and those of its arguments.
+/// Computes the Hessian of a network from its value and gradient: the terms of its units, and those of
+/// its arguments' Hessians.
 fn add_hessians(network: &Network, point: &mut Point, inputs: usize, input: &mut Vec<Lanes>) {
     let hidden = network.wide();
     let jet = &mut point.jet;

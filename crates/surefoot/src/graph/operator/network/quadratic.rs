@@ -7,7 +7,8 @@ use crate::graph::unit::parabola;
 use crate::graph::{Interval, Region, Unit};
 use crate::network::{LANES, Lanes, Real, Vectorised, vectorised};
 
-/// Adds a network with its coefficient in the result; `number` operations come before it.
+/// Adds a network to a quadratic bound; `share` is its coefficient in the result, and `number` operations
+/// come before it.
 pub(super) fn add(unit: Unit, sum: &mut QuadraticSum<'_>, number: usize, state: &mut State, share: f64) {
     let mut radius = 0.0;
     for layer in &mut state.layers {
@@ -18,7 +19,7 @@ pub(super) fn add(unit: Unit, sum: &mut QuadraticSum<'_>, number: usize, state: 
     sum.add_error(radius * (1.0 + 1e-12) + share.abs() * rest);
 }
 
-/// Adds the units of a layer; returns their error.
+/// Adds the units of a layer. Returns their error.
 fn add_layer(sum: &mut QuadraticSum<'_>, layer: &mut LayerState, unit: Unit, share: f64) -> f64 {
     let n = sum.quadratic.linear.len();
     let blocks = layer.lower.len();
@@ -35,9 +36,9 @@ fn add_layer(sum: &mut QuadraticSum<'_>, layer: &mut LayerState, unit: Unit, sha
     error
 }
 
-/// Bends the units of a layer where that leaves a smaller error. Leaves the weights with which
-/// their columns (which have been multiplied with the slope) count in squares and alone, and gives
-/// what is added to the constant, the error, and the sizes of all terms.
+/// Replaces the line of a unit by a parabola where that leaves a smaller error. Computes the weights of
+/// the units' columns (which already contain the factor `slope`) in the squares and in the linear part.
+/// Returns the change of the constant, the error, and the sizes of all terms.
 struct BendUnits<'a> {
     layer: &'a mut LayerState,
     unit: Unit,
@@ -97,7 +98,7 @@ impl Vectorised for BendUnits<'_> {
                     errors[l] += if size == 0.0 { 0.0 } else { size * radius };
                     continue;
                 };
-                // Of its rounding the radius of the line has what the quadratic one needs as well.
+                // The radius of the line already contains the rounding error that the parabola needs.
                 let error = curvature.radius
                     + curvature.curvature.abs() * width * layer.deviation[b].0[l]
                     + slope * layer.round[b].0[l];

@@ -1,4 +1,4 @@
-//! Planes below a network that are better where the bound is lowest.
+//! Planes below a network that are tighter where the affine bound is lowest.
 
 use super::affine::{LayerState, dot_sizes};
 use crate::graph::affine::{Affine, Plane, rounding};
@@ -6,11 +6,11 @@ use crate::graph::unit::offsets_tanh;
 use crate::graph::{Interval, Jets, Region, Unit};
 use crate::network::{LANES, Lanes, Network, Real, Vectorised, vectorised};
 
-/// A plane below a graph that ends in a network with coefficient `share`, better than that of the
-/// affine bound around the point where `jets` evaluated the graph last. Back through the network
-/// each unit is bounded on the side that matters alone, by the line with the slope of its chord or
-/// of its tangent at the point, whichever is better there (CROWN, with slopes chosen for the place
-/// where the bound is lowest). `plane` is the rest of the output.
+/// A plane below a graph that ends in a network with coefficient `share`. It is tighter than the affine
+/// bound around the point where `jets` evaluated the graph last. The backward pass bounds each unit on
+/// one side only, by the line with the slope of its chord or of its tangent at the point, whichever is
+/// better there (CROWN, with slopes chosen for the point where the bound is lowest). `plane` is the rest
+/// of the output.
 pub(super) fn refine(
     network: &Network,
     affine: &mut Affine,
@@ -45,7 +45,8 @@ pub(super) fn refine(
         plane.constant += constant;
         plane.error += round;
         size += sizes;
-        // What goes in has these coefficients now; what comes out of the layer below, those.
+        // `adjoint` has the coefficients of the units' arguments; the next ones are those of the outputs
+        // of the layer below.
         let below = &hidden[k].backward;
         let length: f64 = adjoint.iter().map(|a| dot_sizes(a, &Lanes::splat(1.0))).sum();
         size += length * hidden[k].largest_row * state.largest.max(1.0);
@@ -72,9 +73,9 @@ pub(super) fn refine(
     plane
 }
 
-/// Replaces the coefficients of what comes out of a layer by those of what goes in, with a line
-/// below it where the coefficient is positive and one above it where it is negative. Gives what
-/// that adds to the constant, the size of it, and rounding errors.
+/// Replaces the coefficients of a layer's outputs by those of its arguments, with a line below the unit
+/// where the coefficient is positive and a line above it where the coefficient is negative. Returns what
+/// this adds to the constant, the size of that, and the rounding errors.
 struct OneSided<'a> {
     layer: &'a LayerState,
     at: &'a [Lanes],
