@@ -370,7 +370,9 @@ def train(
         ``("fpr", 0.05)`` for a false-positive rate.
     """
     if patience is not None and not validation:
-        raise SettingError("patience needs rows held out for early stopping; give validation, for example 0.2")
+        raise SettingError(
+            "patience needs rows held out for early stopping; give validation, for example 0.2"
+        )
     word: str
     if isinstance(threshold, str):
         word, at = threshold, 0.5

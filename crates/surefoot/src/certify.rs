@@ -19,7 +19,7 @@ mod search;
 pub(crate) use branch::{ProofAttempt, Prover};
 pub(crate) use search::{Found, Search};
 
-use crate::error::SettingError;
+use crate::error::{CausalModelError, SettingError};
 use crate::margin::{Composer, margin};
 use crate::{Action, Certificate, Error, Problem, Result, Verdict};
 
@@ -97,7 +97,10 @@ fn verdict(problem: &Problem, individual: &[f64], action: &Action, proven: &Proo
             Verdict::Holds { margin: proven.lower }
         }
         Ok(margin) => Verdict::Undecided { lower: proven.lower, upper: margin },
-        Err(_) if proven.lower >= required => Verdict::Holds { margin: proven.lower },
+        // A perturbation that concerns nobody does not break anything.
+        Err(Error::CausalModel(CausalModelError::Nobody { .. })) if proven.lower >= required => {
+            Verdict::Holds { margin: proven.lower }
+        }
         Err(_) => Verdict::Undecided { lower: proven.lower, upper: f64::INFINITY },
     }
 }

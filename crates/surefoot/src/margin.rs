@@ -12,11 +12,11 @@
 //! **Where the causal model is undefined.** The two counterfactuals fail for different reasons:
 //!
 //! - If the causal model cannot produce the perturbed individual `CF(x, D)`, the perturbation *concerns
-//!   nobody* ([`Error::CausalModel(CausalModelError::Nobody)`]) and says nothing about the action. This
+//!   nobody* ([`CausalModelError::Nobody`]) and says nothing about the action. This
 //!   happens where an equation gives no finite number, where a clipped feature is shifted beyond its
 //!   clip, and where no noise gives the value of a feature that is downstream of the action.
 //! - If the perturbed individual exists and the result of the action is undefined
-//!   ([`Error::CausalModel(CausalModelError::ActionUndefined)`]), the action fails for that individual:
+//!   ([`CausalModelError::ActionUndefined`]), the action fails for that individual:
 //!   the margin is minus infinity.
 //!
 //! An action *holds* iff its margin is nonnegative for every perturbation of the ball that concerns
@@ -38,8 +38,8 @@ use crate::{Action, ActionKind, Error, Intervention, People, Problem, Result, Sc
 /// The individual after perturbation and action, `CF(CF(x, D), action)`.
 ///
 /// # Errors
-/// [`Error::CausalModel(CausalModelError::Nobody)`] if the causal model cannot produce `CF(x, D)`,
-/// [`Error::CausalModel(CausalModelError::ActionUndefined)`] if it can and the result of the action is
+/// [`CausalModelError::Nobody`] if the causal model cannot produce `CF(x, D)`,
+/// [`CausalModelError::ActionUndefined`] if it can and the result of the action is
 /// undefined; others if individual, action or perturbation do not fit the problem, or if the causal model
 /// cannot produce the individual.
 pub fn counterfactual(
@@ -117,7 +117,7 @@ fn require_finite(problem: &Problem, vector: &[f64]) -> Result<()> {
 /// where the result of the action is undefined.
 ///
 /// # Errors
-/// [`Error::CausalModel(CausalModelError::Nobody)`] if the perturbation concerns nobody; otherwise as
+/// [`CausalModelError::Nobody`] if the perturbation concerns nobody; otherwise as
 /// [`counterfactual`].
 pub fn margin(problem: &Problem, individual: &[f64], action: &Action, perturbation: &[f64]) -> Result<f64> {
     match counterfactual(problem, individual, action, perturbation) {

@@ -118,7 +118,7 @@ impl People {
             .unwrap_or_else(|_| unreachable!("rows are whole"))
     }
 
-    /// The people at these positions. [`Error::People(PeopleError::NoPeople)`] if there are none.
+    /// The people at these positions. [`PeopleError::NoPeople`] if there are none.
     ///
     /// # Panics
     /// If there is no individual at a position.

@@ -25,7 +25,7 @@ pub trait Method: fmt::Debug + Send + Sync {
     /// The answer with a proof that can be saved and verified.
     ///
     /// # Errors
-    /// As [`Method::solve`]; [`Error::Setting(SettingError::NoProof)`] if the method proves nothing.
+    /// As [`Method::solve`]; [`SettingError::NoProof`] if the method proves nothing.
     fn prove(&self, individual: &[f64]) -> Result<Proof>;
 
     /// The answers for several individuals, in order, on all cores. `progress` is called with the number of

@@ -124,7 +124,7 @@ impl<'p> Solver<'p> {
     /// than that of [`Solver::solve`], by no more than the gap.
     ///
     /// # Errors
-    /// As [`Solver::solve`]; [`Error::Setting(SettingError::NoProof)`] if the method proves nothing.
+    /// As [`Solver::solve`]; [`SettingError::NoProof`] if the method proves nothing.
     pub fn prove(&self, individual: &[f64]) -> Result<Proof> {
         self.method.prove(individual)
     }
