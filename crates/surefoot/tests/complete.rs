@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-use ndarray::Array2;
+use ndarray::{Array1, Array2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::action::{feasible_change, intervention_sets};
@@ -10,7 +10,8 @@ use surefoot::attack::{ProjectedGradient, worst_found};
 use surefoot::error::{PeopleError, SettingError};
 use surefoot::{
     Action, ActionKind, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Error, Exact,
-    Feature, Features, Norm, Outcome, People, Problem, Scm, Verdict, certify, infeasibility, recourse,
+    Feature, Features, Layer, Network, Norm, Outcome, People, Problem, Scm, Verdict, certify, infeasibility,
+    recourse,
 };
 use surefoot_random::{FORMULAS, Family, network, one, uniform};
 
@@ -181,6 +182,43 @@ fn networks_are_answered_by_default_and_the_same_on_any_number_of_threads() {
         found += answers.iter().filter(|answer| answer.recourse().is_some()).count();
     }
     assert!(found > 3, "{found}");
+}
+
+/// A network that is nearly linear has about the exact cost of the linear model, however many features
+/// may change.
+#[test]
+fn many_actionable_features_cost_no_more_than_needed() {
+    let random = &mut ChaCha8Rng::seed_from_u64(17);
+    for cost in [Cost::L1, Cost::L2] {
+        let weights = uniform(random, 10, -1.0..1.0);
+        let feature = |i: usize| {
+            let change = if weights[i] > 0.0 { Change::Increase } else { Change::Decrease };
+            Feature::new(format!("x{i}")).change(change).limits(-4.0, 4.0)
+        };
+        let features = Features::new((0..10).map(feature).collect()).unwrap();
+        // tanh is linear near zero.
+        let hidden = Layer {
+            weight: Array2::from_shape_fn((1, 10), |(_, i)| 0.02 * weights[i]),
+            bias: Array1::zeros(1),
+        };
+        let output = Layer { weight: Array2::from_elem((1, 1), 50.0), bias: Array1::from_elem(1, -2.0) };
+        let network = Network::new(vec![hidden, output], Activation::Tanh).unwrap();
+        let with = |classifier| {
+            let problem = Problem::new(features.clone(), classifier).unwrap().with_cost(cost);
+            problem.with_uncertainty(Norm::L2, 0.1).unwrap()
+        };
+        let linear = with(Classifier::linear(weights.clone(), -2.0, 0.5).unwrap());
+        let network = with(Classifier::network(network, 0.5).unwrap());
+        let x = uniform(random, 10, -0.5..0.5);
+        let (Outcome::Found(exact), Outcome::Found(found)) = (
+            Exact::new(&linear).unwrap().solve(&x).unwrap(),
+            Complete::new(&network).unwrap().solve(&x).unwrap(),
+        ) else {
+            panic!("both have an action")
+        };
+        let ratio = found.cost / exact.cost;
+        assert!((0.99..1.03).contains(&ratio), "{cost:?}: {} {}", found.cost, exact.cost);
+    }
 }
 
 #[test]

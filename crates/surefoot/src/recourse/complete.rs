@@ -36,6 +36,7 @@
 mod boxes;
 mod cones;
 mod finish;
+mod local;
 mod requirements;
 mod solve;
 

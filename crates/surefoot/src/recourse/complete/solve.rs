@@ -70,6 +70,8 @@ pub(super) struct Solver<'p, 's> {
     pub(super) room: f64,
     /// The cost of the last incumbent that was rejected.
     pub(super) last_rejected_cost: f64,
+    /// Whether the local search has been made.
+    pub(super) has_searched_locally: bool,
 }
 
 impl<'p, 's> Solver<'p, 's> {
@@ -101,6 +103,7 @@ impl<'p, 's> Solver<'p, 's> {
             proving: 0,
             room: 0.0,
             last_rejected_cost: 0.0,
+            has_searched_locally: false,
         })
     }
 
@@ -156,6 +159,11 @@ impl<'p, 's> Solver<'p, 's> {
             if self.incumbent.as_ref().is_some_and(enough) || self.prover.is_spent() {
                 self.queue.push(cuboid);
                 break;
+            }
+            if self.is_local_search_due() {
+                self.queue.push(cuboid);
+                self.search_locally();
+                continue;
             }
             self.process_box(cuboid);
         }

@@ -1,0 +1,217 @@
+//! A local search for the incumbent: sequential linear programming over worst perturbations.
+//!
+//! Boxes that are small enough to have their middle survive come late where many features may change.
+//! So after a first part of the search a local search looks for an action of its own. Around the action
+//! so far, the margin under each of the last worst perturbations is linearised, and the cheapest change
+//! within a trust region whose linearised margins are not negative is found by a linear program:
+//!
+//! ```text
+//! minimise   cost(t), or cost(t) + price s if there is none with s = 0,
+//! such that  margin(t0, D_j) + gradient_j . (t - t0) + s >= 0  for every j,   |t - t0| <= radius,   s >= 0
+//! ```
+//!
+//! Its solution is attacked, and the perturbation found joins the others. The step is taken if it lowers
+//! `cost + price max(0, -worst margin)`, and the radius grows; otherwise the radius shrinks. Whatever
+//! survives is offered as an incumbent and proved like any other.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::boxes::cost_of;
+use super::solve::{Set, Solver};
+use crate::action::feasible_change;
+use crate::graph::Order;
+use crate::program::{Program, Row, Solution};
+
+/// Evaluations of the search by boxes before the local search starts: easy problems are solved by then.
+const FIRST: usize = 1500;
+/// The local search needs a budget of at least this; with less it would take what proofs need.
+const LEAST_BUDGET: usize = 8 * FIRST;
+/// The local search may spend the budget divided by this.
+const SHARE: usize = 8;
+/// The largest number of intervention sets that are searched.
+const SETS: usize = 8;
+/// Random starts for each set, besides the one without any change.
+const STARTS: usize = 6;
+/// Steps from each start.
+const STEPS: usize = 30;
+/// The number of last worst perturbations whose margins are linearised.
+const KNOWN: usize = 8;
+/// The price of a missing unit of margin, in multiples of what it costs to gain one.
+const PRICE: f64 = 50.0;
+/// The linearised margin that is asked for, so that the action survives attacks.
+const INSIDE: f64 = 1e-6;
+/// A margin may be missed by this much in a linear program.
+const LARGEST_MISS: f64 = 1e9;
+/// Random starts are within this distance, in standard deviations.
+const REACH: f64 = 2.0;
+/// A search stops where its trust region is smaller than this.
+const SMALLEST: f64 = 1e-5;
+
+/// An action of a local search with its worst perturbation.
+struct Point {
+    change: Vec<f64>,
+    perturbation: Vec<f64>,
+    margin: f64,
+}
+
+impl Solver<'_, '_> {
+    /// Whether the local search is due.
+    pub(super) fn is_local_search_due(&self) -> bool {
+        !self.has_searched_locally
+            && self.prover.evaluations() >= FIRST
+            && self.settings.budget.evaluations >= LEAST_BUDGET
+    }
+
+    /// Searches for a cheap action from several starts in each of the first intervention sets, and offers
+    /// what survives as the incumbent.
+    pub(super) fn search_locally(&mut self) {
+        self.has_searched_locally = true;
+        let end = self.prover.evaluations() + self.settings.budget.evaluations / SHARE;
+        let mut random = ChaCha8Rng::seed_from_u64(0);
+        let mut sets: Vec<usize> = (0..self.sets.len()).collect();
+        // Larger sets leave more choice.
+        sets.sort_by_key(|&set| std::cmp::Reverse(self.sets[set].weights.len()));
+        sets.truncate(SETS);
+        for start in 0..=STARTS {
+            for &set in &sets {
+                if self.prover.evaluations() >= end || self.prover.is_spent() {
+                    return;
+                }
+                let sides = self.local_sides(set);
+                let share = if start == 0 { 0.0 } else { 1.0 };
+                let at = |&(lower, upper): &(f64, f64)| {
+                    let (lower, upper) = (lower.max(-REACH), upper.min(REACH));
+                    let moves = random.random_bool(0.6);
+                    let to = lower + (upper - lower) * random.random::<f64>();
+                    if moves { (share * to).clamp(lower, upper) } else { 0.0f64.clamp(lower, upper) }
+                };
+                let change: Vec<f64> = sides.iter().map(at).collect();
+                self.search_from(set, &sides, change, end);
+            }
+        }
+    }
+
+    /// The feasible changes of a set; categories stay as they are.
+    fn local_sides(&self, set: usize) -> Vec<(f64, f64)> {
+        let features = self.settings.problem.features();
+        let integrality = &self.sets[set].integrality;
+        let side = |(k, &i): (usize, &usize)| match integrality.is_category(k) {
+            true => (0.0, 0.0),
+            false => feasible_change(features, i, self.individual[i]),
+        };
+        self.settings.sets[set].iter().enumerate().map(side).collect()
+    }
+
+    /// Sequential linear programming from one start.
+    fn search_from(&mut self, set: usize, sides: &[(f64, f64)], start: Vec<f64>, end: usize) {
+        let mut at = self.local_point(set, start, None);
+        let mut known = vec![at.perturbation.clone()];
+        let price = PRICE * self.gain_price(set, &at);
+        let merit = |solver: &Self, point: &Point| {
+            let cost = cost_of(solver.cost(), &solver.sets[set].weights, &point.change);
+            cost + price * (-point.margin).max(0.0)
+        };
+        let mut radius = 1.0;
+        for _ in 0..STEPS {
+            if radius < SMALLEST || self.prover.evaluations() >= end || self.prover.is_spent() {
+                break;
+            }
+            let Some(change) = self.linear_step(set, sides, &at, &known, radius, price) else { break };
+            let next = self.local_point(set, change, Some(&at.perturbation));
+            known.push(next.perturbation.clone());
+            if known.len() > KNOWN {
+                known.remove(0);
+            }
+            if next.margin >= 0.0 {
+                self.offer_nearby(set, sides, &next.change);
+            }
+            if merit(self, &next) < merit(self, &at) - 1e-9 {
+                (at, radius) = (next, 1.5 * radius);
+            } else {
+                radius *= 0.35;
+            }
+        }
+    }
+
+    /// An action with the worst perturbation that an attack from a start finds.
+    fn local_point(&mut self, set: usize, change: Vec<f64>, start: Option<&[f64]>) -> Point {
+        let (mut perturbation, mut margin) = self.attack(set, &change, start);
+        if start.is_some() {
+            let (other, lower) = self.attack(set, &change, None);
+            if lower < margin {
+                (perturbation, margin) = (other, lower);
+            }
+        }
+        Point { change, perturbation, margin }
+    }
+
+    /// What a unit of margin costs at an action, by its gradient there.
+    fn gain_price(&mut self, set: usize, at: &Point) -> f64 {
+        let Set { composer, weights, .. } = &self.sets[set];
+        let graph = composer.in_change(&at.perturbation);
+        let gradient = self.prover.jets.evaluate(&graph, &at.change, Order::Gradient).gradient;
+        let prices = weights.iter().zip(&gradient).map(|(w, g)| w / g.abs());
+        let least = prices.filter(|price| price.is_finite()).fold(f64::INFINITY, f64::min);
+        if least.is_finite() { least } else { 1.0 }
+    }
+
+    /// The cheapest change within the trust region whose linearised margins and requirements are met, or
+    /// missed by as little as the price makes it worth. `None` if the program cannot be solved.
+    fn linear_step(
+        &mut self,
+        set: usize,
+        sides: &[(f64, f64)],
+        at: &Point,
+        known: &[Vec<f64>],
+        radius: f64,
+        price: f64,
+    ) -> Option<Vec<f64>> {
+        let Set { composer, requirements, weights, .. } = &self.sets[set];
+        let jets = &mut self.prover.jets;
+        let mut rows: Vec<Row> = Vec::with_capacity(known.len() + requirements.len());
+        let margins = known.iter().map(|perturbation| composer.in_change(perturbation));
+        let graphs: Vec<_> = margins.chain(requirements.iter().cloned()).collect();
+        for (number, graph) in graphs.iter().enumerate() {
+            let jet = jets.evaluate(graph, &at.change, Order::Gradient);
+            if !(jet.value.is_finite() && jet.gradient.iter().all(|g| g.is_finite())) {
+                continue;
+            }
+            let along: f64 = jet.gradient.iter().zip(&at.change).map(|(g, t)| g * t).sum();
+            let mut coefficients = jet.gradient;
+            // Only margins may be missed; rules may not.
+            coefficients.push(if number < known.len() { 1.0 } else { 0.0 });
+            let doubt = vec![0.0; coefficients.len()];
+            rows.push(Row { coefficients, need: along - jet.value + INSIDE, doubt });
+        }
+        let near = |sign: f64| -> Vec<f64> {
+            let step = |k: usize| (at.change[k] + sign * radius).clamp(sides[k].0, sides[k].1);
+            (0..sides.len()).map(step).chain([0.0]).collect()
+        };
+        let (lower, mut upper) = (near(-1.0), near(1.0));
+        let weights: Vec<f64> = weights.iter().copied().chain([price]).collect();
+        let cost = self.cost();
+        // First without a miss: for l2 cost a small one would cost next to nothing.
+        for largest in [0.0, LARGEST_MISS] {
+            upper[sides.len()] = largest;
+            let program = Program { rows: &rows, weights: &weights, cost, lower: &lower, upper: &upper };
+            if let Solution::Optimal { mut point, .. } = program.solve() {
+                point.pop();
+                return Some(point);
+            }
+        }
+        None
+    }
+
+    /// Offers an action, with integers where they belong, if it is cheaper than the incumbent and
+    /// survives attacks.
+    fn offer_nearby(&mut self, set: usize, sides: &[(f64, f64)], change: &[f64]) {
+        let Set { integrality, weights, .. } = &self.sets[set];
+        let Some((lower, upper)) = integrality.tightened(sides.iter().copied().unzip()) else { return };
+        let change = integrality.near(&lower, &upper, change);
+        let cost = cost_of(self.cost(), weights, &change);
+        if self.incumbent.as_ref().is_none_or(|found| cost < found.cost) && self.survives(set, &change) {
+            self.offer(set, change);
+        }
+    }
+}
