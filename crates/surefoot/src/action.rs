@@ -1,8 +1,7 @@
 //! Actions: intervention sets, feasible changes and costs.
 
 use crate::error::{FeatureError, PeopleError};
-use crate::length::{euclidean, sum_of_sizes};
-use crate::{Change, Error, Feature, Features, Kind, Result};
+use crate::{Change, Cost, Error, Feature, Features, Kind, Result};
 
 /// The largest number of actionable features, a group counting as one, for which every intervention set
 /// is tried.
@@ -61,16 +60,6 @@ impl Action {
     }
 }
 
-/// The measure of an action's cost, with the features' cost weights `w`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Cost {
-    /// `sum_i w_i |change_i|`, as in the paper.
-    #[default]
-    L1,
-    /// `sqrt(sum_i (w_i change_i)^2)`.
-    L2,
-}
-
 impl Cost {
     /// The cost of an action.
     ///
@@ -79,14 +68,6 @@ impl Cost {
     pub fn of(self, features: &Features, action: &Action) -> f64 {
         let weighted = action.features.iter().zip(&action.change);
         self.of_weighted(weighted.map(|(&i, change)| features.feature(i).weight * change))
-    }
-
-    /// The cost of changes that have been multiplied by their weights.
-    pub(crate) fn of_weighted(self, changes: impl Iterator<Item = f64> + Clone) -> f64 {
-        match self {
-            Cost::L1 => sum_of_sizes(changes),
-            Cost::L2 => euclidean(changes),
-        }
     }
 }
 

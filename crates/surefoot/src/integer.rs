@@ -4,7 +4,7 @@
 //! standardised ones. Columns of a one-hot group change together: from the individual's own category to
 //! another, or not at all. Forbidden transitions are excluded from both.
 
-use crate::action::Cost;
+use crate::Cost;
 use crate::{Kind, Problem};
 
 /// The integer-valued changes of an intervention set.

@@ -48,6 +48,7 @@ pub mod file;
 pub mod magnitude;
 pub mod error;
 mod length;
+mod cost;
 mod digest;
 mod adam;
 pub mod feature;
@@ -88,7 +89,8 @@ extern crate self as surefoot;
 #[path = "../../surefoot-random/src/small.rs"]
 pub(crate) mod small;
 
-pub use action::{Action, ActionKind, Cost};
+pub use action::{Action, ActionKind};
+pub use cost::Cost;
 pub use attack::{Attack, Break, refute, smallest_break};
 pub use certify::{Budget, certify};
 pub use classifier::{Classifier, Model};

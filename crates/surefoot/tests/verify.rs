@@ -219,14 +219,14 @@ fn tampered_bounds_are_refused() {
         ));
 
         let mut saved = honest.clone();
-        saved.ruled_out[k].perturbation.iter_mut().for_each(|d| *d *= 1.000_001);
-        let full = problem.norm().value(&honest.ruled_out[k].perturbation) > 0.299_999_9;
+        saved.ruled_out[k].margins[0].perturbation.iter_mut().for_each(|d| *d *= 1.000_001);
+        let full = problem.norm().value(&honest.ruled_out[k].margins[0].perturbation) > 0.299_999_9;
         if full {
             assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Perturbation { .. }));
         }
 
         let mut saved = honest.clone();
-        saved.ruled_out[k].perturbation.iter_mut().for_each(|d| *d = -*d);
+        saved.ruled_out[k].margins.iter_mut().flat_map(|m| &mut m.perturbation).for_each(|d| *d = -*d);
         flipped += usize::from(matches!(
             verify(&problem, &saved).unwrap(),
             Verification::Wrong(Fault::Survives { .. })

@@ -35,18 +35,18 @@
 
 mod boxes;
 mod cones;
+mod cuts;
 mod finish;
 mod local;
 mod requirements;
 mod solve;
 
 use super::{Method, Settings};
-use crate::action::{MOST_ACTIONABLE, intervention_sets};
+use crate::action::intervention_sets;
 use crate::certify::Budget;
-use crate::error::FeatureError;
 use crate::proof::Proof;
 
-use crate::{ActionKind, Error, Outcome, Problem, Recourse, Result};
+use crate::{ActionKind, Outcome, Problem, Recourse, Result};
 
 /// The largest number of searches for an action with a larger margin after a failed proof. The margin
 /// asked for rises if the proof failed again, and falls if no action has that much.
@@ -124,10 +124,6 @@ impl<'p> Complete<'p> {
     pub fn new(problem: &'p Problem) -> Result<Self> {
         let causal = problem.scm().is_some();
         let mut sets = intervention_sets(problem.features(), causal)?;
-        let count = problem.features().actionable_units().len();
-        if !causal && count > MOST_ACTIONABLE {
-            return Err(Error::Feature(FeatureError::TooManyActionable { count, most: MOST_ACTIONABLE }));
-        }
         if let (Some(scm), ActionKind::Relative) = (problem.scm(), problem.action_kind()) {
             let actionable = problem.features().actionable();
             sets.retain(|set| {
@@ -194,9 +190,9 @@ impl<'p> Complete<'p> {
     fn with_room(&self, individual: &[f64], mut proof: Proof) -> Result<Proof> {
         let mut room = proof.room.max(0.05);
         let mut known: Vec<Vec<f64>> = Vec::new();
-        for reason in &proof.ruled_out {
-            if !known.contains(&reason.perturbation) {
-                known.push(reason.perturbation.clone());
+        for margin in proof.ruled_out.iter().flat_map(|part| &part.margins) {
+            if !known.contains(&margin.perturbation) {
+                known.push(margin.perturbation.clone());
             }
         }
         for _ in 0..MAX_MARGIN_RETRIES {

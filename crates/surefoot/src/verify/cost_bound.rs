@@ -1,5 +1,6 @@
 //! Verifies a lower bound on the cost: for every intervention set, all feasible actions that cost less
-//! are covered by boxes and cones, each with a perturbation that breaks all of its actions.
+//! are covered by boxes and cones. In each, a perturbation breaks every action, or a weighted sum of
+//! requirements and of margins under several perturbations is negative for every action.
 
 use super::ball::Ball;
 use super::cones::{Far, halved, long_sides};
@@ -13,7 +14,7 @@ use crate::action::{MOST_ACTIONABLE, feasible_change};
 use crate::error::FeatureError;
 use crate::margin::Composer;
 use crate::margin::{counterfactual, margin};
-use crate::proof::{Cone, RuledOut, SavedProof};
+use crate::proof::{Cone, RuledOut, SavedProof, WeightedMargin};
 use crate::{Action, ActionKind, Constraint, Error, Problem};
 
 /// The parts that were verified.
@@ -33,10 +34,12 @@ pub(super) fn nothing_cheaper(
 ) -> Result<RuledOutCount, Stop> {
     for (part, ruled_out) in saved.ruled_out.iter().enumerate() {
         let uncertainty = problem.uncertainty();
-        let size = uncertainty.size(&ruled_out.perturbation);
-        if !uncertainty.includes(size) {
-            let epsilon = uncertainty.radius();
-            return Err(Stop::Wrong(Fault::Perturbation { part, size, epsilon }));
+        for margin in &ruled_out.margins {
+            let size = uncertainty.size(&margin.perturbation);
+            if !uncertainty.includes(size) {
+                let epsilon = uncertainty.radius();
+                return Err(Stop::Wrong(Fault::Perturbation { part, size, epsilon }));
+            }
         }
     }
     let mut count = RuledOutCount::default();
@@ -159,28 +162,41 @@ impl RuledOutPart<'_, '_> {
         &self.saved.ruled_out[self.number]
     }
 
-    fn margin(&self, change: Vec<f64>) -> Option<f64> {
-        let part = self.part();
-        let action = Action { features: part.features.clone(), change };
-        margin(self.problem, &self.saved.individual, &action, &part.perturbation).ok()
+    /// The only perturbation of the part, if the part is a single margin and no requirement.
+    fn only_perturbation(&self) -> Option<&[f64]> {
+        match (&self.part().margins[..], &self.part().requirements[..]) {
+            ([margin], []) if margin.share > 0.0 => Some(&margin.perturbation),
+            _ => None,
+        }
     }
 
-    /// The weighted sum of the requirements, unperturbed, and of the margin.
+    fn margin(&self, change: Vec<f64>, perturbation: &[f64]) -> Option<f64> {
+        let action = Action { features: self.part().features.clone(), change };
+        margin(self.problem, &self.saved.individual, &action, perturbation).ok()
+    }
+
+    /// The weighted sum of the requirements, unperturbed, and of the margins.
     fn sum(&self, requirements: &[(&Constraint, f64)], change: &[f64]) -> Option<f64> {
         let action = Action { features: self.part().features.clone(), change: change.to_vec() };
         let unperturbed = vec![0.0; self.saved.individual.len()];
         let reached = counterfactual(self.problem, &self.saved.individual, &action, &unperturbed).ok()?;
-        let sum: f64 = requirements.iter().map(|(rule, share)| share * rule.upper_value(&reached)).sum();
-        match self.part().share {
-            0.0 => Some(sum),
-            share => Some(sum + share * self.margin(change.to_vec())?),
+        let mut sum: f64 = requirements.iter().map(|(rule, share)| share * rule.upper_value(&reached)).sum();
+        for margin in self.margins() {
+            sum += margin.share * self.margin(change.to_vec(), &margin.perturbation)?;
         }
+        Some(sum)
+    }
+
+    /// The margins with a positive coefficient.
+    fn margins(&self) -> impl Iterator<Item = &WeightedMargin> {
+        self.part().margins.iter().filter(|margin| margin.share > 0.0)
     }
 
     /// The requirements that the part names, with their coefficients. All coefficients are checked.
     fn requirements(&self) -> Result<Vec<(&Constraint, f64)>, Stop> {
         let part = self.part();
-        let shares = part.requirements.iter().map(|(_, share)| *share).chain([part.share]);
+        let margins = part.margins.iter().map(|margin| margin.share);
+        let shares = part.requirements.iter().map(|(_, share)| *share).chain(margins);
         // With nonnegative coefficients, every term is at least zero for an action that meets the
         // requirements and survives.
         for share in shares {
@@ -196,37 +212,38 @@ impl RuledOutPart<'_, '_> {
         named.collect()
     }
 
-    fn survives(&self, change: Vec<f64>) -> Option<Fault> {
-        let margin = self.margin(change.clone())?;
+    fn survives(&self, change: Vec<f64>, perturbation: &[f64]) -> Option<Fault> {
+        let margin = self.margin(change.clone(), perturbation)?;
         (margin >= 0.0).then_some(Fault::Survives { part: self.number, change, margin })
     }
 
-    /// Verifies that the perturbation breaks every action, or that no action survives it and meets the
-    /// requirements: minus the margin, or minus the weighted sum of requirements and margin, has a
-    /// positive lower bound.
+    /// Verifies that a perturbation breaks every action, or that no action survives all perturbations and
+    /// meets the requirements: minus the margin, or minus the weighted sum of requirements and margins,
+    /// has a positive lower bound.
     fn verify(&self, work: &mut Work) -> Result<(), Stop> {
         let part = self.part();
         let requirements = self.requirements()?;
-        if let Some(cone) = &part.cone {
-            return self.verify_cone(cone, work);
-        }
-        let is_perturbed = requirements.is_empty() || part.share > 0.0;
-        if is_perturbed && !self.composer.concerns_somebody(&part.perturbation) {
+        if self.margins().any(|margin| !self.composer.concerns_somebody(&margin.perturbation)) {
             return Err(Stop::Wrong(Fault::Nobody { part: self.number }));
         }
-        let mut graph = match requirements.is_empty() {
-            true => self.composer.in_change(&part.perturbation),
-            false => self.composer.with_requirements(&requirements, part.share, &part.perturbation),
+        let only = self.only_perturbation();
+        if let Some(cone) = &part.cone {
+            let none = Fault::Share { part: self.number, share: 0.0 };
+            return self.verify_cone(cone, only.ok_or(Stop::Wrong(none))?, work);
+        }
+        let mut graph = match only {
+            Some(perturbation) => self.composer.in_change(perturbation),
+            None => self.composer.in_sum(&requirements, self.margins().map(|m| (&m.perturbation[..], m.share))),
         };
         graph.output = graph.output.scaled(-1.0);
         let tape = Tape::new(&graph);
-        let value = |change: &[f64]| match requirements.is_empty() {
-            true => self.margin(change.to_vec()),
-            false => self.sum(&requirements, change),
+        let value = |change: &[f64]| match only {
+            Some(perturbation) => self.margin(change.to_vec(), perturbation),
+            None => self.sum(&requirements, change),
         };
         let refuted = |change: &[f64]| {
-            if requirements.is_empty() {
-                return self.survives(change.to_vec());
+            if let Some(perturbation) = only {
+                return self.survives(change.to_vec(), perturbation);
             }
             let value = value(change)?;
             (value >= 0.0).then(|| Fault::Meets { part: self.number, change: change.to_vec(), value })
@@ -247,11 +264,8 @@ impl RuledOutPart<'_, '_> {
         Ok(())
     }
 
-    fn verify_cone(&self, cone: &Cone, work: &mut Work) -> Result<(), Stop> {
+    fn verify_cone(&self, cone: &Cone, perturbation: &[f64], work: &mut Work) -> Result<(), Stop> {
         let part = self.part();
-        if !self.composer.concerns_somebody(&part.perturbation) {
-            return Err(Stop::Wrong(Fault::Nobody { part: self.number }));
-        }
         let long: Vec<usize> = long_sides(&cone.rays).into_iter().map(|(k, _)| k).collect();
         let rest: Vec<usize> = (0..part.features.len()).filter(|k| !long.contains(k)).collect();
         let side = |ends: &[f64]| -> Vec<f64> { rest.iter().map(|&k| ends[k]).collect() };
@@ -259,7 +273,7 @@ impl RuledOutPart<'_, '_> {
         let mut open = vec![(cone.rays.clone(), cone.from, cone.to)];
         while let Some((rays, from, to)) = open.pop() {
             let count = rays.len();
-            let mut graph = self.composer.in_rays(&part.perturbation, &rays, &rest);
+            let mut graph = self.composer.in_rays(perturbation, &rays, &rest);
             graph.output = graph.output.scaled(-1.0);
             let tape = Tape::new(&graph);
             let zone = Zone::cone(count, from, to, &lower, &upper);
@@ -270,11 +284,11 @@ impl RuledOutPart<'_, '_> {
                     .map(|k| place(k).map_or_else(|| along(k), |p| inputs[count + p]))
                     .collect()
             };
-            agrees(&tape, &zone, 3, |inputs| self.margin(change(inputs)).map(|margin| -margin))?;
+            agrees(&tape, &zone, 3, |inputs| self.margin(change(inputs), perturbation).map(|margin| -margin))?;
             let claim = Claim {
                 wanted: f64::MIN_POSITIVE,
                 lowest: None,
-                refuted: &|inputs| self.survives(change(inputs)),
+                refuted: &|inputs| self.survives(change(inputs), perturbation),
                 unverified: &|bound| Fault::RuledOut { part: self.number, bound: -bound },
             };
             match at_least(&tape, zone, &claim, work) {

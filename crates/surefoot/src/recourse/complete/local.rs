@@ -63,17 +63,27 @@ impl Solver<'_, '_> {
             && self.settings.budget.evaluations >= LEAST_BUDGET
     }
 
+    /// Searches for a first incumbent from the action that changes nothing.
+    pub(super) fn search_from_zero(&mut self) {
+        self.search_locally(0..1);
+    }
+
+    /// Searches from several random starts.
+    pub(super) fn search_from_random_starts(&mut self) {
+        self.has_searched_locally = true;
+        self.search_locally(1..STARTS + 1);
+    }
+
     /// Searches for a cheap action from several starts in each of the first intervention sets, and offers
     /// what survives as the incumbent.
-    pub(super) fn search_locally(&mut self) {
-        self.has_searched_locally = true;
+    fn search_locally(&mut self, starts: std::ops::Range<usize>) {
         let end = self.prover.evaluations() + self.settings.budget.evaluations / SHARE;
         let mut random = ChaCha8Rng::seed_from_u64(0);
         let mut sets: Vec<usize> = (0..self.sets.len()).collect();
         // Larger sets leave more choice.
         sets.sort_by_key(|&set| std::cmp::Reverse(self.sets[set].weights.len()));
         sets.truncate(SETS);
-        for start in 0..=STARTS {
+        for start in starts {
             for &set in &sets {
                 if self.prover.evaluations() >= end || self.prover.is_spent() {
                     return;

@@ -8,7 +8,7 @@ use super::Exact;
 use crate::action::feasible_change;
 use crate::certify::certify;
 use crate::outcome::{Outcome, Recourse};
-use crate::proof::{Certificate, Proof, RuledOut, Verdict};
+use crate::proof::{Certificate, Proof, RuledOut, Verdict, WeightedMargin};
 use crate::recourse::{Complete, Method, Settings};
 use crate::{Problem, Result};
 
@@ -106,10 +106,9 @@ impl<'p> Exact<'p> {
             lower,
             upper,
             cost: bound,
-            perturbation,
+            margins: WeightedMargin::only(perturbation),
             cone: None,
             requirements: Vec::new(),
-            share: 1.0,
         })
     }
 
