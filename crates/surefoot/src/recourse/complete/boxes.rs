@@ -67,15 +67,23 @@ impl Cuboid {
         self.lower.iter().zip(&self.upper).map(|(&l, &u)| 0.0f64.clamp(l, u)).collect()
     }
 
-    /// The point at which all sides would be cut; see [`Cuboid::cut`].
+    /// The point in the middle of all sides; for long and two-sided ones see [`Cuboid::cut`].
     pub fn middle(&self) -> Vec<f64> {
-        (0..self.lower.len()).map(|k| self.cut(k)).collect()
+        let middle = |k: usize| match self.lower[k] < 0.0 && self.upper[k] > 0.0 {
+            true => 0.0,
+            false => self.cut(k),
+        };
+        (0..self.lower.len()).map(middle).collect()
     }
 
     /// Where to cut a side: in the middle or, for sides longer than [`LONG_SIDE`], in the middle of the
-    /// compressed side.
+    /// compressed side. A side that contains zero is cut in the middle of its longer part, so that one
+    /// half costs something.
     pub fn cut(&self, k: usize) -> f64 {
-        let (l, u) = (self.lower[k], self.upper[k]);
+        let (mut l, mut u) = (self.lower[k], self.upper[k]);
+        if l < 0.0 && u > 0.0 {
+            if u >= -l { l = 0.0 } else { u = 0.0 }
+        }
         let middle = 0.5 * (l + u);
         if u - l <= LONG_SIDE {
             return middle;

@@ -16,7 +16,7 @@
 //! The solution of the linear program is attacked. The perturbation that breaks it gives a further cut;
 //! if none does, the solution is the new incumbent.
 
-use super::boxes::{Cuboid, cost_of, highest};
+use super::boxes::{Cuboid, DISTANCE, cost_of, highest};
 use super::requirements::Requirement;
 use super::solve::{Set, Solver};
 use crate::certify::LEAST_MARGIN;
@@ -28,6 +28,8 @@ use crate::proof::{RuledOut, WeightedMargin};
 const INHERITED: usize = 8;
 /// The number of recent perturbations of the pool that are tried as well.
 const MORE: usize = 2;
+/// Boxes with several long sides are searched up to a cost of this many times the least weight first.
+const NEAR: f64 = 4.0;
 /// A box is shrunk at most so many times before it is bounded by a linear program.
 const CONTRACTIONS: usize = 3;
 /// A side is shrunk if it loses at least this share of its length.
@@ -87,7 +89,7 @@ impl Solver<'_, '_> {
         if cuboid.cost >= cuboid.limit {
             return;
         }
-        let limit = self.limit().min(cuboid.limit);
+        let limit = self.limit().min(cuboid.limit).min(self.near_limit(&cuboid));
         let Set { integrality, weights, .. } = &self.sets[cuboid.set];
         let Some((lower, upper)) = integrality.tightened(cuboid.shrunk(self.cost(), weights, limit)) else {
             // All its integer-valued actions cost more.
@@ -113,6 +115,18 @@ impl Solver<'_, '_> {
             cost = proven;
         }
         self.split(open, bounded, cost);
+    }
+
+    /// The limit on the cost up to which a box with several long sides is searched first. More expensive
+    /// actions are split by the directions of their changes.
+    fn near_limit(&self, cuboid: &Cuboid) -> f64 {
+        let long = cuboid.long_sides();
+        if long.len() < 2 {
+            return f64::INFINITY;
+        }
+        let least = long.iter().map(|&k| self.sets[cuboid.set].weights[k]).fold(f64::INFINITY, f64::min);
+        let limit = (NEAR * least).max(4.0 * cuboid.cost);
+        if limit <= DISTANCE * least { limit } else { f64::INFINITY }
     }
 
     /// Splits a box with sides too long for affine bounds: at zero, or into a near and a far part.

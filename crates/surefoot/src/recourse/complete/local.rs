@@ -63,9 +63,13 @@ impl Solver<'_, '_> {
             && self.settings.budget.evaluations >= LEAST_BUDGET
     }
 
-    /// Searches for a first incumbent from the action that changes nothing.
-    pub(super) fn search_from_zero(&mut self) {
+    /// Searches for a first incumbent from the action that changes nothing or, if none is found, from
+    /// random ones.
+    pub(super) fn search_for_incumbent(&mut self) {
         self.search_locally(0..1);
+        if self.incumbent.is_none() {
+            self.search_from_random_starts();
+        }
     }
 
     /// Searches from several random starts.

@@ -117,7 +117,7 @@ impl<'p, 's> Solver<'p, 's> {
         }
         self.fill_queue();
         self.prover.set_limit(self.searching());
-        self.search_from_zero();
+        self.search_for_incumbent();
         while self.seek() {
             if let Some(proof) = self.finish()? {
                 return Ok(proof);
@@ -157,7 +157,8 @@ impl<'p, 's> Solver<'p, 's> {
     fn seek(&mut self) -> bool {
         while let Some(cuboid) = self.queue.pop() {
             let enough = |found: &Incumbent| cuboid.cost >= found.cost * (1.0 - 0.55 * self.settings.gap);
-            if self.incumbent.as_ref().is_some_and(enough) || self.prover.is_spent() {
+            let is_spent = self.prover.is_spent() || self.number > self.settings.budget.evaluations;
+            if self.incumbent.as_ref().is_some_and(enough) || is_spent {
                 self.queue.push(cuboid);
                 break;
             }
@@ -399,7 +400,9 @@ impl<'p, 's> Solver<'p, 's> {
         };
         let mut at = cuboid.cut(k);
         let (l, u) = (cuboid.lower[k], cuboid.upper[k]);
-        if (u - l).is_finite() && point[k] > l + 0.1 * (u - l) && point[k] < u - 0.1 * (u - l) {
+        let is_one_sided = l >= 0.0 || u <= 0.0;
+        let is_inside = point[k] > l + 0.1 * (u - l) && point[k] < u - 0.1 * (u - l);
+        if is_one_sided && (u - l).is_finite() && is_inside {
             at = 0.5 * (at + point[k]);
         }
         if let Some(limit) = integrality.exact_limit(k) {
