@@ -90,11 +90,11 @@ extern crate self as surefoot;
 pub(crate) mod small;
 
 pub use action::{Action, ActionKind};
-pub use cost::Cost;
 pub use attack::{Attack, Break, refute, smallest_break};
 pub use certify::{Budget, certify};
 pub use classifier::{Classifier, Model};
 pub use constraint::{Constraint, Forbidden};
+pub use cost::Cost;
 pub use describe::{
     describe, describe_action, describe_explanation, describe_missing, describe_options, describe_shift,
     describe_theory, describe_theory_of_person, describe_theory_summary, describe_unmet,

@@ -395,7 +395,7 @@ fn files_that_are_no_proof_are_errors() {
     };
     let number = "a number, \"inf\" or \"-inf\"";
     for (path, new, place, problem) in [
-        ("/surefoot_proof", 3.into(), "surefoot_proof", SavedProblem::Version { found: 3, known: 2 }),
+        ("/surefoot_proof", 4.into(), "surefoot_proof", SavedProblem::Version { found: 4, known: 3 }),
         ("/surefoot_proof", "1".into(), "surefoot_proof", SavedProblem::Expected("a whole number")),
         ("/individual", 3.into(), "individual", SavedProblem::Expected("a list")),
         ("/individual/1", "inf".into(), "individual[1]", SavedProblem::Expected("a finite number")),
@@ -415,6 +415,12 @@ fn files_that_are_no_proof_are_errors() {
             7.into(),
             "outcome.action.features[0]",
             SavedProblem::Expected("the number of a feature"),
+        ),
+        (
+            "/ruled_out/1/margins/0",
+            serde_json::json!([9999, 1.0]),
+            "ruled_out[1].margins[0][0]",
+            SavedProblem::Expected("the number of a perturbation"),
         ),
         (
             "/ruled_out/1/features",

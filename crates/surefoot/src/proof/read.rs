@@ -71,7 +71,10 @@ impl SavedProof {
                 Value::Null => None,
                 _ => Some(cover.cover(width)?),
             },
-            ruled_out: ruled_out.iter().map(|part| part.ruled_out(width, &perturbations)).collect::<Result<_>>()?,
+            ruled_out: ruled_out
+                .iter()
+                .map(|part| part.ruled_out(width, &perturbations))
+                .collect::<Result<_>>()?,
             individual,
         })
     }
@@ -304,12 +307,15 @@ impl<'v> At<'v> {
         };
         if object.contains_key("margins") {
             let place = |item: &At<'v>| {
-                let place = item.value.as_u64().and_then(|place| perturbations.get(usize::try_from(place).ok()?));
+                let place =
+                    item.value.as_u64().and_then(|place| perturbations.get(usize::try_from(place).ok()?));
                 place.ok_or_else(|| item.expected("the number of a perturbation"))
             };
             let margins = self.field("margins")?.shares(place)?;
-            let margin =
-                |(perturbation, share): (&Vec<f64>, f64)| WeightedMargin { perturbation: perturbation.clone(), share };
+            let margin = |(perturbation, share): (&Vec<f64>, f64)| WeightedMargin {
+                perturbation: perturbation.clone(),
+                share,
+            };
             return Ok((margins.into_iter().map(margin).collect(), requirements));
         }
         let perturbation = self.field("perturbation")?.finite_numbers(Some(width))?;

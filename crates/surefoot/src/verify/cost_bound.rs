@@ -175,16 +175,31 @@ impl RuledOutPart<'_, '_> {
         margin(self.problem, &self.saved.individual, &action, perturbation).ok()
     }
 
-    /// The weighted sum of the requirements, unperturbed, and of the margins.
-    fn sum(&self, requirements: &[(&Constraint, f64)], change: &[f64]) -> Option<f64> {
+    /// The margin with a bound of its rounding error: what nearly the same perturbation changes, which may
+    /// be much near the edge of the causal model's domain.
+    fn margin_and_error(&self, change: &[f64], perturbation: &[f64]) -> Option<(f64, f64)> {
+        let margin = self.margin(change.to_vec(), perturbation)?;
+        let nearby = perturbation.iter().map(|d| d * (1.0 - 1e-14)).collect::<Vec<f64>>();
+        let error = self.margin(change.to_vec(), &nearby).map_or(0.0, |other| (other - margin).abs());
+        Some((margin, error))
+    }
+
+    /// The weighted sum of the requirements, unperturbed, and of the margins, with a bound of its rounding
+    /// error.
+    fn sum(&self, requirements: &[(&Constraint, f64)], change: &[f64]) -> Option<(f64, f64)> {
         let action = Action { features: self.part().features.clone(), change: change.to_vec() };
         let unperturbed = vec![0.0; self.saved.individual.len()];
         let reached = counterfactual(self.problem, &self.saved.individual, &action, &unperturbed).ok()?;
-        let mut sum: f64 = requirements.iter().map(|(rule, share)| share * rule.upper_value(&reached)).sum();
-        for margin in self.margins() {
-            sum += margin.share * self.margin(change.to_vec(), &margin.perturbation)?;
+        let (mut sum, mut error) = (0.0, 0.0);
+        for (rule, share) in requirements {
+            let term = share * rule.upper_value(&reached);
+            (sum, error) = (sum + term, error + 1e-9 * term.abs());
         }
-        Some(sum)
+        for WeightedMargin { perturbation, share } in self.margins() {
+            let (margin, own) = self.margin_and_error(change, perturbation)?;
+            (sum, error) = (sum + share * margin, error + share * (own + 1e-9 * margin.abs()));
+        }
+        Some((sum, error))
     }
 
     /// The margins with a positive coefficient.
@@ -233,19 +248,21 @@ impl RuledOutPart<'_, '_> {
         }
         let mut graph = match only {
             Some(perturbation) => self.composer.in_change(perturbation),
-            None => self.composer.in_sum(&requirements, self.margins().map(|m| (&m.perturbation[..], m.share))),
+            None => {
+                self.composer.in_sum(&requirements, self.margins().map(|m| (&m.perturbation[..], m.share)))
+            }
         };
         graph.output = graph.output.scaled(-1.0);
         let tape = Tape::new(&graph);
         let value = |change: &[f64]| match only {
-            Some(perturbation) => self.margin(change.to_vec(), perturbation),
+            Some(perturbation) => self.margin_and_error(change, perturbation),
             None => self.sum(&requirements, change),
         };
         let refuted = |change: &[f64]| {
             if let Some(perturbation) = only {
                 return self.survives(change.to_vec(), perturbation);
             }
-            let value = value(change)?;
+            let (value, _) = value(change)?;
             (value >= 0.0).then(|| Fault::Meets { part: self.number, change: change.to_vec(), value })
         };
         // The part rules out only actions up to its cost limit: a ball of the cost.
@@ -253,7 +270,7 @@ impl RuledOutPart<'_, '_> {
         let radius = part.cost * (1.0 + 1e-12);
         let ball = is_limited.then(|| Ball::of_cost(self.problem, &part.features, radius));
         let Some(zone) = Zone::new(part.lower.clone(), part.upper.clone(), ball) else { return Ok(()) };
-        agrees(&tape, &zone, 3, |change| value(change).map(|value| -value))?;
+        agrees(&tape, &zone, 3, |change| value(change).map(|(value, error)| (-value, error)))?;
         let claim = Claim {
             wanted: f64::MIN_POSITIVE,
             lowest: None,
@@ -284,7 +301,10 @@ impl RuledOutPart<'_, '_> {
                     .map(|k| place(k).map_or_else(|| along(k), |p| inputs[count + p]))
                     .collect()
             };
-            agrees(&tape, &zone, 3, |inputs| self.margin(change(inputs), perturbation).map(|margin| -margin))?;
+            agrees(&tape, &zone, 3, |inputs| {
+                let (margin, error) = self.margin_and_error(&change(inputs), perturbation)?;
+                Some((-margin, error))
+            })?;
             let claim = Claim {
                 wanted: f64::MIN_POSITIVE,
                 lowest: None,

@@ -138,6 +138,8 @@ impl Vectorised for Ellipsoid<'_> {
         let Ellipsoid { limit, lower, upper, columns, least, most } = self;
         let blocks = least.len();
         let (weights, square) = (&limit.weights, limit.limit * limit.limit);
+        let near = |i: usize| weights[i] * 0.0f64.max(lower[i]).min(upper[i]);
+        let left = (square - (0..weights.len()).map(|i| near(i) * near(i)).sum::<f64>()).max(1e-12 * square);
         for b in 0..blocks {
             let row = |i: usize| &columns[i * blocks + b].0;
             let mut length = [0.0f64; LANES];
@@ -146,9 +148,9 @@ impl Vectorised for Ellipsoid<'_> {
                     length[l] += (row(i)[l] / weights[i]) * (row(i)[l] / weights[i]);
                 }
             }
-            // Without a box the best multiplier is the length over the limit; a box needs a smaller one.
+            // With this multiplier no coordinate beyond the cheapest point uses more than is left.
             let mut start = [0.0; LANES];
-            (0..LANES).for_each(|l| start[l] = length[l].sqrt() / limit.limit);
+            (0..LANES).for_each(|l| start[l] = (length[l] / left).sqrt());
             for (sign, ends) in [(1.0, &mut most[b].0), (-1.0, &mut least[b].0)] {
                 let (mut from, mut to) = ([0.0; LANES], start);
                 for step in 0..=STEPS {
@@ -192,8 +194,29 @@ mod tests {
     use crate::Cost;
     use crate::graph::Region;
 
-    /// Ranges contain every sample and are at most slightly wider than the samples that search for their
-    /// ends.
+    /// The least and the greatest value of a row of two coefficients over a box within a cost limit: for
+    /// every value of the first input on a fine grid, at both ends of the second.
+    fn exact(cost: Cost, w: &[f64], limit: f64, [lower, upper, row]: [&Vec<f64>; 3]) -> (f64, f64) {
+        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        for step in 0..=20_000 {
+            let first = lower[0] + (upper[0] - lower[0]) * f64::from(step) / 20_000.0;
+            let spent = w[0] * first.abs();
+            let reach = match cost {
+                Cost::L1 => (limit - spent) / w[1],
+                Cost::L2 => (limit * limit - spent * spent).sqrt() / w[1],
+            };
+            let (from, to) = (lower[1].max(-reach), upper[1].min(reach));
+            if from <= to {
+                for second in [from, to] {
+                    let value = row[0] * first + row[1] * second;
+                    (least, most) = (least.min(value), most.max(value));
+                }
+            }
+        }
+        (least, most)
+    }
+
+    /// Ranges contain every sample, and those of two inputs are hardly wider than the exact ones.
     #[test]
     fn ranges_within_a_cost_limit() {
         let mut random = ChaCha8Rng::seed_from_u64(3);
@@ -217,7 +240,9 @@ mod tests {
                 let mut y: Vec<f64> = (0..width).map(|i| random.random_range(lower[i]..=upper[i])).collect();
                 // Half of the samples are corners, moved towards the cheapest point until they fit.
                 if random.random_bool(0.5) {
-                    y = (0..width).map(|i| if random.random_bool(0.5) { lower[i] } else { upper[i] }).collect();
+                    y = (0..width)
+                        .map(|i| if random.random_bool(0.5) { lower[i] } else { upper[i] })
+                        .collect();
                     for i in 0..width {
                         if random.random_bool(0.3) {
                             y[i] = nearest[i];
@@ -239,9 +264,13 @@ mod tests {
                 (least, most) = (least.min(value), most.max(value));
             }
             assert!(least >= range.lower - 1e-12 && most <= range.upper + 1e-12, "{range:?} {least} {most}");
-            if width <= 2 {
-                let slack = 0.03 * (most - least) + 1e-6;
-                assert!(least <= range.lower + slack && most >= range.upper - slack, "{range:?} {least} {most}");
+            if width == 2 {
+                let (least, most) = exact(cost, &weights, limit, [&lower, &upper, &row]);
+                let slack = 0.01 * (over_box.upper - over_box.lower) + 1e-6;
+                assert!(
+                    least <= range.lower + slack && most >= range.upper - slack,
+                    "{range:?} {least} {most}"
+                );
             }
         }
     }

@@ -21,6 +21,7 @@ use super::requirements::Requirement;
 use super::solve::{Set, Solver};
 use crate::certify::LEAST_MARGIN;
 use crate::graph::{Interval, Order, Plane, Region};
+use crate::margin::margin;
 use crate::program::{Program, Row, Solution};
 use crate::proof::{RuledOut, WeightedMargin};
 
@@ -46,6 +47,10 @@ const ROUNDED_DOWN: f64 = 1e-4;
 
 /// The amount by which a candidate exceeds each requirement, in units of about one standard deviation.
 const INSIDE: f64 = 1e-7;
+
+/// The largest difference, relative to margins above one, between the margin by the definition and the
+/// composed one.
+const AGREEMENT: f64 = 1e-10;
 
 /// The source of a cut.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,7 +144,9 @@ impl Solver<'_, '_> {
             self.push(above);
             return true;
         }
-        if long.len() < 2 {
+        // Parts of a far part that cones did not rule out are not split into a near and a far part again.
+        let is_far = long.iter().any(|&k| lower[k] >= DISTANCE || upper[k] <= -DISTANCE);
+        if long.len() < 2 || is_far {
             return false;
         }
         self.push_near_and_far(cuboid.set, cuboid.lower.clone(), cuboid.upper.clone(), cuboid.cost);
@@ -180,7 +187,20 @@ impl Solver<'_, '_> {
     /// An affine bound of the margin under a perturbation of the pool.
     fn plane(&mut self, set: usize, k: usize, region: &Region) -> Plane {
         self.compose(set);
+        if self.settings.problem.scm().is_some() && !self.agrees(set, k, &region.nearest()) {
+            self.sets[set].graphs[k].is_of_nobody = true;
+        }
         self.prover.affine.bound(&self.sets[set].graphs[k], region).plane
+    }
+
+    /// Whether the composed margin under a perturbation agrees with the definition. Near the edge of the
+    /// causal model's domain rounding may be so large that a checker cannot confirm it. Then the
+    /// perturbation proves nothing.
+    fn agrees(&mut self, set: usize, k: usize, change: &[f64]) -> bool {
+        let action = self.action(set, change);
+        let defined = margin(self.settings.problem, &self.individual, &action, &self.pool[k]);
+        let Some(defined) = defined.ok().filter(|margin| margin.is_finite()) else { return true };
+        (self.margin_under(set, change, k) - defined).abs() <= AGREEMENT * defined.abs().max(1.0)
     }
 
     /// The margin of an action under a perturbation of the pool.
@@ -246,13 +266,21 @@ impl Solver<'_, '_> {
                 }
                 let end = if a > 0.0 { zero - 1e-6 * removed } else { zero + 1e-6 * removed };
                 let (mut slab_lower, mut slab_upper) = (open.lower.clone(), open.upper.clone());
-                if a > 0.0 { slab_upper[k] = end.min(u) } else { slab_lower[k] = end.max(l) }
+                if a > 0.0 {
+                    slab_upper[k] = end.min(u)
+                } else {
+                    slab_lower[k] = end.max(l)
+                }
                 let slab = Region::cuboid(slab_lower.clone(), slab_upper.clone());
                 if !(plane.upper(&slab) < -LEAST_MARGIN) {
                     continue;
                 }
                 self.state_ruled_out(open, (slab_lower, slab_upper), &[(source, 1.0)], open.limit);
-                if a > 0.0 { open.lower[k] = end } else { open.upper[k] = end }
+                if a > 0.0 {
+                    open.lower[k] = end
+                } else {
+                    open.upper[k] = end
+                }
                 if open.lower[k] >= u || open.upper[k] <= l {
                     return true;
                 }
@@ -401,7 +429,8 @@ impl Solver<'_, '_> {
     /// negative for all of them.
     fn rule_out(&mut self, open: &Open, multipliers: &[f64], cost_limit: f64) -> bool {
         let Set { integrality, weights, .. } = &self.sets[open.set];
-        let Some((lower, upper)) = integrality.tightened(open.cuboid().shrunk(self.cost(), weights, cost_limit))
+        let Some((lower, upper)) =
+            integrality.tightened(open.cuboid().shrunk(self.cost(), weights, cost_limit))
         else {
             // All its integer-valued actions cost more.
             return true;
@@ -507,7 +536,8 @@ impl Open {
     fn candidates(&self, multipliers: &[f64]) -> Vec<Vec<f64>> {
         let mut candidates = vec![multipliers.to_vec()];
         let is_margin = |&j: &usize| matches!(self.cuts[j].source, Source::Perturbation(_));
-        let Some(last) = (0..self.cuts.len()).rev().filter(is_margin).find(|&j| self.cuts[j].is_usable()) else {
+        let Some(last) = (0..self.cuts.len()).rev().filter(is_margin).find(|&j| self.cuts[j].is_usable())
+        else {
             return candidates;
         };
         for k in 0..self.lower.len() {
@@ -515,7 +545,8 @@ impl Open {
             if self.lower[k].is_finite() && self.upper[k].is_finite() || own == 0.0 {
                 continue;
             }
-            let others = self.cuts.iter().zip(multipliers).enumerate().filter(|(j, (_, m))| *j != last && **m > 0.0);
+            let others =
+                self.cuts.iter().zip(multipliers).enumerate().filter(|(j, (_, m))| *j != last && **m > 0.0);
             let slope: f64 = others.map(|(_, (cut, m))| m * cut.plane.linear[k]).sum();
             let share = -slope / own;
             if share > 0.0 && share.is_finite() {
@@ -536,8 +567,7 @@ fn value_at(plane: &Plane, point: &[f64]) -> f64 {
 /// The weighted sum of cuts, including its rounding error.
 fn sum(cuts: &[Cut], shares: &[f64], region: &Region) -> Plane {
     let width = region.inputs();
-    let mut sum =
-        Plane { linear: vec![0.0; width], constant: 0.0, error: 0.0, range: Interval::EVERYTHING };
+    let mut sum = Plane { linear: vec![0.0; width], constant: 0.0, error: 0.0, range: Interval::EVERYTHING };
     let mut size = 0.0;
     for (Cut { plane, .. }, &share) in cuts.iter().zip(shares).filter(|(_, share)| **share > 0.0) {
         sum.constant += share * plane.constant;
