@@ -156,9 +156,7 @@ impl Solver<'_, '_> {
     /// The perturbations that may exclude a box or bound its cost: those of its parent, some recent ones,
     /// and one that breaks the action in its middle. Those with the lowest margins there come first.
     fn perturbations_to_try(&mut self, open: &Open, inherited: &[usize]) -> Vec<usize> {
-        let cuboid = open.cuboid();
-        let integrality = &self.sets[open.set].integrality;
-        let middle = integrality.near(&open.lower, &open.upper, &cuboid.middle());
+        let middle = self.middle(open);
         let recent = self.margins(open.set, &middle);
         let mut order: Vec<(f64, usize)> = recent.iter().copied().take(MORE).collect();
         for &k in inherited {
@@ -167,21 +165,36 @@ impl Solver<'_, '_> {
             }
         }
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
-        if order.first().is_none_or(|(margin, _)| *margin >= 0.0) {
-            let start = order.first().map(|(_, k)| self.pool[*k].clone());
-            let (perturbation, value) = self.attack(open.set, &middle, start.as_deref());
-            if value < 0.0 {
-                if self.meets(open.set, &middle) {
-                    self.note(open.set, &middle, value);
-                }
-                if let Some(k) = self.add(open.set, &middle, perturbation) {
-                    order.insert(0, (value, k));
-                }
-            } else if self.meets(open.set, &middle) {
-                self.improve(&cuboid, &middle);
-            }
+        let is_likely = order.first().is_some_and(|(margin, _)| *margin < 0.0);
+        let mut numbers: Vec<usize> = order.into_iter().map(|(_, k)| k).collect();
+        if !is_likely && let Some(k) = self.attack_middle(open, &middle, numbers.first().copied()) {
+            numbers.insert(0, k);
         }
-        order.into_iter().map(|(_, k)| k).collect()
+        numbers
+    }
+
+    /// Attacks the action in the middle of a box. Returns a perturbation that breaks it; otherwise makes
+    /// it an incumbent, moved towards the cheapest action.
+    fn attack_middle(&mut self, open: &Open, middle: &[f64], start: Option<usize>) -> Option<usize> {
+        let start = start.map(|k| self.pool[k].clone());
+        let (perturbation, value) = self.attack(open.set, middle, start.as_deref());
+        let is_allowed = self.meets(open.set, middle);
+        if value < 0.0 {
+            if is_allowed {
+                self.note(open.set, middle, value);
+            }
+            return self.add(open.set, middle, perturbation);
+        }
+        if is_allowed {
+            self.improve(&open.cuboid(), middle);
+        }
+        None
+    }
+
+    /// An action in the middle of a box.
+    fn middle(&self, open: &Open) -> Vec<f64> {
+        let integrality = &self.sets[open.set].integrality;
+        integrality.near(&open.lower, &open.upper, &open.cuboid().middle())
     }
 
     /// An affine bound of the margin under a perturbation of the pool.
@@ -493,7 +506,7 @@ impl Solver<'_, '_> {
             }
         }
         binding.sort_by(|a, b| b.0.total_cmp(&a.0));
-        binding.truncate(INHERITED);
+        binding.truncate(INHERITED.min(open.lower.len() + 1));
         let region = self.region(&open);
         let mut error_share = vec![0.0; open.lower.len()];
         for &(m, k) in binding.iter().filter(|(m, _)| *m > 0.0).take(MORE) {

@@ -25,6 +25,11 @@ use crate::program::{Program, Row, Solution};
 
 /// Evaluations of the search by boxes before the local search starts: easy problems are solved by then.
 const FIRST: usize = 1500;
+/// Where no more features than this may change, the first boxes often decide.
+const FEW: usize = 4;
+/// Evaluations of the search by boxes before the search for a first incumbent, where few features may
+/// change.
+const FIRST_BOXES: usize = 1500;
 /// The local search needs a budget of at least this; with less it would take what proofs need.
 const LEAST_BUDGET: usize = 8 * FIRST;
 /// The local search may spend the budget divided by this.
@@ -56,18 +61,32 @@ struct Point {
 }
 
 impl Solver<'_, '_> {
-    /// Whether the local search is due.
+    /// Whether the local search from random starts is due. Where few features may change and none of the
+    /// first boxes has an action that survives, there often is none.
     pub(super) fn is_local_search_due(&self) -> bool {
         !self.has_searched_locally
+            && (self.incumbent.is_some() || self.has_many_features())
             && self.prover.evaluations() >= FIRST
             && self.settings.budget.evaluations >= LEAST_BUDGET
     }
 
-    /// Searches for a first incumbent from the action that changes nothing or, if none is found, from
-    /// random ones.
+    /// Whether more than a few features may change at a time.
+    fn has_many_features(&self) -> bool {
+        self.sets.iter().any(|set| set.weights.len() > FEW)
+    }
+
+    /// Whether the search for a first incumbent is due: at once where many features may change, and
+    /// otherwise where the first boxes did not decide.
+    pub(super) fn is_incumbent_due(&self) -> bool {
+        !self.has_incumbent_search && (self.has_many_features() || self.prover.evaluations() >= FIRST_BOXES)
+    }
+
+    /// Searches for a first incumbent from the action that changes nothing or, if none is found where many
+    /// features may change, from random ones.
     pub(super) fn search_for_incumbent(&mut self) {
+        self.has_incumbent_search = true;
         self.search_locally(0..1);
-        if self.incumbent.is_none() {
+        if self.incumbent.is_none() && self.has_many_features() {
             self.search_from_random_starts();
         }
     }

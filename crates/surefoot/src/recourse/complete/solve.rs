@@ -70,7 +70,9 @@ pub(super) struct Solver<'p, 's> {
     pub(super) room: f64,
     /// The cost of the last incumbent that was rejected.
     pub(super) last_rejected_cost: f64,
-    /// Whether the local search has been made.
+    /// Whether a first incumbent has been searched for.
+    pub(super) has_incumbent_search: bool,
+    /// Whether the local search from random starts has been made.
     pub(super) has_searched_locally: bool,
 }
 
@@ -103,6 +105,7 @@ impl<'p, 's> Solver<'p, 's> {
             proving: 0,
             room: 0.0,
             last_rejected_cost: 0.0,
+            has_incumbent_search: false,
             has_searched_locally: false,
         })
     }
@@ -117,7 +120,6 @@ impl<'p, 's> Solver<'p, 's> {
         }
         self.fill_queue();
         self.prover.set_limit(self.searching());
-        self.search_for_incumbent();
         while self.seek() {
             if let Some(proof) = self.finish()? {
                 return Ok(proof);
@@ -161,6 +163,11 @@ impl<'p, 's> Solver<'p, 's> {
             if self.incumbent.as_ref().is_some_and(enough) || is_spent {
                 self.queue.push(cuboid);
                 break;
+            }
+            if self.is_incumbent_due() {
+                self.queue.push(cuboid);
+                self.search_for_incumbent();
+                continue;
             }
             if self.is_local_search_due() {
                 self.queue.push(cuboid);
