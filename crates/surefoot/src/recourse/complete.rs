@@ -41,12 +41,11 @@ mod requirements;
 mod solve;
 
 use super::{Method, Settings};
-use crate::action::{MOST_ACTIONABLE, intervention_sets};
+use crate::action::covering_sets;
 use crate::certify::Budget;
-use crate::error::FeatureError;
 use crate::proof::Proof;
 
-use crate::{ActionKind, Error, Outcome, Problem, Recourse, Result};
+use crate::{Outcome, Problem, Recourse, Result};
 
 /// The largest number of searches for an action with a larger margin after a failed proof. The margin
 /// asked for rises if the proof failed again, and falls if no action has that much.
@@ -120,21 +119,9 @@ impl<'p> Complete<'p> {
     }
 
     /// Prepares the solver with a gap of 1% and the default [`Budget`]. Rejects problems without an
-    /// actionable feature, and those with too many.
+    /// actionable feature, and those with too many intervention sets; see [`covering_sets`].
     pub fn new(problem: &'p Problem) -> Result<Self> {
-        let causal = problem.scm().is_some();
-        let mut sets = intervention_sets(problem.features(), causal)?;
-        let count = problem.features().actionable_units().len();
-        if !causal && count > MOST_ACTIONABLE {
-            return Err(Error::Feature(FeatureError::TooManyActionable { count, most: MOST_ACTIONABLE }));
-        }
-        if let (Some(scm), ActionKind::Relative) = (problem.scm(), problem.action_kind()) {
-            let actionable = problem.features().actionable();
-            sets.retain(|set| {
-                let downstream = scm.downstream(set);
-                actionable.iter().all(|i| set.contains(i) || downstream.contains(*i))
-            });
-        }
+        let sets = covering_sets(problem.features(), problem.scm(), problem.action_kind())?;
         Ok(Self { problem, sets, gap: 0.01, budget: Budget::default() })
     }
 
