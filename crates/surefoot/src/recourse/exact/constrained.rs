@@ -8,8 +8,8 @@
 //! the rounding error. Actions are found with rows that are stricter by as much, and are then evaluated
 //! by the definition.
 
-use super::{Exact, Set};
-use crate::action::feasible_change;
+use super::Exact;
+use super::set::Set;
 use crate::integer::{Integrality, Sides};
 use crate::margin::counterfactual;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided, UndecidedReason};
@@ -27,7 +27,7 @@ const ROW_TOLERANCE: f64 = 1e-10;
 
 /// A lower bound on the cost, in standard deviations, from which the answer is `Undecided` for distance:
 /// that no action exists at all is then in doubt only because of rounding.
-const FAR_AWAY: f64 = 1e9;
+pub(super) const FAR_AWAY: f64 = 1e9;
 
 /// The result of branch and bound over the changes of one set.
 struct Branched {
@@ -43,7 +43,7 @@ impl Exact<'_> {
     pub(super) fn solve_constrained(&self, individual: &[f64], score: f64) -> Result<Option<Outcome>> {
         let mut change = Vec::new();
         let unconstrained = self.sets.iter().map(|set| {
-            let need = set.raise - score - set.raise_error - self.rounding_of_score(individual, &[]);
+            let need = set.worst_decrease - score - set.worst_decrease_error - self.rounding_of_score(individual, &[]);
             let least = self.fill(set, &set.most, individual, need, &mut change);
             (if least.is_nan() { 0.0 } else { least * (1.0 - 1e-12) }, set)
         });
@@ -103,29 +103,35 @@ impl Exact<'_> {
     /// right-hand side of each row.
     fn rows(&self, set: &Set, individual: &[f64], score: f64, side: f64, extra: &[f64]) -> Vec<Row> {
         let extra = |j: usize| extra.get(j).copied().unwrap_or(0.0);
-        let slack = set.raise_error + self.rounding_of_score(individual, &[]);
+        let slack = set.worst_decrease_error + self.rounding_of_score(individual, &[]);
         let safety = if side > 0.0 { self.problem.safety() } else { 0.0 };
         let gains = set.gains.values.clone();
         let doubt = gains.iter().zip(&set.most.values).map(|(gain, most)| (most - gain).abs()).collect();
-        let need = set.raise - score + side * slack + safety + extra(0);
+        let need = set.worst_decrease - score + side * slack + safety + extra(0);
         let mut rows = vec![Row { coefficients: gains, need, doubt }];
-        for (j, (rule, effects)) in self.problem.requirements().iter().zip(&set.requirements).enumerate() {
-            let now = rule.upper_value(individual);
-            let reach = self.requirement_reach[j].iter().zip(self.problem.features().iter().zip(individual));
-            let size: f64 =
-                reach.map(|(size, (f, x))| size * (x.abs() + (f.mean / f.std).abs())).sum::<f64>()
-                    + now.abs();
-            let slack = self.rounding(size) + rule.rounding(individual);
+        for (j, effects) in set.requirements.iter().enumerate() {
             // The value of such a requirement moves in steps, so it is met or missed by much more than
             // rounding. A stricter row would exclude changes that keep a value at its limit.
             let side = if self.is_stepwise(set, &effects.values) { -1.0 } else { side };
             rows.push(Row {
                 coefficients: effects.values.clone(),
-                need: -now + side * slack + extra(j + 1),
+                need: self.need_of(j, individual, side) + extra(j + 1),
                 doubt: effects.errors.clone(),
             });
         }
         rows
+    }
+
+    /// The amount by which the value of a requirement must rise. With `side` 1 it is larger by the rounding
+    /// error, with -1 smaller by as much.
+    pub(super) fn need_of(&self, requirement: usize, individual: &[f64], side: f64) -> f64 {
+        let rule = &self.problem.requirements()[requirement];
+        let now = rule.upper_value(individual);
+        let values = self.problem.features().iter().zip(individual);
+        let values = values.map(|(feature, x)| x.abs() + (feature.mean / feature.std).abs());
+        let sizes = self.requirement_sizes[requirement].iter().zip(values);
+        let size = sizes.map(|(size, value)| size * value).sum::<f64>() + now.abs();
+        side * (self.rounding(size) + rule.rounding(individual)) - now
     }
 
     /// Whether the value of a requirement is unaffected by every real-valued feature of a set, given its
@@ -133,12 +139,6 @@ impl Exact<'_> {
     fn is_stepwise(&self, set: &Set, effects: &[f64]) -> bool {
         let is_real = |i: usize| self.problem.features().feature(i).kind == Kind::Real;
         set.features.iter().zip(effects).all(|(&i, effect)| *effect == 0.0 || !is_real(i))
-    }
-
-    /// The box of the feasible changes of a set.
-    fn box_of(&self, individual: &[f64], set: &Set) -> Sides {
-        let features = self.problem.features();
-        set.features.iter().map(|&i| feasible_change(features, i, individual[i])).unzip()
     }
 
     /// The cheapest change of a set that meets some rows, by branch and bound over integer values. `None`
@@ -153,7 +153,7 @@ impl Exact<'_> {
         let (weights, cost) = (&set.weights[..], self.problem.cost());
         let action = |change: &[f64]| Action { features: set.features.clone(), change: change.to_vec() };
         let price = |change: &[f64]| cost.of(self.problem.features(), &action(change));
-        let mut open: Vec<Sides> = integrality.tightened(self.box_of(individual, set)).into_iter().collect();
+        let mut open: Vec<Sides> = integrality.tightened(self.sides(individual, set)).into_iter().collect();
         let mut result = Branched { lower: f64::INFINITY, change: None };
         let mut least_found = f64::INFINITY;
         let mut looked = 0;
@@ -191,7 +191,7 @@ impl Exact<'_> {
 
     /// The cheapest action of a set that meets every requirement and holds, as evaluated by the
     /// definition. `None` if there is none, or none that the evaluation confirms.
-    fn found(
+    pub(super) fn found(
         &self,
         individual: &[f64],
         score: f64,
@@ -206,10 +206,11 @@ impl Exact<'_> {
             let Some(change) = branched.and_then(|branched| branched.change) else { return Ok(None) };
             let action = Action { features: set.features.clone(), change };
             let reached = counterfactual(self.problem, individual, &action, &unperturbed)?;
-            let margin = self.score(&reached)? - set.raise;
-            let required = self.rounding_of_score(individual, &action.change) + set.raise_error;
+            let margin = self.score(&reached)? - set.worst_decrease;
+            let required = self.rounding_of_score(individual, &action.change) + set.worst_decrease_error;
             if margin >= required && self.problem.is_met(individual, &reached) {
                 let cost = self.problem.cost().of(self.problem.features(), &action);
+                let action = self.without_unneeded(action);
                 let (counterfactual, cost_bound) = (reached, 0.0);
                 return Ok(Some(Recourse { action, counterfactual, cost, cost_bound, margin }));
             }
@@ -226,7 +227,7 @@ impl Exact<'_> {
 
     /// The shortfall of the change of the largest set that raises the score most and meets every
     /// requirement.
-    fn constrained_shortfall(&self, individual: &[f64], score: f64) -> Shortfall {
+    pub(super) fn constrained_shortfall(&self, individual: &[f64], score: f64) -> Shortfall {
         let nothing = Shortfall { best: self.no_action(), missing: f64::INFINITY };
         let Some(set) = self.sets.iter().max_by_key(|set| set.features.len()) else { return nothing };
         let integrality = Integrality::new(self.problem, individual, &set.features);
@@ -246,8 +247,9 @@ impl Exact<'_> {
             }
         }
         let raised: f64 = set.gains.values.iter().zip(&change).map(|(gain, change)| gain * change).sum();
-        let missing = set.raise - score - raised;
-        Shortfall { best: Action { features: set.features.clone(), change }, missing }
+        let missing = set.worst_decrease - score - raised;
+        let best = self.without_unneeded(Action { features: set.features.clone(), change });
+        Shortfall { best, missing }
     }
 }
 
@@ -262,7 +264,7 @@ fn meets(rows: &[Row], change: &[f64]) -> bool {
 
 /// The parts into which a box is split: one for each move of a group that is not decided, or two halves
 /// at a side on which the solution is not integer. Empty if the solution of the box is final.
-fn parts(
+pub(super) fn parts(
     integrality: &Integrality,
     (lower, upper): (&[f64], &[f64]),
     point: &[f64],
