@@ -26,11 +26,13 @@
 mod arrows;
 mod branch;
 mod closed_form;
+mod conflict;
 mod constrained;
 mod largest_epsilon;
 mod integer;
 mod proof;
 mod relaxation;
+mod rows;
 mod set;
 
 use super::Settings;
@@ -39,7 +41,7 @@ use crate::error::PeopleError;
 use crate::essential::essential;
 use crate::margin::counterfactual;
 use crate::outcome::{Outcome, Undecided, UndecidedReason};
-use crate::{Action, ActionKind, Error, Feature, Problem, Result};
+use crate::{Action, ActionKind, Error, Problem, Result};
 use arrows::Arrows;
 use set::Set;
 
@@ -55,7 +57,9 @@ pub struct Exact<'p> {
     arrows: Arrows,
     /// For each feature, the sum of the absolute values of all terms through which it affects the score.
     score_sizes: Vec<f64>,
-    /// The same for each requirement of the problem.
+    /// The distance of each feature's mean from zero, in standard deviations.
+    offsets: Vec<f64>,
+    /// The sizes of terms, as for the score, for each requirement of the problem.
     requirement_sizes: Vec<Vec<f64>>,
     /// The features that every covering set contains.
     always: Vec<usize>,
@@ -91,15 +95,20 @@ impl<'p> Exact<'p> {
         let always = always.concat();
         let sets = match optional.len() <= MOST_PREPARED_UNITS {
             true => covering_sets(features, scm, kind)?,
-            false => [always.clone(), features.actionable()].into_iter().filter(|set| !set.is_empty()).collect(),
+            false => {
+                [always.clone(), features.actionable()].into_iter().filter(|set| !set.is_empty()).collect()
+            }
         };
         let nothing = vec![false; weights.len()];
         let requirements = problem.requirements().iter();
         let mut exact = Self {
             problem,
             weights,
+            offsets: features.iter().map(|feature| (feature.mean / feature.std).abs()).collect(),
             score_sizes: arrows.sizes(weights, &nothing),
-            requirement_sizes: requirements.map(|rule| arrows.sizes(rule.upper_terms().1, &nothing)).collect(),
+            requirement_sizes: requirements
+                .map(|rule| arrows.sizes(rule.upper_terms().1, &nothing))
+                .collect(),
             arrows,
             always,
             optional,
@@ -208,7 +217,8 @@ impl<'p> Exact<'p> {
     /// Each actionable feature with the gain of its change, for every prepared set that contains it and, if
     /// not every set is prepared, for the set of the feature alone.
     pub(crate) fn all_gains(&self) -> Vec<(usize, f64)> {
-        let pairs = |set: &Set| set.features.iter().copied().zip(set.gains.values.clone()).collect::<Vec<_>>();
+        let pairs =
+            |set: &Set| set.features.iter().copied().zip(set.gains.values.clone()).collect::<Vec<_>>();
         let mut gains: Vec<(usize, f64)> = self.sets.iter().flat_map(pairs).collect();
         if !self.is_enumerated() {
             let units = self.problem.features().actionable_units();
@@ -227,22 +237,36 @@ impl<'p> Exact<'p> {
         Action { features: Vec::new(), change: Vec::new() }
     }
 
-    /// An action on a covering set without the features that make no difference. Without a causal model
-    /// the one set is kept as it is.
-    fn without_unneeded(&self, action: Action) -> Action {
+    /// An action on a covering set without the features that make no difference, and its margin. Without a
+    /// causal model the one set is kept as it is.
+    ///
+    /// A fixed level protects a feature without causes and effects from perturbation. That is dropped too,
+    /// as long as the margin decreases by no more than `spare`.
+    fn without_unneeded(&self, action: Action, margin: f64, spare: f64) -> (Action, f64) {
         if self.problem.scm().is_none() {
-            return action;
+            return (action, margin);
         }
         let mut action = essential(self.problem, &action);
-        if self.problem.action_kind() == ActionKind::Absolute {
-            // A fixed level protects a feature without effects from perturbation, which makes no difference
-            // if the classifier ignores the feature.
-            let is_unneeded = |i: usize| self.always.contains(&i) && self.weights[i] == 0.0;
-            let kept = action.features.iter().zip(&action.change);
-            let kept = kept.filter(|&(&i, &change)| change != 0.0 || !is_unneeded(i));
-            (action.features, action.change) = kept.map(|(&i, &change)| (i, change)).unzip();
+        if self.problem.action_kind() == ActionKind::Relative || self.problem.uncertainty().is_none() {
+            return (action, margin);
         }
-        action
+        let decrease = |features: &[usize]| self.problem.uncertainty().support(&self.response(features));
+        let before = decrease(&action.features);
+        let mut lost = 0.0;
+        for k in (0..action.features.len()).rev() {
+            if action.change[k] == 0.0 && self.always.contains(&action.features[k]) {
+                let feature = action.features.remove(k);
+                let more = decrease(&action.features) - before;
+                match more <= spare.max(0.0) {
+                    true => {
+                        action.change.remove(k);
+                        lost = more.max(0.0);
+                    }
+                    false => action.features.insert(k, feature),
+                }
+            }
+        }
+        (action, margin - lost)
     }
 
     pub(crate) fn problem(&self) -> &'p Problem {
@@ -269,10 +293,11 @@ impl<'p> Exact<'p> {
     fn rounding_of_score(&self, individual: &[f64], change: &[f64]) -> f64 {
         let constant = self.problem.classifier().coefficients().map_or(0.0, |(_, b)| b.abs());
         let moved: f64 = change.iter().map(|c| c.abs()).sum();
-        let value = |(feature, x): (&Feature, &f64)| x.abs() + moved + (feature.mean / feature.std).abs();
-        let values = self.problem.features().iter().zip(individual).map(value);
         let terms: f64 = match self.problem.scm() {
-            Some(_) => self.score_sizes.iter().zip(values).map(|(size, value)| size * value).sum(),
+            Some(_) => {
+                let values = individual.iter().zip(&self.offsets).map(|(x, offset)| x.abs() + moved + offset);
+                self.score_sizes.iter().zip(values).map(|(size, value)| size * value).sum()
+            }
             None => self.weights.iter().zip(individual).map(|(w, x)| w.abs() * (x.abs() + moved)).sum(),
         };
         self.rounding(terms + constant)

@@ -38,7 +38,8 @@ impl Arrows {
         let order = scm.causal_order().iter().rev();
         let arrows = order.flat_map(|&effect| {
             let coefficients = &coefficients;
-            let arrow = move |&cause: &usize| Arrow { cause, effect, coefficient: coefficients[[effect, cause]] };
+            let arrow =
+                move |&cause: &usize| Arrow { cause, effect, coefficient: coefficients[[effect, cause]] };
             scm.parents(effect).iter().map(arrow)
         });
         Ok(Self { arrows: arrows.collect(), width })

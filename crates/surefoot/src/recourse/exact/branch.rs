@@ -11,12 +11,12 @@ use std::collections::BinaryHeap;
 
 use super::Exact;
 use super::arrows::Membership;
-use super::constrained::FAR_AWAY;
+use super::constrained::{FAR_AWAY, SetAnswer};
 use super::relaxation::{Decided, Next, Relaxation, Relaxed};
+use super::rows::Person;
 use super::set::Set;
-use crate::integer::Integrality;
-use crate::outcome::{Outcome, Recourse, Shortfall, Undecided, UndecidedReason};
 use crate::Result;
+use crate::outcome::{Outcome, Recourse, Shortfall, Undecided, UndecidedReason};
 
 /// The number of evaluations of the budget for one relaxation.
 const EVALUATIONS: usize = 10;
@@ -164,12 +164,13 @@ impl<'a, 'p> Search<'a, 'p> {
 impl Exact<'_> {
     /// The outcome by branch and bound over intervention sets, and the number of evaluations.
     pub(super) fn solve_by_branching(&self, individual: &[f64], score: f64) -> Result<(Outcome, usize)> {
-        let relaxation = Relaxation::new(self, individual, score, None);
+        let person = Person::new(self, individual, score);
+        let relaxation = Relaxation::new(self, &person);
         let mut search = Search::new(self, individual, relaxation);
         let mut best: Option<Recourse> = None;
         let cost = |best: &Option<Recourse>| best.as_ref().map_or(f64::INFINITY, |best| best.cost);
         while let Some(set) = search.next(self, cost(&best)) {
-            self.improve(individual, score, set, &mut best)?;
+            self.improve(&person, set, &mut best)?;
         }
         let cost_bound = search.cost_bound();
         let is_cut_short = search.is_cut_short(cost(&best));
@@ -177,27 +178,20 @@ impl Exact<'_> {
         if is_cut_short {
             let prepared = self.sets.iter().map(|set| set.features.clone());
             for set in search.last_sets().into_iter().chain(prepared) {
-                self.improve(individual, score, set, &mut best)?;
+                self.improve(&person, set, &mut best)?;
             }
         }
         let outcome = match best {
             Some(best) => Outcome::Found(Recourse { cost_bound: cost_bound.min(best.cost), ..best }),
-            None => self.none_found(individual, score, cost_bound, is_cut_short)?,
+            None => self.none_found(&person, cost_bound, is_cut_short)?,
         };
         Ok((outcome, evaluations))
     }
 
     /// Replaces the best action by the cheapest one on a set, if that is cheaper.
-    fn improve(
-        &self,
-        individual: &[f64],
-        score: f64,
-        features: Vec<usize>,
-        best: &mut Option<Recourse>,
-    ) -> Result<()> {
-        let set = self.prepare(features);
-        let integrality = Integrality::new(self.problem, individual, &set.features);
-        if let Some(found) = self.found(individual, score, &set, &integrality)?
+    fn improve(&self, person: &Person<'_>, features: Vec<usize>, best: &mut Option<Recourse>) -> Result<()> {
+        let answer = self.cheapest_on(person, &self.prepare(features), f64::INFINITY)?;
+        if let Some(SetAnswer { found: Some(found), .. }) = answer
             && found.is_finite(self.problem)
             && best.as_ref().is_none_or(|best| found.cost < best.cost)
         {
@@ -207,20 +201,15 @@ impl Exact<'_> {
     }
 
     /// The outcome if no action was found.
-    fn none_found(
-        &self,
-        individual: &[f64],
-        score: f64,
-        cost_bound: f64,
-        is_cut_short: bool,
-    ) -> Result<Outcome> {
+    fn none_found(&self, person: &Person<'_>, cost_bound: f64, is_cut_short: bool) -> Result<Outcome> {
+        let (individual, score) = (person.individual, person.score);
         let shortfall = match (self.problem.requirements().is_empty(), self.is_integer) {
-            (false, _) => Some(self.constrained_shortfall(individual, score)),
+            (false, _) => Some(self.constrained_shortfall(person)),
             (true, true) => self.short_whole(individual, score, cost_bound)?.into_shortfall(),
             (true, false) => self.short(individual, score, cost_bound)?.into_shortfall(),
         };
-        let Shortfall { best, missing } = shortfall
-            .unwrap_or_else(|| Shortfall { best: self.no_action(), missing: f64::INFINITY });
+        let Shortfall { best, missing } =
+            shortfall.unwrap_or_else(|| Shortfall { best: self.no_action(), missing: f64::INFINITY });
         if cost_bound == f64::INFINITY {
             return Ok(Outcome::Impossible(Shortfall { best, missing }));
         }
@@ -243,7 +232,7 @@ impl Exact<'_> {
         if self.is_enumerated() {
             return self.sets.iter().map(cost).fold(f64::INFINITY, f64::min);
         }
-        let relaxation = Relaxation::new(self, individual, 0.0, Some(need));
+        let relaxation = Relaxation::of_raising(self, individual, need);
         let mut search = Search::new(self, individual, relaxation);
         let mut least = f64::INFINITY;
         while let Some(set) = search.next(self, least) {
@@ -266,4 +255,3 @@ impl Outcome {
         }
     }
 }
-

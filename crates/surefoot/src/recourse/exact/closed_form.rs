@@ -1,8 +1,8 @@
 //! The closed form for real-valued actions without requirements: a fractional knapsack for l1 cost, and
 //! changes in proportion to `gain / weight^2` for l2 cost.
 
-use super::set::{Gains, Set};
 use super::Exact;
+use super::set::{Gains, Set};
 use crate::action::feasible_change;
 use crate::margin::counterfactual;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided};
@@ -58,7 +58,7 @@ impl Exact<'_> {
             let required = self.rounding_of_score(individual, &action.change) + set.worst_decrease_error;
             if margin >= required {
                 let cost_bound = bound.min(cost);
-                let action = self.without_unneeded(action);
+                let (action, margin) = self.without_unneeded(action, margin, 0.0);
                 let found = Recourse { action, counterfactual, cost, cost_bound, margin };
                 return Ok(found.or_overflow(self.problem, required));
             }
@@ -66,7 +66,7 @@ impl Exact<'_> {
             left = (margin, required);
         }
         let (margin, required) = left;
-        let best = self.without_unneeded(action);
+        let (best, _) = self.without_unneeded(action, margin, 0.0);
         Ok(Outcome::Undecided(Undecided::within_rounding(best, margin, required, bound)))
     }
 
@@ -85,7 +85,7 @@ impl Exact<'_> {
             }
         }
         let (missing, best) = best.unwrap_or_else(|| (f64::INFINITY, self.no_action()));
-        let best = self.without_unneeded(best);
+        let (best, _) = self.without_unneeded(best, -missing, 0.0);
         if bound == f64::INFINITY && missing.is_finite() && missing > 0.0 {
             return Ok(Outcome::Impossible(Shortfall { best, missing }));
         }

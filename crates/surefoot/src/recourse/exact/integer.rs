@@ -12,6 +12,7 @@ use crate::action::feasible_change;
 use crate::integer::{Integrality, Sides};
 use crate::margin::counterfactual;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided};
+use crate::program::root;
 use crate::{Action, Cost, Result};
 
 /// The largest number of parts before another method takes over.
@@ -37,7 +38,8 @@ impl Exact<'_> {
         let mut change = Vec::new();
         // The relaxations without integrality, the cheapest first.
         let relaxed = self.sets.iter().map(|set| {
-            let least = self.fill(set, &set.most, individual, set.worst_decrease - score - slack(set), &mut change);
+            let least =
+                self.fill(set, &set.most, individual, set.worst_decrease - score - slack(set), &mut change);
             (if least.is_nan() { 0.0 } else { least * (1.0 - 1e-12) }, set)
         });
         let mut relaxed: Vec<(f64, &Set)> = relaxed.filter(|(least, _)| least.is_finite()).collect();
@@ -50,9 +52,13 @@ impl Exact<'_> {
                 break;
             }
             let integrality = Integrality::new(self.problem, individual, &set.features);
-            let Some(lower) =
-                self.knapsack(individual, set, &integrality, &set.most, set.worst_decrease - score - slack(set))
-            else {
+            let Some(lower) = self.knapsack(
+                individual,
+                set,
+                &integrality,
+                &set.most,
+                set.worst_decrease - score - slack(set),
+            ) else {
                 return Ok(None);
             };
             bound = bound.min(lower.0 * (1.0 - 1e-12));
@@ -109,7 +115,8 @@ impl Exact<'_> {
             if margin >= required {
                 let cost = self.problem.cost().of(self.problem.features(), &action);
                 let cost_bound = bound.min(cost);
-                let action = self.without_unneeded(action);
+                let spare = margin - required - self.problem.safety();
+                let (action, margin) = self.without_unneeded(action, margin, spare);
                 let found = Recourse { action, counterfactual, cost, cost_bound, margin };
                 return Ok(found.or_overflow(self.problem, required));
             }
@@ -147,7 +154,7 @@ impl Exact<'_> {
             }
         }
         let (missing, best) = best.unwrap_or_else(|| (f64::INFINITY, self.no_action()));
-        let best = self.without_unneeded(best);
+        let (best, _) = self.without_unneeded(best, -missing, 0.0);
         if bound == f64::INFINITY && missing.is_finite() && missing > 0.0 {
             return Ok(Outcome::Impossible(Shortfall { best, missing }));
         }
@@ -313,35 +320,57 @@ impl Knapsack<'_> {
     }
 
     /// l2 cost: changes proportional to `gain / weight^2`, multiplied by a level, each within its room.
-    /// The least sufficient level is found by bisection. Returns the cost at the highest level known to
-    /// be insufficient, which is a lower bound, if the box allows enough.
+    /// Sets the change for the least sufficient level. Returns the cost at a slightly lower level that is
+    /// insufficient, which is a lower bound, if the box allows enough.
     fn waterfill(&self, room: &[f64], change: &mut Vec<f64>) -> Option<f64> {
         let start = change.clone();
-        let rate = |k: usize| self.gains.values[k].abs() / self.weights[k] / self.weights[k];
+        let free: Vec<usize> = (0..start.len()).filter(|&k| room[k] != 0.0).collect();
+        let gain = |k: usize| self.gains.values[k].abs();
+        let rate = |k: usize| gain(k) / self.weights[k] / self.weights[k];
         let end = |k: usize| (start[k] + room[k]).abs();
+        let size = |k: usize, level: f64| (level * rate(k)).max(start[k].abs()).min(end(k));
         let at = |level: f64| -> Vec<f64> {
-            let to = |k: usize| {
-                let size = (level * rate(k)).max(start[k].abs()).min(end(k));
-                if room[k] == 0.0 { start[k] } else { size.copysign(room[k]) }
-            };
-            (0..start.len()).map(to).collect()
+            let mut change = start.clone();
+            free.iter().for_each(|&k| change[k] = size(k, level).copysign(room[k]));
+            change
         };
-        let free = || (0..start.len()).filter(|&k| room[k] != 0.0);
-        free().next()?;
-        let speed: f64 = free().map(|k| self.gains.values[k].abs() * rate(k)).sum();
-        let is_full = |level: f64| free().all(|k| level * rate(k) >= end(k));
-        let (mut low, mut high) = (0.0, (self.need - self.gained(&start)) / speed);
-        while high.is_finite() && !self.is_enough(&at(high)) && !is_full(high) {
-            (low, high) = (high, 2.0 * high);
+        if free.is_empty() {
+            return None;
         }
-        if !(high.is_finite() && high > 0.0) {
-            return Some(f64::NAN);
+        let fixed = (0..start.len()).filter(|&k| room[k] == 0.0).map(|k| self.gain(k, start[k]));
+        let missing = self.need - fixed.sum::<f64>();
+        let surplus = |level: f64| {
+            let (mut sum, mut derivative) = (-missing, 0.0);
+            for &k in &free {
+                let size = size(k, level);
+                sum += gain(k) * size;
+                if size > start[k].abs() && size < end(k) {
+                    derivative += gain(k) * rate(k);
+                }
+            }
+            (sum, derivative)
+        };
+        let full = free.iter().map(|&k| end(k) / rate(k)).fold(0.0, f64::max);
+        if full.is_finite() && !self.is_enough(&at(full)) {
+            *change = at(full);
+            return None;
         }
-        for _ in 0..64 {
-            let middle = 0.5 * (low + high);
-            if self.is_enough(&at(middle)) { high = middle } else { low = middle }
+        let level = root(surplus, 0.0).min(full);
+        let is_enough = |level: f64| self.is_enough(&at(level));
+        let (mut low, mut high) = (level * (1.0 - 1e-13), level);
+        let mut step = f64::EPSILON;
+        while high < full && !is_enough(high) && step < 1.0 {
+            (low, high, step) = (high, high * (1.0 + step), 4.0 * step);
+        }
+        let mut step = 1e-13;
+        while low > 0.0 && is_enough(low) && step < 1.0 {
+            (low, step) = (low * (1.0 - step), 4.0 * step);
         }
         *change = at(high);
-        self.is_enough(change).then(|| self.price(&at(low)))
+        // The box allows enough, so that failing to find a level is an overflow or underflow.
+        if !(high.is_finite() && high > 0.0 && self.is_enough(change)) {
+            return Some(f64::NAN);
+        }
+        Some(self.price(&if is_enough(low) { start } else { at(low) }))
     }
 }

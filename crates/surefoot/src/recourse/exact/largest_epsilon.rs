@@ -8,6 +8,7 @@
 
 use super::Exact;
 use super::relaxation::Relaxation;
+use super::rows::Person;
 use super::set::Set;
 use crate::integer::Integrality;
 use crate::margin::counterfactual;
@@ -34,7 +35,8 @@ impl Exact<'_> {
             });
         };
         if !self.is_enumerated() {
-            let (raised, decrease) = Relaxation::new(self, individual, score, None).largest_rise(individual);
+            let person = Person::new(self, individual, score);
+            let (raised, decrease) = Relaxation::new(self, &person).largest_rise(individual);
             exclude(score + raised + rounding, decrease / radius);
         }
         for set in &self.sets {

@@ -3,7 +3,7 @@
 //!
 //! A unit of change of feature `i` adds `g_i(S)` to the score, or to the value of a requirement, if the
 //! action is on the set `S`. The gain is known up to an interval `[l_i, u_i]` while parts of `S` are
-//! undecided ([`Arrows::enclosed_response`]). The relaxation lets every feature that may be named rise with
+//! undecided ([`enclosed_response`](super::arrows::Arrows::enclosed_response)). The relaxation lets every feature that may be named rise with
 //! gain `u_i` and fall with gain `-l_i`: a linear program with two variables per feature, whose multipliers
 //! prove the bound. With several rows, the multipliers combine the score and the requirements into one
 //! linear function, whose response is enclosed again. That bound is tighter, since one set must serve all
@@ -13,8 +13,9 @@
 //! that set, and nothing remains to be decided.
 
 use super::Exact;
-use super::arrows::{Arrows, Enclosure, Membership};
+use super::arrows::{Enclosure, Membership};
 use super::constrained::parts;
+use super::rows::{Person, meets};
 use crate::action::feasible_change;
 use crate::integer::{Integrality, Sides};
 use crate::program::{Program, Row, Solution};
@@ -26,7 +27,7 @@ const ROW_TOLERANCE: f64 = 1e-9;
 
 /// The search for the cheapest intervention set for one individual.
 pub(super) struct Relaxation<'a, 'p> {
-    exact: &'a Exact<'p>,
+    pub exact: &'a Exact<'p>,
     /// Every actionable feature.
     pub features: Vec<usize>,
     integrality: Integrality,
@@ -71,41 +72,42 @@ pub(super) enum Next {
 }
 
 /// A change of one feature in one direction.
-struct Move {
+pub(super) struct Move {
     /// The position among the actionable features.
-    position: usize,
-    sign: f64,
+    pub position: usize,
+    pub sign: f64,
 }
 
 /// The variables of the linear program, with their ranges and weights.
-struct Moves {
-    moves: Vec<Move>,
+pub(super) struct Moves {
+    pub moves: Vec<Move>,
     lower: Vec<f64>,
     upper: Vec<f64>,
     weights: Vec<f64>,
 }
 
 impl<'a, 'p> Relaxation<'a, 'p> {
-    /// The relaxation of the problem of an individual. With `need`, that of raising the score by this
-    /// amount with real-valued changes, without requirements.
-    pub fn new(exact: &'a Exact<'p>, individual: &[f64], score: f64, need: Option<f64>) -> Self {
+    /// The relaxation of the problem of an individual.
+    pub fn new(exact: &'a Exact<'p>, person: &Person<'_>) -> Self {
         let features = exact.problem.features().actionable();
         let most_error = exact.rounding(exact.problem.uncertainty().support(&exact.score_sizes));
-        let slack = most_error + exact.rounding_of_score(individual, &[]);
-        let requirements = match need {
-            Some(_) => Vec::new(),
-            None => {
-                let needs = (0..exact.problem.requirements().len()).map(|j| exact.need_of(j, individual, -1.0));
-                exact.problem.requirements().iter().zip(needs).collect()
-            }
+        let slack = most_error + person.rounding;
+        let needs = person.needs.iter().map(|(need, error)| need - error);
+        let requirements = exact.problem.requirements().iter().zip(needs).collect();
+        let need = match exact.problem.action_kind() {
+            ActionKind::Relative => Some(exact.worst_decrease_of_observation() - person.score - slack),
+            ActionKind::Absolute => None,
         };
-        let need = match (need, exact.problem.action_kind()) {
-            (Some(need), _) => Some(need),
-            (None, ActionKind::Relative) => Some(exact.worst_decrease_of_observation() - score - slack),
-            (None, ActionKind::Absolute) => None,
-        };
+        let integrality = Integrality::new(exact.problem, person.individual, &features);
+        Self { exact, features, integrality, need, score: person.score, slack, requirements }
+    }
+
+    /// The relaxation of raising the score by `need`, whatever the uncertainty and the requirements.
+    pub fn of_raising(exact: &'a Exact<'p>, individual: &[f64], need: f64) -> Self {
+        let features = exact.problem.features().actionable();
         let integrality = Integrality::new(exact.problem, individual, &features);
-        Self { exact, features, integrality, need, score, slack, requirements }
+        let need = Some(need);
+        Self { exact, features, integrality, need, score: 0.0, slack: 0.0, requirements: Vec::new() }
     }
 
     /// What is decided at the start. `None` if there is no integer-valued change.
@@ -124,7 +126,8 @@ impl<'a, 'p> Relaxation<'a, 'p> {
         let exact = self.exact;
         let moves = self.moves(decided);
         let response = exact.arrows.enclosed_response(exact.weights, &decided.members);
-        let need = self.need.unwrap_or_else(|| self.least_decrease(decided, &response) - self.score - self.slack);
+        let need =
+            self.need.unwrap_or_else(|| self.least_decrease(decided, &response) - self.score - self.slack);
         let mut rows = vec![moves.row(self, &response, &exact.score_sizes, need)];
         let mut functions: Vec<(&[f64], f64)> = vec![(exact.weights, need)];
         let mut used = vec![false; self.requirements.len()];
@@ -143,22 +146,26 @@ impl<'a, 'p> Relaxation<'a, 'p> {
             let response = exact.arrows.enclosed_response(&function, &decided.members);
             if multipliers.iter().filter(|m| **m > 0.0).count() > 1 {
                 let need: f64 = functions.iter().zip(&multipliers).map(|((_, need), m)| m * need).sum();
-                let size: f64 = functions.iter().zip(&multipliers).map(|((_, need), m)| (m * need).abs()).sum();
-                let sizes = exact.arrows.sizes(&function_sizes(&functions, &multipliers), &vec![false; function.len()]);
+                let size: f64 =
+                    functions.iter().zip(&multipliers).map(|((_, need), m)| (m * need).abs()).sum();
+                let sizes = exact
+                    .arrows
+                    .sizes(&function_sizes(&functions, &multipliers), &vec![false; function.len()]);
                 let row = [moves.row(self, &response, &sizes, need - exact.rounding(size))];
                 bound = bound.max(moves.program(exact, &row).cost_bound(&[1.0]));
             }
             let change = moves.change(&point, self.features.len());
             let set = self.suitable_set(decided, &change, &response);
             let reached = self.reached(&set, &change);
-            let violated: Vec<usize> = (0..used.len()).filter(|&j| !used[j] && !self.is_met(j, &reached)).collect();
+            let violated: Vec<usize> =
+                (0..used.len()).filter(|&j| !used[j] && !self.is_met(j, &reached)).collect();
             let mut is_cut_off = false;
             for j in violated {
                 let (rule, need) = self.requirements[j];
                 let coefficients = rule.upper_terms().1;
                 let response = exact.arrows.enclosed_response(coefficients, &decided.members);
                 let row = moves.row(self, &response, &exact.requirement_sizes[j], need);
-                if !meets(&row.coefficients, &point, need) {
+                if !meets(&row.coefficients, &point, need, ROW_TOLERANCE) {
                     (used[j], is_cut_off) = (true, true);
                     rows.push(row);
                     functions.push((coefficients, need));
@@ -267,7 +274,7 @@ impl<'a, 'p> Relaxation<'a, 'p> {
 
     fn is_met(&self, j: usize, reached: &[f64]) -> bool {
         let (rule, need) = self.requirements[j];
-        meets(rule.upper_terms().1, reached, need)
+        meets(rule.upper_terms().1, reached, need, ROW_TOLERANCE)
     }
 
     /// How to continue.
@@ -289,7 +296,7 @@ impl<'a, 'p> Relaxation<'a, 'p> {
             let uncertainty = self.exact.problem.uncertainty();
             uncertainty.support(&self.exact.response(set)) - self.score - self.slack
         });
-        let is_met = meets(self.exact.weights, reached, need)
+        let is_met = meets(self.exact.weights, reached, need, ROW_TOLERANCE)
             && (0..self.requirements.len()).all(|j| self.is_met(j, reached));
         if is_integer && is_met {
             return Next::Attained;
@@ -300,7 +307,9 @@ impl<'a, 'p> Relaxation<'a, 'p> {
         if !is_integer {
             let parts = parts(&self.integrality, (lower, upper), change, &near, false);
             if !parts.is_empty() {
-                return Next::Split(parts.into_iter().filter_map(|part| self.integrality.tightened(part)).collect());
+                return Next::Split(
+                    parts.into_iter().filter_map(|part| self.integrality.tightened(part)).collect(),
+                );
             }
         }
         // The unit with the largest influence.
@@ -312,78 +321,6 @@ impl<'a, 'p> Relaxation<'a, 'p> {
         let largest = open.reduce(|a, b| if influence(b.1) > influence(a.1) { b } else { a });
         largest.map_or(Next::Attained, |(unit, _)| Next::Decide(unit))
     }
-
-    /// The open unit whose membership the solution uses both ways to the greatest benefit; `None` if there
-    /// is none.
-    ///
-    /// The changes of the solution flow along the arrows as the bounds of the gains assume. Where an open
-    /// feature receives a flow, the bounds let it follow for the parts that benefit and hold for the others.
-    /// Deciding it either way loses one of the two; the smaller loss is the least rise of the bound.
-    fn conflict(
-        &self,
-        decided: &Decided,
-        moves: &Moves,
-        point: &[f64],
-        response: &Enclosure,
-    ) -> Option<usize> {
-        let width = decided.members.len();
-        let (mut own_rise, mut own_fall) = (vec![0.0; width], vec![0.0; width]);
-        for (Move { position, sign }, by) in moves.moves.iter().zip(point) {
-            let own = if *sign > 0.0 { &mut own_rise } else { &mut own_fall };
-            own[self.features[*position]] += by;
-        }
-        let (rise, fall) = flows(&self.exact.arrows, decided, response, (&own_rise, &own_fall));
-        let losses = |&i: &usize| {
-            let (low, high) = (response.lower[i], response.upper[i]);
-            let if_held = rise[i] * high.max(0.0) + fall[i] * (-low).max(0.0);
-            let if_following = rise[i] * (-high).max(0.0)
-                + fall[i] * low.max(0.0)
-                + own_rise[i] * high.max(0.0)
-                + own_fall[i] * (-low).max(0.0);
-            (if_held, if_following)
-        };
-        let mut best: Option<(f64, usize)> = None;
-        for (number, unit) in self.exact.optional.iter().enumerate() {
-            if decided.members[unit[0]] != Membership::Open {
-                continue;
-            }
-            let (held, following) =
-                unit.iter().map(losses).fold((0.0, 0.0), |(a, b), (held, following)| (a + held, b + following));
-            let loss = held.min(following);
-            if loss > 0.0 && best.is_none_or(|(most, _)| loss > most) {
-                best = Some((loss, number));
-            }
-        }
-        best.map(|(_, number)| number)
-    }
-}
-
-/// The rising and the falling flow into every feature, given the features' own rises and falls.
-fn flows(
-    arrows: &Arrows,
-    decided: &Decided,
-    response: &Enclosure,
-    (own_rise, own_fall): (&[f64], &[f64]),
-) -> (Vec<f64>, Vec<f64>) {
-    let width = decided.members.len();
-    let (mut rise, mut fall) = (vec![0.0; width], vec![0.0; width]);
-    arrows.for_each_forwards(|cause, effect, coefficient| {
-        let (up, down) = match decided.members[cause] {
-            Membership::In => (own_rise[cause], own_fall[cause]),
-            Membership::Out => (rise[cause], fall[cause]),
-            Membership::Open => {
-                let passes = |flow: f64, is_used: bool| if is_used { flow } else { 0.0 };
-                (
-                    own_rise[cause] + passes(rise[cause], response.upper[cause] > 0.0),
-                    own_fall[cause] + passes(fall[cause], response.lower[cause] < 0.0),
-                )
-            }
-        };
-        let (up, down) = if coefficient > 0.0 { (up, down) } else { (down, up) };
-        rise[effect] += coefficient.abs() * up;
-        fall[effect] += coefficient.abs() * down;
-    });
-    (rise, fall)
 }
 
 impl Moves {
@@ -431,13 +368,4 @@ fn sum(functions: &[(&[f64], f64)], multipliers: &[f64], term: impl Fn(f64) -> f
         sum.iter_mut().zip(*function).for_each(|(sum, &coefficient)| *sum += m * term(coefficient));
     }
     sum
-}
-
-/// Whether `coefficients . change >= need`, up to [`ROW_TOLERANCE`].
-fn meets(coefficients: &[f64], change: &[f64], need: f64) -> bool {
-    let (mut sum, mut size) = (0.0, need.abs());
-    for (coefficient, change) in coefficients.iter().zip(change) {
-        (sum, size) = (sum + coefficient * change, size + (coefficient * change).abs());
-    }
-    sum >= need - ROW_TOLERANCE * size
 }
