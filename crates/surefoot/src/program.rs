@@ -244,9 +244,14 @@ impl Program<'_> {
                     let (mut sum, mut derivative) = (-row.need, 0.0);
                     for (k, c) in row.coefficients.iter().enumerate() {
                         let slope = slopes[k] + (m - before) * c;
-                        let t = at(k, slope);
-                        sum += c * t;
-                        if t > self.lower[k] && t < self.upper[k] {
+                        sum += c * at(k, slope);
+                        let wanted = slope * rates[k];
+                        // At an end of its side, a coordinate is free if it moves inwards.
+                        let is_free = match *c > 0.0 {
+                            true => wanted >= self.lower[k] && wanted < self.upper[k],
+                            false => wanted > self.lower[k] && wanted <= self.upper[k],
+                        };
+                        if is_free {
                             derivative += c * c * rates[k];
                         }
                     }
@@ -317,9 +322,14 @@ pub(crate) fn root(function: impl Fn(f64) -> (f64, f64), start: f64) -> f64 {
     let (mut low, mut high) = (0.0, f64::INFINITY);
     let newton = |m: f64, (value, derivative): (f64, f64)| m - value / derivative;
     let mut m = if start > 0.0 { start } else { newton(0.0, at_zero) };
-    for _ in 0..200 {
+    for _ in 0..500 {
         if !(m > low && m < high) {
-            m = if high.is_finite() { 0.5 * (low + high) } else { 4.0 * low.max(1e-9) };
+            m = match (low > 0.0, high.is_finite()) {
+                (_, false) => 4.0 * low.max(1e-9),
+                (false, true) => 1e-3 * high,
+                (true, true) if high > 4.0 * low => low.sqrt() * high.sqrt(),
+                (true, true) => 0.5 * (low + high),
+            };
         }
         if m <= low || m >= high || m >= LARGEST_MULTIPLIER {
             break;

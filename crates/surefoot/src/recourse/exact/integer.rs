@@ -342,9 +342,9 @@ impl Knapsack<'_> {
         let surplus = |level: f64| {
             let (mut sum, mut derivative) = (-missing, 0.0);
             for &k in &free {
-                let size = size(k, level);
-                sum += gain(k) * size;
-                if size > start[k].abs() && size < end(k) {
+                sum += gain(k) * size(k, level);
+                let wanted = level * rate(k);
+                if wanted >= start[k].abs() && wanted < end(k) {
                     derivative += gain(k) * rate(k);
                 }
             }
@@ -359,18 +359,18 @@ impl Knapsack<'_> {
         let is_enough = |level: f64| self.is_enough(&at(level));
         let (mut low, mut high) = (level * (1.0 - 1e-13), level);
         let mut step = f64::EPSILON;
-        while high < full && !is_enough(high) && step < 1.0 {
+        while high < full && !is_enough(high) && step < 1e-9 {
             (low, high, step) = (high, high * (1.0 + step), 4.0 * step);
         }
         let mut step = 1e-13;
-        while low > 0.0 && is_enough(low) && step < 1.0 {
+        while low > 0.0 && is_enough(low) && step < 1e-9 {
             (low, step) = (low * (1.0 - step), 4.0 * step);
         }
         *change = at(high);
-        // The box allows enough, so that failing to find a level is an overflow or underflow.
-        if !(high.is_finite() && high > 0.0 && self.is_enough(change)) {
+        // The box allows enough, so that failing to enclose the level is an overflow or underflow.
+        if !(high.is_finite() && high > 0.0 && self.is_enough(change)) || is_enough(low) {
             return Some(f64::NAN);
         }
-        Some(self.price(&if is_enough(low) { start } else { at(low) }))
+        Some(self.price(&at(low)))
     }
 }
