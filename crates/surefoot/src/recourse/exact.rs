@@ -240,21 +240,23 @@ impl<'p> Exact<'p> {
     /// An action on a covering set without the features that make no difference, and its margin. Without a
     /// causal model the one set is kept as it is.
     ///
-    /// A fixed level protects a feature without causes and effects from perturbation. That is dropped too,
-    /// as long as the margin decreases by no more than `spare`.
+    /// An absolute action that leaves a feature unchanged protects it from perturbation. Such a feature is
+    /// dropped too, as long as the margin decreases by no more than `spare`.
     fn without_unneeded(&self, action: Action, margin: f64, spare: f64) -> (Action, f64) {
-        if self.problem.scm().is_none() {
-            return (action, margin);
-        }
+        let Some(scm) = self.problem.scm() else { return (action, margin) };
         let mut action = essential(self.problem, &action);
         if self.problem.action_kind() == ActionKind::Relative || self.problem.uncertainty().is_none() {
             return (action, margin);
         }
         let decrease = |features: &[usize]| self.problem.uncertainty().support(&self.response(features));
         let before = decrease(&action.features);
+        let changes = action.features.iter().zip(&action.change);
+        let changed: Vec<usize> = changes.filter(|(_, change)| **change != 0.0).map(|(&i, _)| i).collect();
+        let moved = scm.moved_by(&changed, &action.features);
+        let is_still = |i: usize| !scm.parents(i).iter().any(|&cause| moved[cause]);
         let mut lost = 0.0;
         for k in (0..action.features.len()).rev() {
-            if action.change[k] == 0.0 && self.always.contains(&action.features[k]) {
+            if action.change[k] == 0.0 && is_still(action.features[k]) {
                 let feature = action.features.remove(k);
                 let more = decrease(&action.features) - before;
                 match more <= spare.max(0.0) {

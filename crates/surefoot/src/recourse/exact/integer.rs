@@ -359,11 +359,11 @@ impl Knapsack<'_> {
         let is_enough = |level: f64| self.is_enough(&at(level));
         let (mut low, mut high) = (level * (1.0 - 1e-13), level);
         let mut step = f64::EPSILON;
-        while high < full && !is_enough(high) && step < 1e-9 {
+        while high < full && !is_enough(high) && step < 0.4 {
             (low, high, step) = (high, high * (1.0 + step), 4.0 * step);
         }
         let mut step = 1e-13;
-        while low > 0.0 && is_enough(low) && step < 1e-9 {
+        while low > 0.0 && is_enough(low) && step < 0.4 {
             (low, step) = (low * (1.0 - step), 4.0 * step);
         }
         *change = at(high);
