@@ -390,7 +390,7 @@ fn two_hundred_features_with_a_causal_model_do_not_fail() {
             assert!(verify(&problem, &saved).unwrap().is_verified(), "{width}");
             if kind == ActionKind::Relative {
                 let stability = cost_stability(&exact, &individual).unwrap();
-                assert!(stability.is_none_or(|stability| !(stability.greatest < stability.cost)));
+                assert!(!stability.is_some_and(|stability| stability.greatest < stability.cost));
             }
         }
     }
