@@ -11,6 +11,9 @@ use crate::proof::{BoundKind, Cone, Piece, RuledOut, WeightedMargin};
 use crate::uncertainty::named_norms;
 use crate::{Action, ActionKind, Cost, Error, Norm, Outcome, Result};
 
+/// The margins and the requirements of a ruled-out part, with their coefficients.
+type Terms = (Vec<WeightedMargin>, Vec<(usize, f64)>);
+
 /// A JSON value with its path in the file.
 struct At<'v> {
     value: &'v Value,
@@ -294,11 +297,7 @@ impl<'v> At<'v> {
     /// The margins and requirements of a part, with their coefficients. Versions 1 and 2 stored one
     /// perturbation. Version 1 stored the number of one constraint, with coefficient one, or none; then
     /// the margin has coefficient one.
-    fn terms(
-        &self,
-        width: usize,
-        perturbations: &[Vec<f64>],
-    ) -> Result<(Vec<WeightedMargin>, Vec<(usize, f64)>)> {
+    fn terms(&self, width: usize, perturbations: &[Vec<f64>]) -> Result<Terms> {
         let object = self.object()?;
         let requirements = match object.contains_key("requirements") {
             true => self.field("requirements")?.shares(At::requirement)?,

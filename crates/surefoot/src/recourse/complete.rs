@@ -38,15 +38,16 @@ mod cones;
 mod cuts;
 mod finish;
 mod local;
+mod programs;
 mod requirements;
 mod solve;
 
 use super::{Method, Settings};
-use crate::action::intervention_sets;
+use crate::action::covering_sets;
 use crate::certify::Budget;
 use crate::proof::Proof;
 
-use crate::{ActionKind, Outcome, Problem, Recourse, Result};
+use crate::{Outcome, Problem, Recourse, Result};
 
 /// The largest number of searches for an action with a larger margin after a failed proof. The margin
 /// asked for rises if the proof failed again, and falls if no action has that much.
@@ -120,17 +121,9 @@ impl<'p> Complete<'p> {
     }
 
     /// Prepares the solver with a gap of 1% and the default [`Budget`]. Rejects problems without an
-    /// actionable feature, and those with too many.
+    /// actionable feature, and those with too many intervention sets; see [`covering_sets`].
     pub fn new(problem: &'p Problem) -> Result<Self> {
-        let causal = problem.scm().is_some();
-        let mut sets = intervention_sets(problem.features(), causal)?;
-        if let (Some(scm), ActionKind::Relative) = (problem.scm(), problem.action_kind()) {
-            let actionable = problem.features().actionable();
-            sets.retain(|set| {
-                let downstream = scm.downstream(set);
-                actionable.iter().all(|i| set.contains(i) || downstream.contains(*i))
-            });
-        }
+        let sets = covering_sets(problem.features(), problem.scm(), problem.action_kind())?;
         Ok(Self { problem, sets, gap: 0.01, budget: Budget::default() })
     }
 

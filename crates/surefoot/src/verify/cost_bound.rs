@@ -10,12 +10,11 @@ use super::prove::{Claim, Work, agrees, at_least};
 use super::tape::Tape;
 use super::zone::Zone;
 use super::{Fault, Stop};
-use crate::action::{MOST_ACTIONABLE, feasible_change};
-use crate::error::FeatureError;
+use crate::action::feasible_change;
 use crate::margin::Composer;
 use crate::margin::{counterfactual, margin};
 use crate::proof::{Cone, RuledOut, SavedProof, WeightedMargin};
-use crate::{Action, ActionKind, Constraint, Error, Problem};
+use crate::{Action, ActionKind, Constraint, Problem};
 
 /// The parts that were verified.
 #[derive(Default)]
@@ -60,38 +59,40 @@ pub(super) fn nothing_cheaper(
     Ok(count)
 }
 
+/// The largest number of intervention sets for which a bound is verified.
+const MOST_SETS: usize = 4096;
+
 /// The intervention sets that must be covered.
 ///
 /// Without a causal model, one set suffices: all actionable features together. Naming a further feature
 /// and leaving it unchanged costs nothing. It changes nothing for relative actions, and protects the
 /// feature from perturbation for absolute ones. With a causal model, every set must be covered. However,
 /// a relative action on a set equals one on a larger set that leaves the additional features unchanged,
-/// if none of those is downstream of the set. So a set together with all actionable features that are not
-/// downstream of it covers the set. Columns of a group belong together.
-fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Error> {
-    let actionable = problem.features().actionable();
+/// if none of those is downstream of the set. An absolute action is at least as good if the additional
+/// features have neither causes nor effects. So only those sets remain to which no such feature can be
+/// added. Columns of a group belong together.
+fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Stop> {
     let units = problem.features().actionable_units();
-    let Some(scm) = problem.scm() else { return Ok(vec![actionable]) };
-    if units.len() > MOST_ACTIONABLE {
-        return Err(Error::Feature(FeatureError::TooManyActionable {
-            count: units.len(),
-            most: MOST_ACTIONABLE,
-        }));
-    }
-    let mut sets: Vec<Vec<usize>> = Vec::new();
-    for mask in 1u64..1 << units.len() {
-        let named = |k: &usize| mask >> k & 1 == 1;
-        let set: Vec<usize> = (0..units.len()).filter(named).flat_map(|k| units[k].clone()).collect();
-        let stands = |&&i: &&usize| {
-            set.contains(&i)
-                || problem.action_kind() == ActionKind::Relative
-                    && !set.iter().any(|&j| scm.is_downstream(i, j))
-        };
-        let set: Vec<usize> = actionable.iter().filter(stands).copied().collect();
-        if !sets.contains(&set) {
-            sets.push(set);
+    let Some(scm) = problem.scm() else { return Ok(vec![problem.features().actionable()]) };
+    let others = |i: usize| (0..problem.features().len()).filter(move |&j| j != i);
+    let is_actionable = |j: &usize| problem.features().feature(*j).is_actionable();
+    // Whether some set without the feature cannot be extended by it.
+    let is_optional = |i: usize| match problem.action_kind() {
+        ActionKind::Relative => others(i).filter(is_actionable).any(|j| scm.is_downstream(i, j)),
+        ActionKind::Absolute => others(i).any(|j| scm.is_downstream(i, j) || scm.is_downstream(j, i)),
+    };
+    let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
+    for unit in units {
+        let without = if unit.iter().any(|&i| is_optional(i)) { sets.clone() } else { Vec::new() };
+        sets.iter_mut().for_each(|set| set.extend(&unit));
+        sets.extend(without);
+        // One more, since the empty set is among them.
+        if sets.len() > MOST_SETS + 1 {
+            return Err(Stop::Unverified(Fault::TooManySets { most: MOST_SETS }));
         }
     }
+    sets.iter_mut().for_each(|set| set.sort_unstable());
+    sets.retain(|set| !set.is_empty());
     Ok(sets)
 }
 
