@@ -291,6 +291,8 @@ impl Solver<'_, '_> {
         }
         let cuts = binding.into_iter().map(|(_, k)| k).collect();
         let Open { set, lower, upper, limit, .. } = open;
+        // A shrunk box may consist of more expensive actions alone.
+        let cost = cost.max(self.least_cost(set, &lower, &upper));
         let cuboid = Cuboid { limit, cuts, ..Cuboid::new(set, lower, upper, cost) };
         self.cut(cuboid, &error_share, &bounded.point);
     }

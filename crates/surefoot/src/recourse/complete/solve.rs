@@ -253,16 +253,20 @@ impl<'p, 's> Solver<'p, 's> {
 
     /// Queues a box, shrunk to integer values.
     pub(super) fn push(&mut self, cuboid: Cuboid) {
-        let Set { integrality, weights, .. } = &self.sets[cuboid.set];
+        let integrality = &self.sets[cuboid.set].integrality;
         // A box without an integer-valued action is empty.
         let Some((lower, upper)) = integrality.tightened((cuboid.lower, cuboid.upper)) else { return };
-        let cheapest = integrality.cheapest(&lower, &upper, self.cost(), weights);
-        // A cost that overflows is clamped to a finite number, because an infinite bound means that no
-        // action holds.
-        let least = cost_of(self.cost(), weights, &cheapest) * (1.0 - 1e-12);
-        let cost = cuboid.cost.max(least).min(f64::MAX);
+        let cost = cuboid.cost.max(self.least_cost(cuboid.set, &lower, &upper));
         self.number += 1;
         self.queue.push(Cuboid { lower, upper, cost, number: self.number, ..cuboid });
+    }
+
+    /// A lower bound of the cost of the cheapest action of a box. A cost that overflows is clamped to a
+    /// finite number, because an infinite bound means that no action holds.
+    pub(super) fn least_cost(&self, set: usize, lower: &[f64], upper: &[f64]) -> f64 {
+        let Set { integrality, weights, .. } = &self.sets[set];
+        let cheapest = integrality.cheapest(lower, upper, self.cost(), weights);
+        (cost_of(self.cost(), weights, &cheapest) * (1.0 - 1e-12)).min(f64::MAX)
     }
 
     /// Actions that cost more than this cannot improve on the incumbent by more than half of the gap.
