@@ -324,7 +324,7 @@ impl<'p, 's> Solver<'p, 's> {
         }
         let near = |other: &Vec<f64>| {
             let far = other.iter().zip(&perturbation).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
-            far < 1e-3 * self.settings.problem.uncertainty().radius()
+            far <= 1e-3 * self.settings.problem.uncertainty().radius()
         };
         if let Some(k) = self.pool.iter().rposition(near) {
             return Some(k);
