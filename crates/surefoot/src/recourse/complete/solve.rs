@@ -4,6 +4,7 @@ use std::collections::BinaryHeap;
 
 use super::Complete;
 use super::boxes::{Cuboid, cost_of};
+use super::local::Progress;
 use crate::action::feasible_change;
 use crate::certify::{LEAST_MARGIN, Prover, Search, breaks};
 use crate::graph::{Graph, Order};
@@ -70,10 +71,7 @@ pub(super) struct Solver<'p, 's> {
     pub(super) room: f64,
     /// The cost of the last incumbent that was rejected.
     pub(super) last_rejected_cost: f64,
-    /// Whether a first incumbent has been searched for.
-    pub(super) has_incumbent_search: bool,
-    /// Whether the local search from random starts has been made.
-    pub(super) has_searched_locally: bool,
+    pub(super) local_searches: Progress,
 }
 
 impl<'p, 's> Solver<'p, 's> {
@@ -105,8 +103,7 @@ impl<'p, 's> Solver<'p, 's> {
             proving: 0,
             room: 0.0,
             last_rejected_cost: 0.0,
-            has_incumbent_search: false,
-            has_searched_locally: false,
+            local_searches: Progress::default(),
         })
     }
 
@@ -164,14 +161,9 @@ impl<'p, 's> Solver<'p, 's> {
                 self.queue.push(cuboid);
                 break;
             }
-            if self.is_incumbent_due() {
-                self.queue.push(cuboid);
-                self.search_for_incumbent();
-                continue;
-            }
             if self.is_local_search_due() {
                 self.queue.push(cuboid);
-                self.search_from_random_starts();
+                self.search_locally();
                 continue;
             }
             self.process_box(cuboid);
