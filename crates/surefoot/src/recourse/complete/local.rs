@@ -30,6 +30,8 @@ const FIRST: usize = 1500;
 const FEW: usize = 4;
 /// Searches from random starts may take one evaluation in so many.
 const SHARE: usize = 4;
+/// The same while no incumbent is known, where many features may change.
+const SHARE_WITHOUT_INCUMBENT: usize = 2;
 /// The largest number of intervention sets that are searched.
 const SETS: usize = 8;
 /// Random starts for each set, besides the one without any change.
@@ -69,9 +71,9 @@ impl Solver<'_, '_> {
     /// Whether another local search is due.
     ///
     /// The searches from the action that changes nothing come at once where many features may change, and
-    /// otherwise after the first boxes. Those from random starts follow at once if many features may change
-    /// and no incumbent is known; otherwise they take a share of all evaluations, unless few features may
-    /// change and none of the first boxes has an action that survives: then there often is none.
+    /// otherwise after the first boxes. Those from random starts take a share of all evaluations, a larger
+    /// one and at once if many features may change and no incumbent is known. Where few may change and none
+    /// of the first boxes has an action that survives, there often is none, and none is made.
     ///
     /// The budget is no part of the rule, so that more of it prolongs a search instead of changing it.
     pub(super) fn is_local_search_due(&self) -> bool {
@@ -82,12 +84,10 @@ impl Solver<'_, '_> {
         match searches / sets {
             0 => has_many_features || is_later,
             start if start > STARTS => false,
-            _ if self.incumbent.is_none() && has_many_features => true,
-            _ => {
-                (self.incumbent.is_some() || has_many_features)
-                    && is_later
-                    && SHARE * evaluations < self.prover.evaluations()
+            _ if self.incumbent.is_none() => {
+                has_many_features && SHARE_WITHOUT_INCUMBENT * evaluations < self.prover.evaluations()
             }
+            _ => is_later && SHARE * evaluations < self.prover.evaluations(),
         }
     }
 
