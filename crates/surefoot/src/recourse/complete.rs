@@ -2,11 +2,11 @@
 //!
 //! Best-first branch and bound over boxes of actions, for every intervention set:
 //!
-//! - a box is *ruled out* by one perturbation D for which an upper bound of `margin(., D)` over the box
-//!   is negative. Perturbations that broke an action are kept in a pool and tried on other boxes first;
-//! - at the middle of a box the worst perturbation is searched for. If it breaks the action, it joins the
-//!   pool. Otherwise the action is moved towards the cheapest corner of the box as long as no
-//!   perturbation found breaks it, and becomes the incumbent;
+//! - a local search looks for a cheap action that survives attacks, the first *incumbent*;
+//! - a box is bounded, shrunk or *ruled out* by cuts: affine upper bounds of the margin under several
+//!   perturbations. Perturbations that broke an action are kept in a pool and tried on other boxes;
+//! - the solution of a box's linear program and the action in its middle are attacked. What breaks them
+//!   joins the pool. An action that survives and is cheaper becomes the incumbent;
 //! - when nothing cheaper than the incumbent, up to the gap, is left, the incumbent's changes are
 //!   enlarged a little ("pushed outwards") and the result is *proved*
 //!   ([`certify`](crate::certify::certify())). If the proof finds a perturbation that breaks the action,
@@ -24,10 +24,8 @@
 //! empty.
 //!
 //! Where outcomes must meet requirements (constraints, and limits on features that change as a
-//! consequence of an action), the affine upper bounds of the requirements and of the margin under a
-//! perturbation are the rows of a linear program over the box. Its multipliers rule out the box, or the
-//! actions of the box up to some cost; its solution is a candidate for the incumbent. Only an action that
-//! meets every requirement can be an incumbent.
+//! consequence of an action), the affine upper bounds of the requirements are further cuts. Only an action
+//! that meets every requirement can be an incumbent.
 //!
 //! Some intervention sets are covered by a larger one and left out: a relative action that does not
 //! change a feature which is not downstream of the intervention is the same with and without that

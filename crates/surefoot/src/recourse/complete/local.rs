@@ -1,8 +1,7 @@
 //! A local search for the incumbent: sequential linear programming over worst perturbations.
 //!
 //! Boxes that are small enough to have their middle survive come late where many features may change.
-//! So after a first part of the search a local search looks for an action of its own. Around the action
-//! so far, the margin under each of the last worst perturbations is linearised, and the cheapest change
+//! So a local search looks for an action of its own. Around the action so far, the margin under each of the last worst perturbations is linearised, and the cheapest change
 //! within a trust region whose linearised margins are not negative is found by a linear program:
 //!
 //! ```text
