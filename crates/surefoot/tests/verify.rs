@@ -451,7 +451,13 @@ fn files_that_are_no_proof_are_errors() {
     ] {
         assert_eq!(with(path, new), (place.to_owned(), problem), "{path}");
     }
-    // Whatever is missing or cut off: an error or a proof, never a panic.
+}
+
+/// Whatever is changed: an error or a proof, never a panic.
+#[test]
+fn damaged_proofs_are_errors_or_judged() {
+    let (problem, x) = steep();
+    let text = prove(&problem, &x).1.to_json();
     for k in (0..text.len()).step_by(97) {
         let mut bytes = text.clone().into_bytes();
         bytes[k] = b'9';
