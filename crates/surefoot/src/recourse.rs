@@ -4,6 +4,7 @@ mod complete;
 mod descent;
 mod exact;
 mod explain;
+mod local;
 mod method;
 mod options;
 mod solver;

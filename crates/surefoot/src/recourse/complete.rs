@@ -32,6 +32,7 @@
 //! feature.
 
 mod boxes;
+mod candidate;
 mod cones;
 mod cuts;
 mod finish;
@@ -39,6 +40,7 @@ mod local;
 mod programs;
 mod requirements;
 mod solve;
+mod tokens;
 
 use super::{Method, Settings};
 use crate::action::covering_sets;
@@ -167,6 +169,11 @@ impl<'p> Complete<'p> {
         // one.
         let other = Complete { budget: smaller, ..self.clone() }.prove(individual)?;
         Ok(proof.combined(other))
+    }
+
+    /// What the local search alone finds, without a proof; and the number of evaluations.
+    pub(super) fn search_locally(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
+        solve::Solver::new(self, individual)?.candidate()
     }
 
     fn prove_once(&self, individual: &[f64]) -> Result<Proof> {

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use rayon::prelude::*;
 
+use super::local::Local;
 use super::{Complete, Descent, Exact, Settings};
 use crate::error::{CausalModelError, SettingError};
 use crate::proof::Proof;
@@ -65,7 +66,7 @@ struct Listed {
 type Prepare = for<'p> fn(&'p Problem, Settings) -> Result<Box<dyn Method + 'p>>;
 
 /// Every method, in the order in which `auto` tries them.
-const METHODS: [Listed; 3] = [
+const METHODS: [Listed; 4] = [
     Listed {
         name: "exact",
         is_automatic: true,
@@ -75,6 +76,11 @@ const METHODS: [Listed; 3] = [
         name: "complete",
         is_automatic: true,
         prepare: |problem, settings| Complete::prepare_method(problem, settings),
+    },
+    Listed {
+        name: "local",
+        is_automatic: false,
+        prepare: |problem, settings| Local::prepare_method(problem, settings),
     },
     Listed {
         name: "descent",

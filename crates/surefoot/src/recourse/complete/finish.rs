@@ -10,7 +10,7 @@ use crate::proof::{Certificate, Proof, Verdict};
 use crate::{Action, Outcome, Recourse, Result};
 
 /// The shares by which the incumbent's changes may be enlarged before it is proved, in ascending order.
-const PUSHES: [f64; 16] =
+pub(super) const PUSHES: [f64; 16] =
     [0.0005, 0.0015, 0.0035, 0.007, 0.012, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.18, 0.27, 0.4, 0.7, 1.5];
 /// A proof is abandoned if its predicted work exceeds the rest of the budget by more than this factor.
 const PATIENCE: f64 = 3.0;
@@ -37,6 +37,7 @@ impl Solver<'_, '_> {
     /// The margin that a proof needs is estimated from the last failed proof; the smallest enlargement
     /// with such a margin is tried next.
     pub(super) fn finish(&mut self) -> Result<Option<Proof>> {
+        self.drop_token_changes();
         let Some(Incumbent { set, change: incumbent, cost }) = self.incumbent.clone() else {
             return Ok(None);
         };
@@ -122,7 +123,7 @@ impl Solver<'_, '_> {
     }
 
     /// The action with its changes enlarged by a share of its cost, within limits and requirements.
-    fn outwards(&mut self, set: usize, incumbent: &[f64], push: f64) -> Vec<f64> {
+    pub(super) fn outwards(&mut self, set: usize, incumbent: &[f64], push: f64) -> Vec<f64> {
         let moved = self.outwards_freely(set, incumbent, push);
         self.allowed(set, incumbent, moved)
     }
@@ -154,8 +155,10 @@ impl Solver<'_, '_> {
         let room =
             |k: usize| if gradient[k] > 0.0 { sides[k].1 - incumbent[k] } else { incumbent[k] - sides[k].0 };
         let far = |k: usize| (push * cost + 1e-4) / weights[k];
+        let changes_nothing = incumbent.iter().all(|&c| c == 0.0);
+        // No further feature is changed by so little.
         let worth = |k: usize| match integrality.step(k) {
-            step if far(k) < step => -1.0,
+            step if far(k) < step || (incumbent[k] == 0.0 && !changes_nothing) => -1.0,
             _ => gradient[k].abs() * far(k).min(room(k)),
         };
         let Some(k) = (0..all.len()).reduce(|a, b| if worth(b) > worth(a) { b } else { a }) else {
@@ -172,7 +175,7 @@ impl Solver<'_, '_> {
 
     /// Rounds the action as it will be displayed and drops negligible changes, so that the proven action
     /// is the displayed one. Returns the original if the result does not survive attacks.
-    fn simplified_and_rounded(&mut self, set: usize, change: &[f64]) -> Vec<f64> {
+    pub(super) fn simplified_and_rounded(&mut self, set: usize, change: &[f64]) -> Vec<f64> {
         let problem = self.settings.problem;
         let weights = &self.sets[set].weights;
         let total = cost_of(self.cost(), weights, change);
@@ -257,7 +260,7 @@ impl Solver<'_, '_> {
     }
 
     /// The same action without the features that it does not change and that no other change affects.
-    fn simplified(&self, action: &Action) -> Action {
+    pub(super) fn simplified(&self, action: &Action) -> Action {
         let problem = self.settings.problem;
         if problem.action_kind() == crate::ActionKind::Absolute {
             return action.clone();

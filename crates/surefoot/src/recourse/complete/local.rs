@@ -39,6 +39,8 @@ const STARTS: usize = 6;
 const STEPS: usize = 30;
 /// The number of last worst perturbations whose margins are linearised.
 const KNOWN: usize = 8;
+/// The number of perturbations of the pool with which they begin.
+const POOLED: usize = 3;
 /// The price of a missing unit of margin, in multiples of what it costs to gain one.
 const PRICE: f64 = 50.0;
 /// The linearised margin that is asked for, so that the action survives attacks.
@@ -51,10 +53,10 @@ const REACH: f64 = 2.0;
 const SMALLEST: f64 = 1e-5;
 
 /// An action of a local search with its worst perturbation.
-struct Point {
-    change: Vec<f64>,
-    perturbation: Vec<f64>,
-    margin: f64,
+pub(super) struct Point {
+    pub change: Vec<f64>,
+    pub perturbation: Vec<f64>,
+    pub margin: f64,
 }
 
 /// How far the local searches have come.
@@ -76,11 +78,10 @@ impl Solver<'_, '_> {
     ///
     /// The budget is no part of the rule, so that more of it prolongs a search instead of changing it.
     pub(super) fn is_local_search_due(&self) -> bool {
-        let Progress { searches, evaluations } = self.local_searches;
-        let sets = self.sets.len().min(SETS);
+        let evaluations = self.local_searches.evaluations;
         let has_many_features = self.sets.iter().any(|set| set.weights.len() > FEW);
         let is_later = self.prover.evaluations() >= FIRST;
-        match searches / sets {
+        match self.starts() {
             0 => has_many_features || is_later,
             start if start > STARTS => false,
             _ if self.incumbent.is_none() => {
@@ -88,6 +89,17 @@ impl Solver<'_, '_> {
             }
             _ => is_later && SHARE * evaluations < self.prover.evaluations(),
         }
+    }
+
+    /// The number of starts from which every one of the first sets has been searched.
+    pub(super) fn starts(&self) -> usize {
+        self.local_searches.searches / self.sets.len().min(SETS)
+    }
+
+    /// Searches from an action that was rejected.
+    pub(super) fn search_again(&mut self, set: usize, rejected: Vec<f64>) {
+        let sides = self.local_sides(set, &rejected);
+        self.search_from(set, &sides, rejected);
     }
 
     /// Searches for a cheap action from the next start in the next of the first intervention sets, and
@@ -100,7 +112,7 @@ impl Solver<'_, '_> {
         sets.truncate(SETS);
         let number = self.local_searches.searches;
         let (set, is_random) = (sets[number % sets.len()], number >= sets.len());
-        let sides = self.local_sides(set);
+        let sides = self.local_sides(set, &vec![0.0; self.sets[set].weights.len()]);
         let mut random = ChaCha8Rng::seed_from_u64(number as u64);
         let at = |&(lower, upper): &(f64, f64)| {
             let (lower, upper) = (lower.max(-REACH), upper.min(REACH));
@@ -115,12 +127,12 @@ impl Solver<'_, '_> {
         self.local_searches.evaluations += self.prover.evaluations() - before;
     }
 
-    /// The feasible changes of a set; categories stay as they are.
-    fn local_sides(&self, set: usize) -> Vec<(f64, f64)> {
+    /// The feasible changes of a set; categories stay as they are after a change.
+    pub(super) fn local_sides(&self, set: usize, change: &[f64]) -> Vec<(f64, f64)> {
         let features = self.settings.problem.features();
         let integrality = &self.sets[set].integrality;
         let side = |(k, &i): (usize, &usize)| match integrality.is_category(k) {
-            true => (0.0, 0.0),
+            true => (change[k], change[k]),
             false => feasible_change(features, i, self.individual[i]),
         };
         self.settings.sets[set].iter().enumerate().map(side).collect()
@@ -128,9 +140,11 @@ impl Solver<'_, '_> {
 
     /// Sequential linear programming from one start.
     fn search_from(&mut self, set: usize, sides: &[(f64, f64)], start: Vec<f64>) {
+        let mut known: Vec<Vec<f64>> =
+            self.margins(set, &start).into_iter().take(POOLED).map(|(_, k)| self.pool[k].clone()).collect();
         let mut at = self.local_point(set, start, None);
         self.consider(set, sides, &at);
-        let mut known = vec![at.perturbation.clone()];
+        known.push(at.perturbation.clone());
         let price = PRICE * self.gain_price(set, &at);
         let merit = |solver: &Self, point: &Point| {
             let cost = cost_of(solver.cost(), &solver.sets[set].weights, &point.change);
@@ -141,7 +155,7 @@ impl Solver<'_, '_> {
             if radius < SMALLEST || self.prover.is_spent() {
                 break;
             }
-            let Some(change) = self.linear_step(set, sides, &at, &known, radius, price) else { break };
+            let Some(change) = self.linear_step(set, sides, &at, &known, radius, Some(price)) else { break };
             let next = self.local_point(set, change, Some(&at.perturbation));
             known.push(next.perturbation.clone());
             if known.len() > KNOWN {
@@ -179,15 +193,16 @@ impl Solver<'_, '_> {
     }
 
     /// The cheapest change within the trust region whose linearised margins and requirements are met, or
-    /// missed by as little as the price makes it worth. `None` if the program cannot be solved.
-    fn linear_step(
+    /// missed by as little as the price, if there is one, makes it worth. `None` if the program cannot be
+    /// solved.
+    pub(super) fn linear_step(
         &mut self,
         set: usize,
         sides: &[(f64, f64)],
         at: &Point,
         known: &[Vec<f64>],
         radius: f64,
-        price: f64,
+        price: Option<f64>,
     ) -> Option<Vec<f64>> {
         let Set { composer, requirements, weights, .. } = &self.sets[set];
         let jets = &mut self.prover.jets;
@@ -211,10 +226,10 @@ impl Solver<'_, '_> {
             (0..sides.len()).map(step).chain([0.0]).collect()
         };
         let (lower, mut upper) = (near(-1.0), near(1.0));
-        let weights: Vec<f64> = weights.iter().copied().chain([price]).collect();
+        let weights: Vec<f64> = weights.iter().copied().chain([price.unwrap_or(1.0)]).collect();
         let cost = self.cost();
         // First without a miss: for l2 cost a small one would cost next to nothing.
-        for largest in [0.0, LARGEST_MISS] {
+        for largest in [0.0, LARGEST_MISS].into_iter().take(1 + usize::from(price.is_some())) {
             upper[sides.len()] = largest;
             let program = Program { rows: &rows, weights: &weights, cost, lower: &lower, upper: &upper };
             if let Solution::Optimal { mut point, .. } = program.solve() {

@@ -1,0 +1,78 @@
+//! Answers without proof: what the local searches find and thorough attacks do not break.
+
+use super::finish::PUSHES;
+use super::solve::{Incumbent, NearMiss, Solver};
+use crate::certify::Prover;
+use crate::margin::counterfactual;
+use crate::outcome::{Candidate, Undecided, UndecidedReason};
+use crate::{Action, Outcome, Result};
+
+/// Random starts for each intervention set.
+const STARTS: usize = 2;
+/// An action that is broken although its changes were enlarged so many times is given up. One that is not
+/// broken, but lacks the margin that the problem asks for, is enlarged further.
+const SMALL_PUSHES: usize = 3;
+/// The largest number of candidates that attacks may break.
+const REJECTIONS: usize = 8;
+
+impl Solver<'_, '_> {
+    /// The cheapest action that local searches find and thorough attacks do not break, and the number of
+    /// evaluations.
+    pub fn candidate(mut self) -> Result<(Outcome, usize)> {
+        if self.settings.problem.classifier().finite_score(&self.individual)? >= 0.0 {
+            return Ok((Outcome::AlreadyFavourable, 0));
+        }
+        let is_over = |solver: &Self| solver.prover.is_spent() || solver.starts() > STARTS;
+        while !is_over(&self) {
+            self.search_locally();
+        }
+        for _ in 0..REJECTIONS {
+            let Some(Incumbent { set, change, .. }) = self.incumbent.clone() else { break };
+            if let Some(change) = self.withstanding(set, &change) {
+                let action = self.simplified(&self.action(set, &change));
+                let zero = vec![0.0; self.individual.len()];
+                let problem = self.settings.problem;
+                let counterfactual = counterfactual(problem, &self.individual, &action, &zero)?;
+                let cost = problem.cost().of(problem.features(), &action);
+                let candidate = Candidate { action, counterfactual, cost };
+                return Ok((Outcome::Unproved(candidate), self.prover.evaluations()));
+            }
+            self.incumbent = None;
+            self.search_again(set, change);
+        }
+        let (best, margin) = match self.best.take() {
+            Some(NearMiss { set, change, margin }) => (self.action(set, &change), margin),
+            None => (Action { features: Vec::new(), change: Vec::new() }, f64::NEG_INFINITY),
+        };
+        let required = self.settings.problem.safety();
+        let reason = UndecidedReason::Method;
+        let outcome = Outcome::Undecided(Undecided { best, margin, required, cost_bound: 0.0, reason });
+        Ok((outcome, self.prover.evaluations()))
+    }
+
+    /// An action with its changes enlarged a little and rounded as it will be displayed, if thorough
+    /// attacks do not break it. What breaks it joins the pool.
+    fn withstanding(&mut self, set: usize, incumbent: &[f64]) -> Option<Vec<f64>> {
+        for (number, push) in PUSHES.into_iter().enumerate() {
+            let enlarged = self.outwards(set, incumbent, push);
+            let change = self.simplified_and_rounded(set, &enlarged);
+            if !self.meets(set, &change) {
+                continue;
+            }
+            let starts: Vec<Vec<f64>> =
+                self.margins(set, &change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
+            let composer = &self.sets[set].composer;
+            let graph = composer.in_perturbation(&change, &self.coordinates);
+            let worst = self.prover.worst(&graph, Prover::search(composer), &starts, true);
+            if worst.value > self.settings.problem.safety() {
+                return Some(change);
+            }
+            let perturbation = self.coordinates.admissible(composer, &worst.at);
+            let is_broken = self.add(set, &change, perturbation).is_some();
+            if is_broken && number + 1 >= SMALL_PUSHES {
+                break;
+            }
+        }
+        None
+    }
+}

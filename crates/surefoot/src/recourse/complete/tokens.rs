@@ -1,0 +1,76 @@
+//! Token changes: features whose change can be dropped, with the others adjusted, at next to no cost.
+//!
+//! An action that is cheapest to the last digit may change a feature by so little that nobody would be told
+//! to. Before the incumbent is proved, such changes are dropped, as long as the cost rises by less than a
+//! part of the gap.
+
+use super::boxes::cost_of;
+use super::local::Point;
+use super::solve::{Incumbent, Solver};
+
+/// The cost may rise by this share of the gap. The search ends within 0.55 of the gap, and the first
+/// enlargement before a proof takes 0.05% of the cost.
+const SHARE_OF_GAP: f64 = 0.3;
+/// The largest number of linear programs for each feature.
+const STEPS: usize = 4;
+/// The largest step of a change, in standard deviations.
+const RADIUS: f64 = 1.0;
+/// The number of perturbations of the pool whose margins are linearised.
+const KNOWN: usize = 6;
+
+impl Solver<'_, '_> {
+    /// Drops those changes of the incumbent that others can make up for, the smallest first.
+    pub(super) fn drop_token_changes(&mut self) {
+        let Some(first) = self.incumbent.clone() else { return };
+        let limit = first.cost * (1.0 + SHARE_OF_GAP * self.settings.gap);
+        let weights = self.sets[first.set].weights.clone();
+        let size = |change: &[f64], k: usize| (weights[k] * change[k]).abs();
+        let mut order: Vec<usize> = (0..weights.len()).filter(|&k| first.change[k] != 0.0).collect();
+        order.retain(|&k| !self.sets[first.set].integrality.is_category(k));
+        order.sort_by(|&a, &b| size(&first.change, a).total_cmp(&size(&first.change, b)));
+        let mut fixed: Vec<usize> = (0..weights.len()).filter(|&k| first.change[k] == 0.0).collect();
+        // The last change is the action itself.
+        for &k in order.iter().take(order.len().saturating_sub(1)) {
+            if self.prover.is_spent() {
+                return;
+            }
+            fixed.push(k);
+            let Some(Incumbent { set, change, .. }) = self.incumbent.clone() else { return };
+            match self.without(set, &change, &fixed, limit) {
+                Some(change) => {
+                    let cost = cost_of(self.cost(), &weights, &change);
+                    self.incumbent = Some(Incumbent { set, change, cost });
+                }
+                None => {
+                    fixed.pop();
+                }
+            }
+        }
+    }
+
+    /// An action near another that leaves some features unchanged, costs at most `limit` and survives.
+    fn without(&mut self, set: usize, change: &[f64], fixed: &[usize], limit: f64) -> Option<Vec<f64>> {
+        let mut sides = self.local_sides(set, change);
+        fixed.iter().for_each(|&k| sides[k] = (0.0, 0.0));
+        let integrality = self.sets[set].integrality.clone();
+        let (lower, upper) = integrality.tightened(sides.iter().copied().unzip())?;
+        let mut at = Point { change: change.to_vec(), perturbation: Vec::new(), margin: 0.0 };
+        let order = self.margins(set, change);
+        let mut known: Vec<Vec<f64>> =
+            order.into_iter().take(KNOWN).map(|(_, k)| self.pool[k].clone()).collect();
+        for _ in 0..STEPS {
+            let next = self.linear_step(set, &sides, &at, &known, RADIUS, None)?;
+            let next = integrality.near(&lower, &upper, &next);
+            if cost_of(self.cost(), &self.sets[set].weights, &next) > limit {
+                return None;
+            }
+            if self.survives(set, &next) {
+                return Some(next);
+            }
+            let (perturbation, _) = self.attack(set, &next, known.last().map(Vec::as_slice));
+            known.push(perturbation);
+            at.change = next;
+        }
+        None
+    }
+}
