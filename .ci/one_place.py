@@ -1,4 +1,4 @@
-"""Fails when kinds of norms, models, operators or methods are told apart in a second place.
+"""Fails when code distinguishes kinds of norms, models, operators or methods in a second place.
 
 Each kind is a file of its own behind a trait; only the place that lists the kinds may name them.
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 ENGINE = "crates/surefoot/src/"
-# What tells kinds apart, and the places that may.
+# Patterns of code that distinguishes kinds, and the files that may contain it.
 RULES = [
     ("norms", r"\bNormKind::\w+", [ENGINE + "uncertainty/norm.rs"]),
     ("kinds of classifiers", r"\bClassifierForm::\w+[^;,\n]*=>|\bmatches!\([^;]*\bClassifierForm::", []),
@@ -39,8 +39,8 @@ def main() -> int:
             text = code(file)
             for kinds, pattern, allowed in RULES:
                 if not any(place.startswith(start) for start in allowed):
-                    found += [f"{place}: {kinds} are told apart here: {m[0]}" for m in re.finditer(pattern, text)]
-    print("\n".join(found) or "kinds are told apart in one place each")
+                    found += [f"{place}: this distinguishes {kinds}: {m[0]}" for m in re.finditer(pattern, text)]
+    print("\n".join(found) or "each kind is distinguished in one place")
     return 1 if found else 0
 
 

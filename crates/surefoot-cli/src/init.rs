@@ -299,7 +299,7 @@ mod tests {
             assert_eq!(cells(&given).features("x"), Err(reason.to_owned()));
         }
         assert_eq!(cells(&["1", "2"]).features("Person_ID"), Err("an identifier, by its name".into()));
-        // Few texts are categories, in their order; what is missing is none.
+        // A column with few different texts has categories, in alphabetical order; an empty cell is not one.
         let job = cells(&["cook", "clerk", "", "NA", "cook"]).features("job").unwrap();
         assert_eq!(job, Feature::new("job").one_of(["clerk", "cook"]));
         let many: Vec<String> = (0..120).map(|i| format!("name {}", i % 60)).collect();

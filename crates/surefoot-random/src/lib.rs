@@ -25,7 +25,7 @@ pub use draw::Case;
 pub use judge::{Settings, Tally, contradictions};
 pub use linear::{linear_causal_model, turned_down};
 pub use small::{
-    ACTIVATIONS, FORMULAS, Family, NORM_KINDS, causal_model, individual, network, norm, one, uniform,
+    ACTIVATIONS, FORMULAS, Family, NORM_KINDS, Plain, causal_model, individual, network, norm, one, uniform,
     with_settings,
 };
 

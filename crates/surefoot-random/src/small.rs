@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use surefoot::{
     ActionKind, Activation, Classifier, Cost, Equation, Features, Layer, Network, Norm, NormKind, Problem,
-    Scm,
+    Scm, UncertaintySet,
 };
 
 /// All activations.
@@ -149,4 +149,31 @@ impl Family<'_> {
 pub fn individual(random: &mut ChaCha8Rng, problem: &Problem) -> Vec<f64> {
     let noise = uniform(random, problem.features().len(), -1.0..1.0);
     problem.scm().map_or(noise.clone(), |scm| scm.predict(&noise).unwrap())
+}
+
+/// A set of the engine with the required functions alone, so that it has the default implementations of
+/// all others.
+#[derive(Debug)]
+pub struct Plain(pub &'static dyn UncertaintySet);
+
+impl UncertaintySet for Plain {
+    fn name(&self) -> &'static str {
+        "plain"
+    }
+
+    fn words(&self) -> &'static str {
+        self.0.words()
+    }
+
+    fn gauge(&self, y: &[f64]) -> f64 {
+        self.0.gauge(y)
+    }
+
+    fn support(&self, row: &[f64]) -> f64 {
+        self.0.support(row)
+    }
+
+    fn project(&self, y: &mut [f64], radius: f64) {
+        self.0.project(y, radius);
+    }
 }

@@ -1,12 +1,11 @@
 //! Actions: intervention sets, feasible changes and costs.
 
 use crate::error::{FeatureError, PeopleError};
-use crate::length::{euclidean, sum_of_sizes};
-use crate::{Change, Error, Feature, Features, Kind, Result};
+use crate::{Change, Cost, Error, Feature, Features, Kind, Result, Scm};
 
-/// The largest number of actionable features, a group counting as one, for which every intervention set
-/// is tried.
-pub const MOST_ACTIONABLE: usize = 12;
+/// The largest number of units of intervention (features, or one-hot groups) of which every combination
+/// is enumerated: 4096 intervention sets.
+pub const MOST_ENUMERATED_UNITS: usize = 12;
 
 /// Whether an action is relative (a change) or absolute (a level).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -61,16 +60,6 @@ impl Action {
     }
 }
 
-/// The measure of an action's cost, with the features' cost weights `w`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Cost {
-    /// `sum_i w_i |change_i|`, as in the paper.
-    #[default]
-    L1,
-    /// `sqrt(sum_i (w_i change_i)^2)`.
-    L2,
-}
-
 impl Cost {
     /// The cost of an action.
     ///
@@ -80,37 +69,85 @@ impl Cost {
         let weighted = action.features.iter().zip(&action.change);
         self.of_weighted(weighted.map(|(&i, change)| features.feature(i).weight * change))
     }
+}
 
-    /// The cost of changes that have been multiplied by their weights.
-    pub(crate) fn of_weighted(self, changes: impl Iterator<Item = f64> + Clone) -> f64 {
-        match self {
-            Cost::L1 => sum_of_sizes(changes),
-            Cost::L2 => euclidean(changes),
-        }
+/// Every intervention set. With a causal model: every non-empty subset of the actionable features, smaller
+/// ones first. Without one: all of them together, since intervening on a feature without an equation
+/// changes nothing else. Columns of a one-hot group stay together.
+pub fn intervention_sets(features: &Features, causal: bool) -> Result<Vec<Vec<usize>>> {
+    require_actionable(features)?;
+    match causal {
+        true => enumerate(&[], &features.actionable_units()),
+        false => Ok(vec![features.actionable()]),
     }
 }
 
-/// The intervention sets to try. With a causal model: every non-empty subset of the actionable features,
-/// smaller ones first. Without one: all of them together, since intervening on a feature without an
-/// equation changes nothing else. Columns of a one-hot group stay together.
-pub fn intervention_sets(features: &Features, causal: bool) -> Result<Vec<Vec<usize>>> {
-    let actionable = features.actionable();
-    if actionable.is_empty() {
-        return Err(Error::Feature(FeatureError::NothingActionable));
-    }
-    if !causal {
-        return Ok(vec![actionable]);
-    }
+/// Intervention sets that cover all others, smaller ones first: for every action there is one on a
+/// covering set that costs the same and holds whenever the first does.
+///
+/// Without a causal model one set suffices, all actionable features together. With one, a feature that is
+/// named and left unchanged makes no difference in two cases, so that it is part of every covering set:
+///
+/// - actions are relative, and the feature is not downstream of another actionable feature;
+/// - actions are absolute, and the feature has neither causes nor effects. Then a fixed level only
+///   protects the feature itself from perturbation.
+///
+/// The covering sets are these features with every combination of the others.
+///
+/// # Errors
+/// If there is no actionable feature, or if there are too many covering sets to enumerate.
+pub fn covering_sets(features: &Features, scm: Option<&Scm>, kind: ActionKind) -> Result<Vec<Vec<usize>>> {
+    require_actionable(features)?;
+    let (always, optional) = always_and_optional_units(features, scm, kind);
+    enumerate(&always.concat(), &optional)
+}
+
+/// The units of intervention that belong to every covering set, and the others; see [`covering_sets`].
+pub(crate) fn always_and_optional_units(
+    features: &Features,
+    scm: Option<&Scm>,
+    kind: ActionKind,
+) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
     let units = features.actionable_units();
+    let Some(scm) = scm else { return (units, Vec::new()) };
+    let is_optional: Vec<bool> = match kind {
+        ActionKind::Relative => {
+            let downstream = scm.followers(&features.actionable());
+            units.iter().map(|unit| unit.iter().any(|i| downstream.binary_search(i).is_ok())).collect()
+        }
+        ActionKind::Absolute => {
+            let is_cause = |i: usize| (0..features.len()).any(|j| scm.parents(j).contains(&i));
+            let is_linked = |&i: &usize| !scm.parents(i).is_empty() || is_cause(i);
+            units.iter().map(|unit| unit.iter().any(is_linked)).collect()
+        }
+    };
+    let (optional, always): (Vec<_>, Vec<_>) = units.into_iter().zip(is_optional).partition(|(_, is)| *is);
+    let units = |flagged: Vec<(Vec<usize>, bool)>| flagged.into_iter().map(|(unit, _)| unit).collect();
+    (units(always), units(optional))
+}
+
+/// Rejects features of which none is actionable.
+pub(crate) fn require_actionable(features: &Features) -> Result<()> {
+    match features.actionable().is_empty() {
+        true => Err(Error::Feature(FeatureError::NothingActionable)),
+        false => Ok(()),
+    }
+}
+
+/// Every non-empty union of some features with some of the units; smaller ones first.
+fn enumerate(always: &[usize], units: &[Vec<usize>]) -> Result<Vec<Vec<usize>>> {
     let count = units.len();
-    if count > MOST_ACTIONABLE {
-        return Err(Error::Feature(FeatureError::TooManyActionable { count, most: MOST_ACTIONABLE }));
+    if count > MOST_ENUMERATED_UNITS {
+        let sets = 2f64.powi(count.min(1000) as i32);
+        let most = 1 << MOST_ENUMERATED_UNITS;
+        return Err(Error::Feature(FeatureError::TooManySets { features: count, sets, most }));
     }
     let members = |mask: u32| (0..count).filter(move |&k| mask >> k & 1 == 1);
-    let mut masks: Vec<u32> = (1..1 << count).collect();
+    let mut masks: Vec<u32> = (u32::from(always.is_empty())..1 << count).collect();
     masks.sort_by(|&a, &b| a.count_ones().cmp(&b.count_ones()).then_with(|| members(a).cmp(members(b))));
     let set = |mask: u32| {
-        let mut set: Vec<usize> = members(mask).flat_map(|k| units[k].clone()).collect();
+        let chosen = members(mask).flat_map(|k| units[k].iter());
+        let mut set: Vec<usize> = always.iter().chain(chosen).copied().collect();
         set.sort_unstable();
         set
     };
@@ -206,7 +243,7 @@ mod tests {
         let many = features(&[Change::Any; 13]);
         assert!(matches!(
             intervention_sets(&many, true),
-            Err(Error::Feature(FeatureError::TooManyActionable { count: 13, most: 12 }))
+            Err(Error::Feature(FeatureError::TooManySets { features: 13, sets: 8192.0, most: 4096 }))
         ));
         assert_eq!(intervention_sets(&many, false).unwrap().len(), 1);
         assert!(matches!(

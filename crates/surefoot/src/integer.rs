@@ -4,7 +4,7 @@
 //! standardised ones. Columns of a one-hot group change together: from the individual's own category to
 //! another, or not at all. Forbidden transitions are excluded from both.
 
-use crate::action::Cost;
+use crate::Cost;
 use crate::{Kind, Problem};
 
 /// The integer-valued changes of an intervention set.
@@ -51,7 +51,9 @@ impl Integrality {
             let stays = forbidden.iter().any(|forbidden| forbidden.forbids_leaving(i, own(i)));
             Some(Steps { std: feature.std, holes: holes.map(|to| to - own(i)).collect(), stays })
         };
-        let groups = features.groups().into_iter().filter_map(|group| {
+        let has_group = set.iter().any(|&i| features.feature(i).group.is_some());
+        let groups = if has_group { features.groups() } else { Vec::new() };
+        let groups = groups.into_iter().filter_map(|group| {
             let columns: Vec<usize> = (0..set.len()).filter(|&k| group.columns.contains(&set[k])).collect();
             let mut moves = vec![vec![0.0; columns.len()]];
             let leaving = columns.iter().position(|&k| own(set[k]) == 1.0);

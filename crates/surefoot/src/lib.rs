@@ -48,6 +48,7 @@ pub mod file;
 pub mod magnitude;
 pub mod error;
 mod length;
+mod cost;
 mod digest;
 mod adam;
 pub mod feature;
@@ -88,11 +89,12 @@ extern crate self as surefoot;
 #[path = "../../surefoot-random/src/small.rs"]
 pub(crate) mod small;
 
-pub use action::{Action, ActionKind, Cost};
+pub use action::{Action, ActionKind};
 pub use attack::{Attack, Break, refute, smallest_break};
 pub use certify::{Budget, certify};
 pub use classifier::{Classifier, Model};
 pub use constraint::{Constraint, Forbidden};
+pub use cost::Cost;
 pub use describe::{
     describe, describe_action, describe_explanation, describe_missing, describe_options, describe_shift,
     describe_theory, describe_theory_of_person, describe_theory_summary, describe_unmet,

@@ -80,7 +80,11 @@ pub struct Certificate {
     pub evaluations: usize,
 }
 
-/// A box of actions, or the far part of a cone of them, that one perturbation rules out.
+/// A box of actions, or the far part of a cone of them, in which no action holds.
+///
+/// With nonnegative coefficients, the weighted sum of the margins under some perturbations and of the
+/// values of some requirements is negative everywhere. So no action meets these requirements and survives
+/// these perturbations. A single perturbation breaks every action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuledOut {
     /// The features that the actions change.
@@ -91,17 +95,30 @@ pub struct RuledOut {
     pub upper: Vec<f64>,
     /// Only actions of the box with at most this cost are ruled out; infinite if all are.
     pub cost: f64,
-    /// The perturbation that breaks them.
-    pub perturbation: Vec<f64>,
+    /// Perturbations, each with the coefficient of the margin under it. Empty if no action meets the
+    /// requirements at all.
+    pub margins: Vec<WeightedMargin>,
     /// If given, only the actions of this cone are ruled out; the cone replaces the long sides of the
     /// box.
     pub cone: Option<Cone>,
-    /// Requirements of the problem, by number, each with a nonnegative coefficient. The weighted sum of
-    /// their values, plus [`RuledOut::share`] times the margin, is negative everywhere. So no action
-    /// meets these requirements and survives the perturbation.
+    /// Requirements of the problem, by number, each with its coefficient.
     pub requirements: Vec<(usize, f64)>,
-    /// The coefficient of the margin; zero if no action meets the requirements at all.
+}
+
+/// A perturbation with a coefficient for the margin under it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightedMargin {
+    /// The perturbation.
+    pub perturbation: Vec<f64>,
+    /// The coefficient.
     pub share: f64,
+}
+
+impl WeightedMargin {
+    /// The only margin of a sum.
+    pub fn only(perturbation: Vec<f64>) -> Vec<Self> {
+        vec![Self { perturbation, share: 1.0 }]
+    }
 }
 
 /// All combinations of some rays with nonnegative coefficients whose sum is between two numbers.

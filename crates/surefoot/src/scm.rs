@@ -132,6 +132,11 @@ impl Scm {
         &self.nodes[feature].parents
     }
 
+    /// Every feature, causes before their effects.
+    pub(crate) fn causal_order(&self) -> &[usize] {
+        &self.order
+    }
+
     /// Adds the content of the model to a digest.
     pub(crate) fn digest(&self, digest: &mut Digest) {
         for node in &self.nodes {

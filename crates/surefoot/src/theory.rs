@@ -74,7 +74,7 @@ fn conditions_of_existence(exact: &Exact<'_>) -> Result<Existence> {
         let (down, up) = feasible_change(features, i, 0.0);
         gain > 0.0 && up.is_infinite() || gain < 0.0 && down.is_infinite()
     };
-    let mut unbounded: Vec<usize> = exact.all_gains().filter(unbounded).map(|(i, _)| i).collect();
+    let mut unbounded: Vec<usize> = exact.all_gains().into_iter().filter(unbounded).map(|(i, _)| i).collect();
     unbounded.sort_unstable();
     unbounded.dedup();
     Ok(Existence {
@@ -98,7 +98,7 @@ fn most_robust_margin(exact: &Exact<'_>, is_unlimited: impl Fn(usize) -> bool) -
         }
     };
     let best: f64 = weights.iter().zip(problem.features().iter()).enumerate().map(best).sum();
-    Ok(intercept + best - exact.raise_of_observation()?)
+    Ok(intercept + best - exact.worst_decrease_of_observation())
 }
 
 /// The bound of Proposition 6 on the extra cost of robustness.
@@ -201,7 +201,7 @@ pub fn cost_stability(exact: &Exact<'_>, individual: &[f64]) -> Result<Option<Co
 fn needs(exact: &Exact<'_>, individual: &[f64]) -> Result<(f64, f64)> {
     let nothing = Action { features: Vec::new(), change: Vec::new() };
     let need = -margin(exact.problem(), individual, &nothing, &vec![0.0; individual.len()])?;
-    Ok((need, exact.raise_of_observation()?))
+    Ok((need, exact.worst_decrease_of_observation()))
 }
 
 /// The perturbation by which Theorem 1 shows that a minimum-cost action is fragile.

@@ -179,6 +179,9 @@ pub enum Fault {
     /// A cover with too many parts to check.
     #[error("it takes too long to tell whether {parts} parts cover all they must")]
     CoverTooLarge { parts: usize },
+    /// More intervention sets than are checked.
+    #[error("a bound on the cost is verified for up to {most} intervention sets, and there are more")]
+    TooManySets { most: usize },
     /// A composed graph that differs from the definition of the margin.
     #[error("the margin is {expected} by its definition, and {found} as composed for the check")]
     Composition { expected: f64, found: f64 },

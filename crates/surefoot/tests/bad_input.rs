@@ -6,8 +6,8 @@ use surefoot::error::{CausalModelError, FeatureError, ModelError, PeopleError, S
 use surefoot::margin::margin;
 use surefoot::theory::{cost_stability, extra_cost, fragility};
 use surefoot::{
-    Action, Activation, Change, Classifier, Equation, Error, Exact, Feature, Features, Intervention, Layer,
-    Network, Noise, Norm, NormKind, People, Problem, Scm, recourse,
+    Action, Activation, Change, Classifier, Complete, Equation, Error, Exact, Feature, Features,
+    Intervention, Layer, Network, Noise, Norm, NormKind, People, Problem, Scm, recourse,
 };
 use surefoot::{describe, describe_shift};
 
@@ -286,11 +286,16 @@ fn methods_refuse_what_they_cannot_solve() {
         let features = (0..n).map(|i| Feature::new(format!("x{i}")).change(change)).collect();
         let features = Features::new(features).unwrap();
         let classifier = Classifier::linear(vec![1.0; n], 0.0, 0.5).unwrap();
-        let scm = Scm::new(&features, vec![]).unwrap();
+        let names = features.names();
+        let follows = |i: usize| (names[i].as_str(), Equation::linear(&[&names[i - 1]], vec![1.0], 0.0));
+        let scm = Scm::new(&features, (1..n).map(follows).collect()).unwrap();
         Problem::new(features, classifier).unwrap().with_causal_model(scm).unwrap()
     };
-    let error = Exact::new(&many(13, Change::Any)).unwrap_err();
-    says(&error, &["13", "12", "fix some"]);
+    // The first feature follows from nothing, so that every combination of 13 others is a set.
+    assert!(Exact::new(&many(14, Change::Any)).is_ok());
+    let error = Complete::new(&many(14, Change::Any)).unwrap_err();
+    says(&error, &["8192 intervention sets", "13 features", "4096", "mark some of these features as fixed"]);
+    assert!(Complete::new(&many(13, Change::Any)).is_ok());
     assert!(matches!(
         Exact::new(&many(3, Change::Fixed)),
         Err(Error::Feature(FeatureError::NothingActionable))

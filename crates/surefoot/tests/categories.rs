@@ -41,7 +41,7 @@ fn a_file_with_categories_is_read() {
     assert_eq!((cook.mean, cook.std, cook.change), (0.33, 0.47, Change::Any));
     assert_eq!(features.columns().len(), 3);
     assert!(features.columns()[1].is_ordered() && !features.columns()[2].is_ordered());
-    // Limits are positions; what is left out is the end of the list.
+    // Limits are positions in the list; an infinite upper limit is its last position.
     let limited = PROBLEM.replace("ordered = true", "ordered = true\nlimits = [1, inf]");
     let file = parsed(&limited);
     let education = file.features().unwrap().feature(1).clone();
@@ -126,7 +126,7 @@ fn answers_are_told_by_the_names_of_categories() {
     let said = describe(&problem, people.individual(0), answer).unwrap();
     assert!(said.starts_with("Change job from clerk to nurse."), "{said}");
     assert!(said.contains("education by up to 0.07 levels"), "{said}");
-    // What is forbidden is told by the same names.
+    // The reason of a forbidden transition uses the same names.
     let people = person(&problem, 2100.0, "basic", "cook");
     let moved = Action { features: vec![3, 4], change: vec![-1.0 / 0.47, 1.0 / 0.47] };
     let why = infeasibility(&problem, people.individual(0), &moved).unwrap().unwrap().to_string();

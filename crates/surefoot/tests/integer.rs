@@ -414,7 +414,7 @@ fn proofs_that_were_tampered_with_are_refused() {
                 Verification::Wrong(Fault::NoSuchRequirement { requirement: 99, .. })
             ));
             other.ruled_out[part].requirements = saved.ruled_out[part].requirements.clone();
-            other.ruled_out[part].share = -1.0;
+            other.ruled_out[part].requirements[0].1 = -1.0;
             shares += usize::from(matches!(
                 verify(&problem, &other).unwrap(),
                 Verification::Wrong(Fault::Share { share: -1.0, .. })

@@ -130,8 +130,16 @@ fn a_cone_that_is_missing_is_missed() {
     let classifier = Classifier::linear(vec![0.4, 0.6, 1.3], -2.5, 0.5).unwrap();
     let problem = Problem::new(features, classifier).unwrap();
     let proof = Complete::new(&problem).unwrap().prove(&[-2.0, 0.3, 0.2]).unwrap();
-    let honest = proof.saved(&problem, &[-2.0, 0.3, 0.2]);
+    let mut honest = proof.saved(&problem, &[-2.0, 0.3, 0.2]);
     assert!(matches!(honest.outcome, Outcome::Impossible(_)));
+    // Every cone is told apart into one for the changes of `few` up to zero and one for those above.
+    for part in std::mem::take(&mut honest.ruled_out) {
+        let whole = (part.lower[0], part.upper[0]);
+        assert!(whole.0 < 0.0 && whole.1 > 0.0, "{part:?}");
+        let (mut below, mut above) = (part.clone(), part);
+        (below.upper[0], above.lower[0]) = (0.0, 1.0);
+        honest.ruled_out.extend([below, above]);
+    }
     assert!(matches!(verify_within(&problem, &honest, 4000).unwrap(), Verification::Verified(_)));
     let cones = (0..honest.ruled_out.len()).filter(|&k| honest.ruled_out[k].cone.is_some());
     let cones: Vec<usize> = cones.collect();

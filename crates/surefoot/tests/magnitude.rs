@@ -101,10 +101,9 @@ fn the_checker_does_not_take_overflow_for_proof() {
         lower: vec![f64::NEG_INFINITY],
         upper: vec![0.0],
         cost: f64::INFINITY,
-        perturbation: vec![0.0],
+        margins: surefoot::proof::WeightedMargin::only(vec![0.0]),
         cone: None,
         requirements: Vec::new(),
-        share: 1.0,
     }];
     let mut dear = proof.ruled_out[0].clone();
     (dear.lower, dear.upper) = (vec![0.0], vec![1e250]);

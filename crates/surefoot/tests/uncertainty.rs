@@ -16,32 +16,7 @@ use surefoot::{
     Norm, Outcome, People, Problem, SavedProof, Scm, UncertaintySet, Verdict, certify, describe, refute,
     verify,
 };
-
-/// A set of the engine's own with the required functions alone.
-#[derive(Debug)]
-struct Plain(&'static dyn UncertaintySet);
-
-impl UncertaintySet for Plain {
-    fn name(&self) -> &'static str {
-        "plain"
-    }
-
-    fn words(&self) -> &'static str {
-        self.0.words()
-    }
-
-    fn gauge(&self, y: &[f64]) -> f64 {
-        self.0.gauge(y)
-    }
-
-    fn support(&self, row: &[f64]) -> f64 {
-        self.0.support(row)
-    }
-
-    fn project(&self, y: &mut [f64], radius: f64) {
-        self.0.project(y, radius);
-    }
-}
+use surefoot_random::Plain;
 
 /// `y^T C^-1 y <= 1` with `C = [[1, r], [r, 1]]`: two features that are off together. Unlike those of the
 /// engine it is not symmetric in each coordinate.

@@ -219,14 +219,14 @@ fn tampered_bounds_are_refused() {
         ));
 
         let mut saved = honest.clone();
-        saved.ruled_out[k].perturbation.iter_mut().for_each(|d| *d *= 1.000_001);
-        let full = problem.norm().value(&honest.ruled_out[k].perturbation) > 0.299_999_9;
+        saved.ruled_out[k].margins[0].perturbation.iter_mut().for_each(|d| *d *= 1.000_001);
+        let full = problem.norm().value(&honest.ruled_out[k].margins[0].perturbation) > 0.299_999_9;
         if full {
             assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Perturbation { .. }));
         }
 
         let mut saved = honest.clone();
-        saved.ruled_out[k].perturbation.iter_mut().for_each(|d| *d = -*d);
+        saved.ruled_out[k].margins.iter_mut().flat_map(|m| &mut m.perturbation).for_each(|d| *d = -*d);
         flipped += usize::from(matches!(
             verify(&problem, &saved).unwrap(),
             Verification::Wrong(Fault::Survives { .. })
@@ -395,7 +395,7 @@ fn files_that_are_no_proof_are_errors() {
     };
     let number = "a number, \"inf\" or \"-inf\"";
     for (path, new, place, problem) in [
-        ("/surefoot_proof", 3.into(), "surefoot_proof", SavedProblem::Version { found: 3, known: 2 }),
+        ("/surefoot_proof", 4.into(), "surefoot_proof", SavedProblem::Version { found: 4, known: 3 }),
         ("/surefoot_proof", "1".into(), "surefoot_proof", SavedProblem::Expected("a whole number")),
         ("/individual", 3.into(), "individual", SavedProblem::Expected("a list")),
         ("/individual/1", "inf".into(), "individual[1]", SavedProblem::Expected("a finite number")),
@@ -415,6 +415,12 @@ fn files_that_are_no_proof_are_errors() {
             7.into(),
             "outcome.action.features[0]",
             SavedProblem::Expected("the number of a feature"),
+        ),
+        (
+            "/ruled_out/1/margins/0",
+            serde_json::json!([9999, 1.0]),
+            "ruled_out[1].margins[0][0]",
+            SavedProblem::Expected("the number of a perturbation"),
         ),
         (
             "/ruled_out/1/features",
@@ -445,7 +451,13 @@ fn files_that_are_no_proof_are_errors() {
     ] {
         assert_eq!(with(path, new), (place.to_owned(), problem), "{path}");
     }
-    // Whatever is missing or cut off: an error or a proof, never a panic.
+}
+
+/// Whatever is changed: an error or a proof, never a panic.
+#[test]
+fn damaged_proofs_are_errors_or_judged() {
+    let (problem, x) = steep();
+    let text = prove(&problem, &x).1.to_json();
     for k in (0..text.len()).step_by(97) {
         let mut bytes = text.clone().into_bytes();
         bytes[k] = b'9';

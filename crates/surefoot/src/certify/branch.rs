@@ -88,9 +88,13 @@ pub(crate) struct ProofAttempt {
 
 impl ProofAttempt {
     /// Predicts the gap between the worst margin found and the proven bound after `evaluations` more
-    /// evaluations: the gap shrinks by about the same factor with every doubling of the cells.
+    /// evaluations: the gap shrinks by about the same factor with every doubling of the cells. Zero if the
+    /// worst margin found was too low for any bound to be tried.
     pub fn gap_after(&self, evaluations: usize) -> f64 {
         let gap = |lower: f64| self.upper - lower;
+        if self.lower == f64::NEG_INFINITY && self.doublings.is_empty() {
+            return 0.0;
+        }
         let [.., before, _, last] = self.doublings[..] else { return gap(self.lower) };
         let share = (gap(last) / gap(before)).powf(0.75).clamp(0.5, 0.98);
         let more = evaluations as f64 / EVALUATIONS_OF_A_CELL / (1usize << (self.doublings.len() - 1)) as f64;

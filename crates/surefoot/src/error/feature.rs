@@ -69,9 +69,9 @@ pub enum FeatureError {
         "every feature is fixed; say of at least one what may change it: \"increase\", \"decrease\" or \"any\""
     )]
     NothingActionable,
-    /// Too many subsets to try.
+    /// Too many intervention sets to enumerate.
     #[error(
-        "{count} features are actionable; with a causal model every set of them is tried, which is done for up to {most}: fix some, or do without the causal model"
+        "there are {sets} intervention sets to try, every combination of {features} features that affect one another, and {most} is the most that are tried: mark some of these features as fixed, or simplify the graph"
     )]
-    TooManyActionable { count: usize, most: usize },
+    TooManySets { features: usize, sets: f64, most: usize },
 }

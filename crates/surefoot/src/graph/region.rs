@@ -1,7 +1,12 @@
-//! The domain of a graph's inputs: an uncertainty set, a box, or their intersection.
+//! The domain of a graph's inputs: an uncertainty set, a box, their intersection, or the part of a box of
+//! actions within a limit on the cost.
 
 mod cut;
+mod limit;
 
+use limit::Limit;
+
+use crate::Cost;
 use crate::graph::Interval;
 use crate::network::{LANES, Lanes, Vectorised, vectorised};
 use crate::uncertainty::{Part, SharedSet, Uncertainty};
@@ -19,6 +24,8 @@ pub(crate) struct Region {
     /// `(n, from, to)`: the first n inputs are not limited by the box but satisfy `y_i >= 0` and `from <=
     /// y_1 + ... + y_n <= to`.
     sum_limits: Option<(usize, f64, f64)>,
+    /// The limit on the cost, if the inputs are the changes of an action.
+    cost_limit: Option<Limit>,
 }
 
 /// An uncertainty set, scaled by a radius.
@@ -39,12 +46,12 @@ impl Region {
         let lower = upper.iter().map(|end| -end).collect();
         let circumradius = radius * set.circumradius(inputs);
         let ball = (!set.is_box()).then_some(Ball { set, radius, circumradius });
-        Self { ball, lower, upper, whole: true, sum_limits: None }
+        Self { ball, lower, upper, whole: true, sum_limits: None, cost_limit: None }
     }
 
     /// A box, whose ends may be infinite.
     pub fn cuboid(lower: Vec<f64>, upper: Vec<f64>) -> Self {
-        Self { ball: None, lower, upper, whole: false, sum_limits: None }
+        Self { ball: None, lower, upper, whole: false, sum_limits: None, cost_limit: None }
     }
 
     /// The product of `{y >= 0, from <= sum of y <= to}` for the first `count` inputs and a box for the
@@ -53,7 +60,15 @@ impl Region {
         let with =
             |end: f64, rest: &[f64]| vec![end; count].into_iter().chain(rest.iter().copied()).collect();
         let sum_limits = Some((count, from, to));
-        Self { ball: None, lower: with(0.0, lower), upper: with(to, upper), whole: false, sum_limits }
+        let (lower, upper) = (with(0.0, lower), with(to, upper));
+        Self { ball: None, lower, upper, whole: false, sum_limits, cost_limit: None }
+    }
+
+    /// The part of a box, the inputs of which are the changes of an action, that costs at most `limit`.
+    /// With a finite limit the sides must be finite.
+    pub fn within_cost(mut self, cost: Cost, weights: &[f64], limit: f64) -> Self {
+        self.cost_limit = limit.is_finite().then(|| Limit::new(cost, weights.to_vec(), limit));
+        self
     }
 
     pub fn inputs(&self) -> usize {
@@ -205,6 +220,9 @@ impl Region {
                 vectorised(BoxRanges { region: self, columns, lower, upper });
                 if let Some((set, part)) = part {
                     set.tighten_ranges(part, columns, lower, upper);
+                }
+                if let Some(limit) = &self.cost_limit {
+                    limit.tighten((&self.lower, &self.upper), columns, lower, upper);
                 }
             }
         }

@@ -169,23 +169,24 @@ impl<'p> Composer<'p> {
     }
 
     /// The weighted sum of requirement values, as functions of the change without a perturbation, and of
-    /// the margin under a perturbation.
-    pub fn with_requirements(
+    /// margins under perturbations.
+    pub fn in_sum<'m>(
         &self,
         requirements: &[(&Constraint, f64)],
-        share: f64,
-        perturbation: &[f64],
+        margins: impl Iterator<Item = (&'m [f64], f64)>,
     ) -> Graph<'p> {
         let mut graph = Builder::new(self.features.len());
         let change: Vec<AffineForm> = (0..self.features.len()).map(|k| graph.input(k)).collect();
-        let value = self.required(&mut graph, requirements, &change);
-        if share == 0.0 {
-            return graph.finish(value);
+        let mut sum = self.required(&mut graph, requirements, &change);
+        let mut is_of_nobody = false;
+        for (perturbation, share) in margins {
+            let forms: Vec<AffineForm> = perturbation.iter().map(|&d| AffineForm::constant(d)).collect();
+            let acted = self.acted(&mut graph, &forms, &change);
+            let margin = self.problem.classifier().compose(&mut graph, &acted);
+            sum = sum.plus(share, &margin);
+            is_of_nobody |= !self.concerns_somebody(perturbation);
         }
-        let forms: Vec<AffineForm> = perturbation.iter().map(|&d| AffineForm::constant(d)).collect();
-        let acted = self.acted(&mut graph, &forms, &change);
-        let margin = self.problem.classifier().compose(&mut graph, &acted);
-        self.under(perturbation, graph.finish(value.plus(share, &margin)))
+        Graph { is_of_nobody, ..graph.finish(sum) }
     }
 
     fn required(

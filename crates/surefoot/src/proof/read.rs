@@ -7,9 +7,12 @@ use super::saved::{Cover, SavedNorm, SavedProof, VERSION};
 use crate::error::SavedProblem;
 use crate::error::{FeatureError, FileError, PeopleError};
 use crate::outcome::{Recourse, Shortfall, Undecided, UndecidedReason};
-use crate::proof::{BoundKind, Cone, Piece, RuledOut};
+use crate::proof::{BoundKind, Cone, Piece, RuledOut, WeightedMargin};
 use crate::uncertainty::named_norms;
 use crate::{Action, ActionKind, Cost, Error, Norm, Outcome, Result};
+
+/// The margins and the requirements of a ruled-out part, with their coefficients.
+type Terms = (Vec<WeightedMargin>, Vec<(usize, f64)>);
 
 /// A JSON value with its path in the file.
 struct At<'v> {
@@ -48,6 +51,10 @@ impl SavedProof {
         let form = top.field("form")?;
         let cover = top.field("cover")?;
         let ruled_out = top.field("ruled_out")?.items()?;
+        let perturbations = match top.object()?.contains_key("perturbations") {
+            true => top.field("perturbations")?.listed(None, |item| item.finite_numbers(Some(width)))?,
+            false => Vec::new(),
+        };
         Ok(Self {
             problem: top.fingerprint()?,
             norm: top.field("norm")?.norm(width)?,
@@ -67,7 +74,10 @@ impl SavedProof {
                 Value::Null => None,
                 _ => Some(cover.cover(width)?),
             },
-            ruled_out: ruled_out.iter().map(|part| part.ruled_out(width)).collect::<Result<_>>()?,
+            ruled_out: ruled_out
+                .iter()
+                .map(|part| part.ruled_out(width, &perturbations))
+                .collect::<Result<_>>()?,
             individual,
         })
     }
@@ -89,7 +99,7 @@ impl SavedProof {
             lengths.extend([(count, part.lower.len()), (count, part.upper.len())]);
             let rays = part.cone.iter().flat_map(|cone| &cone.rays);
             lengths.extend(rays.map(|ray| (count, ray.len())));
-            lengths.push((width, part.perturbation.len()));
+            lengths.extend(part.margins.iter().map(|margin| (width, margin.perturbation.len())));
             if let Some(&index) = part.features.iter().find(|&&i| i >= width) {
                 return Err(Error::Feature(FeatureError::NoSuchFeature { index, features: width }));
             }
@@ -276,21 +286,46 @@ impl<'v> At<'v> {
         }))
     }
 
-    /// The coefficients of requirements and of the margin. Version 1 stored the number of one constraint,
-    /// with coefficient one, or none; then the margin has coefficient one.
-    fn shares(&self) -> Result<(Vec<(usize, f64)>, f64)> {
-        if self.object()?.contains_key("requirements") {
-            let read = |item: &At<'v>| match &item.items()?[..] {
-                [number, share] => Ok((number.requirement()?, share.finite()?)),
-                _ => Err(item.expected("a number of a requirement and its share")),
+    /// A list of pairs of a number, which `read` reads, and a share.
+    fn shares<T>(&self, read: impl Fn(&At<'v>) -> Result<T>) -> Result<Vec<(T, f64)>> {
+        self.listed(None, |item| match &item.items()?[..] {
+            [number, share] => Ok((read(number)?, share.finite()?)),
+            _ => Err(item.expected("a number and its share")),
+        })
+    }
+
+    /// The margins and requirements of a part, with their coefficients. Versions 1 and 2 stored one
+    /// perturbation. Version 1 stored the number of one constraint, with coefficient one, or none; then
+    /// the margin has coefficient one.
+    fn terms(&self, width: usize, perturbations: &[Vec<f64>]) -> Result<Terms> {
+        let object = self.object()?;
+        let requirements = match object.contains_key("requirements") {
+            true => self.field("requirements")?.shares(At::requirement)?,
+            false if object.get("constraint").is_none_or(Value::is_null) => Vec::new(),
+            false => vec![(self.field("constraint")?.requirement()?, 1.0)],
+        };
+        if object.contains_key("margins") {
+            let place = |item: &At<'v>| {
+                let place =
+                    item.value.as_u64().and_then(|place| perturbations.get(usize::try_from(place).ok()?));
+                place.ok_or_else(|| item.expected("the number of a perturbation"))
             };
-            return Ok((self.field("requirements")?.listed(None, read)?, self.field("share")?.finite()?));
+            let margins = self.field("margins")?.shares(place)?;
+            let margin = |(perturbation, share): (&Vec<f64>, f64)| WeightedMargin {
+                perturbation: perturbation.clone(),
+                share,
+            };
+            return Ok((margins.into_iter().map(margin).collect(), requirements));
         }
-        if self.object()?.get("constraint").is_none_or(Value::is_null) {
-            return Ok((Vec::new(), 1.0));
-        }
-        let share = if self.object()?.contains_key("share") { self.field("share")?.finite()? } else { 0.0 };
-        Ok((vec![(self.field("constraint")?.requirement()?, 1.0)], share))
+        let perturbation = self.field("perturbation")?.finite_numbers(Some(width))?;
+        let share = match object.contains_key("share") {
+            true => self.field("share")?.finite()?,
+            false if requirements.is_empty() => 1.0,
+            false => 0.0,
+        };
+        let is_needed = share != 0.0 || requirements.is_empty();
+        let margins = if is_needed { vec![WeightedMargin { perturbation, share }] } else { Vec::new() };
+        Ok((margins, requirements))
     }
 
     fn requirement(&self) -> Result<usize> {
@@ -298,21 +333,20 @@ impl<'v> At<'v> {
         number.ok_or_else(|| self.expected("the number of a requirement"))
     }
 
-    fn ruled_out(&self, width: usize) -> Result<RuledOut> {
+    fn ruled_out(&self, width: usize, perturbations: &[Vec<f64>]) -> Result<RuledOut> {
         let features = self.field("features")?.features(width)?;
         let count = features.len();
         let distance = self.field("distance")?.numbers(2)?;
         let rays: Vec<Vec<f64>> = self.field("rays")?.listed(None, |ray| ray.finite_numbers(Some(count)))?;
         let cone = Cone { rays, from: distance[0], to: distance[1] };
-        let (requirements, share) = self.shares()?;
+        let (margins, requirements) = self.terms(width, perturbations)?;
         Ok(RuledOut {
             lower: self.field("lower")?.numbers(count)?,
             upper: self.field("upper")?.numbers(count)?,
             cost: self.field("cost")?.number()?,
-            perturbation: self.field("perturbation")?.finite_numbers(Some(width))?,
+            margins,
             cone: Some(cone).filter(|cone| !cone.rays.is_empty()),
             requirements,
-            share,
             features,
         })
     }

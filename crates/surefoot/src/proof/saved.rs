@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! {
-//!   "surefoot_proof": 2,
+//!   "surefoot_proof": 3,
 //!   "problem": {"features": "9f2c...", "classifier": "...", "causal_model": "...", "rules": "..."},
 //!   "individual": [0.3, -1.2],
 //!   "epsilon": 0.1,
@@ -22,24 +22,27 @@
 //!     "basis": [], "worst": [0.0, -0.1],
 //!     "pieces": [{"lower": [-0.1, -0.1], "upper": [0.1, 0.1], "margin": 0.01, "reason": "curvature"}]
 //!   },
+//!   "perturbations": [[0.0, -0.1]],
 //!   "ruled_out": [
 //!     {"features": [1], "lower": [0.0], "upper": [0.69], "cost": "inf",
-//!      "perturbation": [0.0, -0.1], "rays": [], "distance": [0.0, 0.0],
-//!      "requirements": [[0, 0.5]], "share": 1.0}          shares of requirements and of the margin
+//!      "rays": [], "distance": [0.0, 0.0],
+//!      "margins": [[0, 1.0]],                             numbers of perturbations and their shares
+//!      "requirements": [[0, 0.5]]}                        numbers of requirements and their shares
 //!   ]
 //! }
 //! ```
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
 use super::fingerprint::Fingerprint;
-use crate::proof::{BoundKind, Piece};
-use crate::proof::{Proof, RuledOut};
+use crate::proof::{BoundKind, Piece, Proof, RuledOut, WeightedMargin};
 use crate::{Action, ActionKind, Cost, Norm, Outcome, Problem};
 
-/// The version that is written. Version 1, in which at most one constraint could rule out a box, is read
-/// as well.
-pub const VERSION: u64 = 2;
+/// The version that is written. Version 1, in which at most one constraint could rule out a box, and
+/// version 2, in which one perturbation did, are read as well.
+pub const VERSION: u64 = 3;
 
 /// Pieces that cover the ball of perturbations, with a lower bound of the margin on each.
 ///
@@ -129,6 +132,17 @@ impl Proof {
 impl SavedProof {
     /// The proof as JSON.
     pub fn to_json(&self) -> String {
+        // Many parts have the same perturbations, so each is written once.
+        let margins = self.ruled_out.iter().flat_map(|part| &part.margins);
+        let mut perturbations: Vec<&[f64]> = Vec::new();
+        let mut places = HashMap::new();
+        for margin in margins {
+            let bits: Vec<u64> = margin.perturbation.iter().map(|d| d.to_bits()).collect();
+            places.entry(bits).or_insert_with(|| {
+                perturbations.push(&margin.perturbation);
+                perturbations.len() - 1
+            });
+        }
         json!({
             "surefoot_proof": VERSION,
             "problem": self.problem.as_ref().map_or(Value::Null, fingerprint),
@@ -139,7 +153,8 @@ impl SavedProof {
             "form": form_name(self.form),
             "outcome": outcome(&self.outcome),
             "cover": self.cover.as_ref().map_or(Value::Null, cover),
-            "ruled_out": self.ruled_out.iter().map(ruled_out).collect::<Vec<Value>>(),
+            "perturbations": perturbations.into_iter().map(numbers).collect::<Vec<Value>>(),
+            "ruled_out": self.ruled_out.iter().map(|part| ruled_out(part, &places)).collect::<Vec<Value>>(),
         })
         .to_string()
     }
@@ -255,16 +270,19 @@ fn cover(cover: &Cover) -> Value {
     })
 }
 
-fn ruled_out(part: &RuledOut) -> Value {
+fn ruled_out(part: &RuledOut, places: &HashMap<Vec<u64>, usize>) -> Value {
+    let margin = |margin: &WeightedMargin| {
+        let bits: Vec<u64> = margin.perturbation.iter().map(|d| d.to_bits()).collect();
+        json!([places[&bits], number(margin.share)])
+    };
     json!({
         "features": part.features,
         "lower": numbers(&part.lower),
         "upper": numbers(&part.upper),
         "cost": number(part.cost),
-        "perturbation": numbers(&part.perturbation),
         "rays": part.cone.iter().flat_map(|cone| &cone.rays).map(|ray| numbers(ray)).collect::<Vec<Value>>(),
         "distance": part.cone.as_ref().map_or([0.0, 0.0], |cone| [cone.from, cone.to]).map(number),
+        "margins": part.margins.iter().map(margin).collect::<Vec<_>>(),
         "requirements": part.requirements.iter().map(|&(k, share)| json!([k, number(share)])).collect::<Vec<_>>(),
-        "share": number(part.share),
     })
 }

@@ -2,11 +2,11 @@
 //!
 //! Best-first branch and bound over boxes of actions, for every intervention set:
 //!
-//! - a box is *ruled out* by one perturbation D for which an upper bound of `margin(., D)` over the box
-//!   is negative. Perturbations that broke an action are kept in a pool and tried on other boxes first;
-//! - at the middle of a box the worst perturbation is searched for. If it breaks the action, it joins the
-//!   pool. Otherwise the action is moved towards the cheapest corner of the box as long as no
-//!   perturbation found breaks it, and becomes the incumbent;
+//! - a local search looks for a cheap action that survives attacks, the first *incumbent*;
+//! - a box is bounded, shrunk or *ruled out* by cuts: affine upper bounds of the margin under several
+//!   perturbations. Perturbations that broke an action are kept in a pool and tried on other boxes;
+//! - the solution of a box's linear program and the action in its middle are attacked. What breaks them
+//!   joins the pool. An action that survives and is cheaper becomes the incumbent;
 //! - when nothing cheaper than the incumbent, up to the gap, is left, the incumbent's changes are
 //!   enlarged a little ("pushed outwards") and the result is *proved*
 //!   ([`certify`](crate::certify::certify())). If the proof finds a perturbation that breaks the action,
@@ -24,10 +24,8 @@
 //! empty.
 //!
 //! Where outcomes must meet requirements (constraints, and limits on features that change as a
-//! consequence of an action), the affine upper bounds of the requirements and of the margin under a
-//! perturbation are the rows of a linear program over the box. Its multipliers rule out the box, or the
-//! actions of the box up to some cost; its solution is a candidate for the incumbent. Only an action that
-//! meets every requirement can be an incumbent.
+//! consequence of an action), the affine upper bounds of the requirements are further cuts. Only an action
+//! that meets every requirement can be an incumbent.
 //!
 //! Some intervention sets are covered by a larger one and left out: a relative action that does not
 //! change a feature which is not downstream of the intervention is the same with and without that
@@ -35,18 +33,19 @@
 
 mod boxes;
 mod cones;
+mod cuts;
 mod finish;
 mod local;
+mod programs;
 mod requirements;
 mod solve;
 
 use super::{Method, Settings};
-use crate::action::{MOST_ACTIONABLE, intervention_sets};
+use crate::action::covering_sets;
 use crate::certify::Budget;
-use crate::error::FeatureError;
 use crate::proof::Proof;
 
-use crate::{ActionKind, Error, Outcome, Problem, Recourse, Result};
+use crate::{Outcome, Problem, Recourse, Result};
 
 /// The largest number of searches for an action with a larger margin after a failed proof. The margin
 /// asked for rises if the proof failed again, and falls if no action has that much.
@@ -120,21 +119,9 @@ impl<'p> Complete<'p> {
     }
 
     /// Prepares the solver with a gap of 1% and the default [`Budget`]. Rejects problems without an
-    /// actionable feature, and those with too many.
+    /// actionable feature, and those with too many intervention sets; see [`covering_sets`].
     pub fn new(problem: &'p Problem) -> Result<Self> {
-        let causal = problem.scm().is_some();
-        let mut sets = intervention_sets(problem.features(), causal)?;
-        let count = problem.features().actionable_units().len();
-        if !causal && count > MOST_ACTIONABLE {
-            return Err(Error::Feature(FeatureError::TooManyActionable { count, most: MOST_ACTIONABLE }));
-        }
-        if let (Some(scm), ActionKind::Relative) = (problem.scm(), problem.action_kind()) {
-            let actionable = problem.features().actionable();
-            sets.retain(|set| {
-                let downstream = scm.downstream(set);
-                actionable.iter().all(|i| set.contains(i) || downstream.contains(*i))
-            });
-        }
+        let sets = covering_sets(problem.features(), problem.scm(), problem.action_kind())?;
         Ok(Self { problem, sets, gap: 0.01, budget: Budget::default() })
     }
 
@@ -194,9 +181,9 @@ impl<'p> Complete<'p> {
     fn with_room(&self, individual: &[f64], mut proof: Proof) -> Result<Proof> {
         let mut room = proof.room.max(0.05);
         let mut known: Vec<Vec<f64>> = Vec::new();
-        for reason in &proof.ruled_out {
-            if !known.contains(&reason.perturbation) {
-                known.push(reason.perturbation.clone());
+        for margin in proof.ruled_out.iter().flat_map(|part| &part.margins) {
+            if !known.contains(&margin.perturbation) {
+                known.push(margin.perturbation.clone());
             }
         }
         for _ in 0..MAX_MARGIN_RETRIES {

@@ -25,7 +25,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 use super::{Method, Settings};
-use crate::action::{feasible_change, intervention_sets};
+use crate::action::{covering_sets, feasible_change, intervention_sets};
 use crate::adam::Adam;
 use crate::classifier::Precision;
 use crate::error::{CausalModelError, SettingError};
@@ -194,15 +194,22 @@ impl Method for DescentMethod<'_> {
     }
 }
 
+/// The intervention sets to try: every one, as published, unless there are too many. Then those that cover
+/// all others.
+fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>> {
+    intervention_sets(problem.features(), problem.scm().is_some())
+        .or_else(|_| covering_sets(problem.features(), problem.scm(), problem.action_kind()))
+}
+
 impl Descent {
     /// Prepares the method, for the list of methods.
     pub(super) fn prepare_method(problem: &Problem, _: Settings) -> Result<Box<dyn Method + '_>> {
         problem.require_continuous()?;
-        intervention_sets(problem.features(), problem.scm().is_some())?;
+        sets(problem)?;
         Ok(Box::new(DescentMethod { descent: Descent::default(), problem }))
     }
 
-    /// Tries every intervention set for everybody whom the classifier rejects, on all cores.
+    /// Tries the intervention sets for everybody whom the classifier rejects, on all cores.
     pub fn solve(&self, problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
         self.check()?;
         problem.require_continuous()?;
@@ -211,7 +218,7 @@ impl Descent {
         }
         let turned_down: Vec<usize> =
             (0..people.len()).filter(|&i| problem.classifier().score(people.individual(i)) < 0.0).collect();
-        let sets = intervention_sets(problem.features(), problem.scm().is_some())?;
+        let sets = sets(problem)?;
         let margins: Vec<Margin<'_>> = sets.iter().map(|set| Margin::new(problem, set)).collect();
         let queues: Vec<AtomicUsize> = sets.iter().map(|_| AtomicUsize::new(0)).collect();
         // Each worker goes through the sets; within a set the workers share a queue.

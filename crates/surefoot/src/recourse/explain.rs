@@ -197,7 +197,7 @@ impl<'p> Explainer<'p> {
         let epsilon = self.problem.uncertainty().radius();
         match &self.exact {
             Some(exact) => {
-                let Reach { possible, impossible } = exact.reach(individual)?;
+                let Reach { possible, impossible } = exact.largest_epsilon(individual)?;
                 let impossible = impossible.map_or(epsilon, |impossible| impossible.min(epsilon));
                 Ok(Reach { possible, impossible: Some(impossible) })
             }

@@ -67,7 +67,7 @@ impl<'a> AttackTable<'a> {
 
     /// Whether a break is within the uncertainty of the problem.
     pub fn is_broken(&self, found: &Break) -> bool {
-        found.size <= self.problem.epsilon()
+        self.problem.uncertainty().includes(found.size)
     }
 
     /// The values of these rows, column by column.

@@ -101,7 +101,7 @@ fn solver(problem: &Problem) -> Result<Option<Exact<'_>>> {
         Ok(exact) => Ok(Some(exact)),
         Err(error) if error.is_beyond_exact() => {
             // Rejects a problem without an actionable feature.
-            crate::action::intervention_sets(problem.features(), false)?;
+            crate::action::require_actionable(problem.features())?;
             Ok(None)
         }
         Err(error) => Err(error),

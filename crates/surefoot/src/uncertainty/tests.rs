@@ -8,32 +8,7 @@ use super::*;
 use crate::error::SettingError;
 use crate::length::euclidean;
 use crate::network::Lanes;
-
-/// A set of the list that uses the default implementations instead of its own.
-#[derive(Debug)]
-struct Plain(&'static dyn UncertaintySet);
-
-impl UncertaintySet for Plain {
-    fn name(&self) -> &'static str {
-        "plain"
-    }
-
-    fn words(&self) -> &'static str {
-        self.0.words()
-    }
-
-    fn gauge(&self, y: &[f64]) -> f64 {
-        self.0.gauge(y)
-    }
-
-    fn support(&self, row: &[f64]) -> f64 {
-        self.0.support(row)
-    }
-
-    fn project(&self, y: &mut [f64], radius: f64) {
-        self.0.project(y, radius);
-    }
-}
+use crate::small::Plain;
 
 fn norms(weights: &[f64]) -> impl Iterator<Item = Norm> + '_ {
     let weighted = |norm: Norm| norm.with_weights(weights.to_vec()).unwrap();

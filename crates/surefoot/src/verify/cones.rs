@@ -233,10 +233,9 @@ mod tests {
             lower: vec![0.0, f64::NEG_INFINITY],
             upper: vec![f64::INFINITY, 0.0],
             cost: f64::INFINITY,
-            perturbation: vec![],
+            margins: Vec::new(),
             cone: Some(Cone { rays: rays.map(|ray| ray.to_vec()).to_vec(), from, to }),
             requirements: Vec::new(),
-            share: 1.0,
         }
     }
 

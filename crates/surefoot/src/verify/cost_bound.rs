@@ -1,5 +1,6 @@
 //! Verifies a lower bound on the cost: for every intervention set, all feasible actions that cost less
-//! are covered by boxes and cones, each with a perturbation that breaks all of its actions.
+//! are covered by boxes and cones. In each, a perturbation breaks every action, or a weighted sum of
+//! requirements and of margins under several perturbations is negative for every action.
 
 use super::ball::Ball;
 use super::cones::{Far, halved, long_sides};
@@ -9,12 +10,11 @@ use super::prove::{Claim, Work, agrees, at_least};
 use super::tape::Tape;
 use super::zone::Zone;
 use super::{Fault, Stop};
-use crate::action::{MOST_ACTIONABLE, feasible_change};
-use crate::error::FeatureError;
+use crate::action::feasible_change;
 use crate::margin::Composer;
 use crate::margin::{counterfactual, margin};
-use crate::proof::{Cone, RuledOut, SavedProof};
-use crate::{Action, ActionKind, Constraint, Error, Problem};
+use crate::proof::{Cone, RuledOut, SavedProof, WeightedMargin};
+use crate::{Action, ActionKind, Constraint, Problem};
 
 /// The parts that were verified.
 #[derive(Default)]
@@ -33,10 +33,12 @@ pub(super) fn nothing_cheaper(
 ) -> Result<RuledOutCount, Stop> {
     for (part, ruled_out) in saved.ruled_out.iter().enumerate() {
         let uncertainty = problem.uncertainty();
-        let size = uncertainty.size(&ruled_out.perturbation);
-        if !uncertainty.includes(size) {
-            let epsilon = uncertainty.radius();
-            return Err(Stop::Wrong(Fault::Perturbation { part, size, epsilon }));
+        for margin in &ruled_out.margins {
+            let size = uncertainty.size(&margin.perturbation);
+            if !uncertainty.includes(size) {
+                let epsilon = uncertainty.radius();
+                return Err(Stop::Wrong(Fault::Perturbation { part, size, epsilon }));
+            }
         }
     }
     let mut count = RuledOutCount::default();
@@ -57,38 +59,40 @@ pub(super) fn nothing_cheaper(
     Ok(count)
 }
 
+/// The largest number of intervention sets for which a bound is verified.
+const MOST_SETS: usize = 4096;
+
 /// The intervention sets that must be covered.
 ///
 /// Without a causal model, one set suffices: all actionable features together. Naming a further feature
 /// and leaving it unchanged costs nothing. It changes nothing for relative actions, and protects the
 /// feature from perturbation for absolute ones. With a causal model, every set must be covered. However,
 /// a relative action on a set equals one on a larger set that leaves the additional features unchanged,
-/// if none of those is downstream of the set. So a set together with all actionable features that are not
-/// downstream of it covers the set. Columns of a group belong together.
-fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Error> {
-    let actionable = problem.features().actionable();
+/// if none of those is downstream of the set. An absolute action is at least as good if the additional
+/// features have neither causes nor effects. So only those sets remain to which no such feature can be
+/// added. Columns of a group belong together.
+fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Stop> {
     let units = problem.features().actionable_units();
-    let Some(scm) = problem.scm() else { return Ok(vec![actionable]) };
-    if units.len() > MOST_ACTIONABLE {
-        return Err(Error::Feature(FeatureError::TooManyActionable {
-            count: units.len(),
-            most: MOST_ACTIONABLE,
-        }));
-    }
-    let mut sets: Vec<Vec<usize>> = Vec::new();
-    for mask in 1u64..1 << units.len() {
-        let named = |k: &usize| mask >> k & 1 == 1;
-        let set: Vec<usize> = (0..units.len()).filter(named).flat_map(|k| units[k].clone()).collect();
-        let stands = |&&i: &&usize| {
-            set.contains(&i)
-                || problem.action_kind() == ActionKind::Relative
-                    && !set.iter().any(|&j| scm.is_downstream(i, j))
-        };
-        let set: Vec<usize> = actionable.iter().filter(stands).copied().collect();
-        if !sets.contains(&set) {
-            sets.push(set);
+    let Some(scm) = problem.scm() else { return Ok(vec![problem.features().actionable()]) };
+    let others = |i: usize| (0..problem.features().len()).filter(move |&j| j != i);
+    let is_actionable = |j: &usize| problem.features().feature(*j).is_actionable();
+    // Whether some set without the feature cannot be extended by it.
+    let is_optional = |i: usize| match problem.action_kind() {
+        ActionKind::Relative => others(i).filter(is_actionable).any(|j| scm.is_downstream(i, j)),
+        ActionKind::Absolute => others(i).any(|j| scm.is_downstream(i, j) || scm.is_downstream(j, i)),
+    };
+    let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
+    for unit in units {
+        let without = if unit.iter().any(|&i| is_optional(i)) { sets.clone() } else { Vec::new() };
+        sets.iter_mut().for_each(|set| set.extend(&unit));
+        sets.extend(without);
+        // One more, since the empty set is among them.
+        if sets.len() > MOST_SETS + 1 {
+            return Err(Stop::Unverified(Fault::TooManySets { most: MOST_SETS }));
         }
     }
+    sets.iter_mut().for_each(|set| set.sort_unstable());
+    sets.retain(|set| !set.is_empty());
     Ok(sets)
 }
 
@@ -159,28 +163,56 @@ impl RuledOutPart<'_, '_> {
         &self.saved.ruled_out[self.number]
     }
 
-    fn margin(&self, change: Vec<f64>) -> Option<f64> {
-        let part = self.part();
-        let action = Action { features: part.features.clone(), change };
-        margin(self.problem, &self.saved.individual, &action, &part.perturbation).ok()
+    /// The only perturbation of the part, if the part is a single margin and no requirement.
+    fn only_perturbation(&self) -> Option<&[f64]> {
+        match (&self.part().margins[..], &self.part().requirements[..]) {
+            ([margin], []) if margin.share > 0.0 => Some(&margin.perturbation),
+            _ => None,
+        }
     }
 
-    /// The weighted sum of the requirements, unperturbed, and of the margin.
-    fn sum(&self, requirements: &[(&Constraint, f64)], change: &[f64]) -> Option<f64> {
+    fn margin(&self, change: Vec<f64>, perturbation: &[f64]) -> Option<f64> {
+        let action = Action { features: self.part().features.clone(), change };
+        margin(self.problem, &self.saved.individual, &action, perturbation).ok()
+    }
+
+    /// The margin with a bound of its rounding error: what nearly the same perturbation changes, which may
+    /// be much near the edge of the causal model's domain.
+    fn margin_and_error(&self, change: &[f64], perturbation: &[f64]) -> Option<(f64, f64)> {
+        let margin = self.margin(change.to_vec(), perturbation)?;
+        let nearby = perturbation.iter().map(|d| d * (1.0 - 1e-14)).collect::<Vec<f64>>();
+        let error = self.margin(change.to_vec(), &nearby).map_or(0.0, |other| (other - margin).abs());
+        Some((margin, error))
+    }
+
+    /// The weighted sum of the requirements, unperturbed, and of the margins, with a bound of its rounding
+    /// error.
+    fn sum(&self, requirements: &[(&Constraint, f64)], change: &[f64]) -> Option<(f64, f64)> {
         let action = Action { features: self.part().features.clone(), change: change.to_vec() };
         let unperturbed = vec![0.0; self.saved.individual.len()];
         let reached = counterfactual(self.problem, &self.saved.individual, &action, &unperturbed).ok()?;
-        let sum: f64 = requirements.iter().map(|(rule, share)| share * rule.upper_value(&reached)).sum();
-        match self.part().share {
-            0.0 => Some(sum),
-            share => Some(sum + share * self.margin(change.to_vec())?),
+        let (mut sum, mut error) = (0.0, 0.0);
+        for (rule, share) in requirements {
+            let term = share * rule.upper_value(&reached);
+            (sum, error) = (sum + term, error + 1e-9 * term.abs());
         }
+        for WeightedMargin { perturbation, share } in self.margins() {
+            let (margin, own) = self.margin_and_error(change, perturbation)?;
+            (sum, error) = (sum + share * margin, error + share * (own + 1e-9 * margin.abs()));
+        }
+        Some((sum, error))
+    }
+
+    /// The margins with a positive coefficient.
+    fn margins(&self) -> impl Iterator<Item = &WeightedMargin> {
+        self.part().margins.iter().filter(|margin| margin.share > 0.0)
     }
 
     /// The requirements that the part names, with their coefficients. All coefficients are checked.
     fn requirements(&self) -> Result<Vec<(&Constraint, f64)>, Stop> {
         let part = self.part();
-        let shares = part.requirements.iter().map(|(_, share)| *share).chain([part.share]);
+        let margins = part.margins.iter().map(|margin| margin.share);
+        let shares = part.requirements.iter().map(|(_, share)| *share).chain(margins);
         // With nonnegative coefficients, every term is at least zero for an action that meets the
         // requirements and survives.
         for share in shares {
@@ -196,39 +228,42 @@ impl RuledOutPart<'_, '_> {
         named.collect()
     }
 
-    fn survives(&self, change: Vec<f64>) -> Option<Fault> {
-        let margin = self.margin(change.clone())?;
+    fn survives(&self, change: Vec<f64>, perturbation: &[f64]) -> Option<Fault> {
+        let margin = self.margin(change.clone(), perturbation)?;
         (margin >= 0.0).then_some(Fault::Survives { part: self.number, change, margin })
     }
 
-    /// Verifies that the perturbation breaks every action, or that no action survives it and meets the
-    /// requirements: minus the margin, or minus the weighted sum of requirements and margin, has a
-    /// positive lower bound.
+    /// Verifies that a perturbation breaks every action, or that no action survives all perturbations and
+    /// meets the requirements: minus the margin, or minus the weighted sum of requirements and margins,
+    /// has a positive lower bound.
     fn verify(&self, work: &mut Work) -> Result<(), Stop> {
         let part = self.part();
         let requirements = self.requirements()?;
-        if let Some(cone) = &part.cone {
-            return self.verify_cone(cone, work);
-        }
-        let is_perturbed = requirements.is_empty() || part.share > 0.0;
-        if is_perturbed && !self.composer.concerns_somebody(&part.perturbation) {
+        if self.margins().any(|margin| !self.composer.concerns_somebody(&margin.perturbation)) {
             return Err(Stop::Wrong(Fault::Nobody { part: self.number }));
         }
-        let mut graph = match requirements.is_empty() {
-            true => self.composer.in_change(&part.perturbation),
-            false => self.composer.with_requirements(&requirements, part.share, &part.perturbation),
+        let only = self.only_perturbation();
+        if let Some(cone) = &part.cone {
+            let none = Fault::Share { part: self.number, share: 0.0 };
+            return self.verify_cone(cone, only.ok_or(Stop::Wrong(none))?, work);
+        }
+        let mut graph = match only {
+            Some(perturbation) => self.composer.in_change(perturbation),
+            None => {
+                self.composer.in_sum(&requirements, self.margins().map(|m| (&m.perturbation[..], m.share)))
+            }
         };
         graph.output = graph.output.scaled(-1.0);
         let tape = Tape::new(&graph);
-        let value = |change: &[f64]| match requirements.is_empty() {
-            true => self.margin(change.to_vec()),
-            false => self.sum(&requirements, change),
+        let value = |change: &[f64]| match only {
+            Some(perturbation) => self.margin_and_error(change, perturbation),
+            None => self.sum(&requirements, change),
         };
         let refuted = |change: &[f64]| {
-            if requirements.is_empty() {
-                return self.survives(change.to_vec());
+            if let Some(perturbation) = only {
+                return self.survives(change.to_vec(), perturbation);
             }
-            let value = value(change)?;
+            let (value, _) = value(change)?;
             (value >= 0.0).then(|| Fault::Meets { part: self.number, change: change.to_vec(), value })
         };
         // The part rules out only actions up to its cost limit: a ball of the cost.
@@ -236,7 +271,7 @@ impl RuledOutPart<'_, '_> {
         let radius = part.cost * (1.0 + 1e-12);
         let ball = is_limited.then(|| Ball::of_cost(self.problem, &part.features, radius));
         let Some(zone) = Zone::new(part.lower.clone(), part.upper.clone(), ball) else { return Ok(()) };
-        agrees(&tape, &zone, 3, |change| value(change).map(|value| -value))?;
+        agrees(&tape, &zone, 3, |change| value(change).map(|(value, error)| (-value, error)))?;
         let claim = Claim {
             wanted: f64::MIN_POSITIVE,
             lowest: None,
@@ -247,11 +282,8 @@ impl RuledOutPart<'_, '_> {
         Ok(())
     }
 
-    fn verify_cone(&self, cone: &Cone, work: &mut Work) -> Result<(), Stop> {
+    fn verify_cone(&self, cone: &Cone, perturbation: &[f64], work: &mut Work) -> Result<(), Stop> {
         let part = self.part();
-        if !self.composer.concerns_somebody(&part.perturbation) {
-            return Err(Stop::Wrong(Fault::Nobody { part: self.number }));
-        }
         let long: Vec<usize> = long_sides(&cone.rays).into_iter().map(|(k, _)| k).collect();
         let rest: Vec<usize> = (0..part.features.len()).filter(|k| !long.contains(k)).collect();
         let side = |ends: &[f64]| -> Vec<f64> { rest.iter().map(|&k| ends[k]).collect() };
@@ -259,7 +291,7 @@ impl RuledOutPart<'_, '_> {
         let mut open = vec![(cone.rays.clone(), cone.from, cone.to)];
         while let Some((rays, from, to)) = open.pop() {
             let count = rays.len();
-            let mut graph = self.composer.in_rays(&part.perturbation, &rays, &rest);
+            let mut graph = self.composer.in_rays(perturbation, &rays, &rest);
             graph.output = graph.output.scaled(-1.0);
             let tape = Tape::new(&graph);
             let zone = Zone::cone(count, from, to, &lower, &upper);
@@ -270,11 +302,14 @@ impl RuledOutPart<'_, '_> {
                     .map(|k| place(k).map_or_else(|| along(k), |p| inputs[count + p]))
                     .collect()
             };
-            agrees(&tape, &zone, 3, |inputs| self.margin(change(inputs)).map(|margin| -margin))?;
+            agrees(&tape, &zone, 3, |inputs| {
+                let (margin, error) = self.margin_and_error(&change(inputs), perturbation)?;
+                Some((-margin, error))
+            })?;
             let claim = Claim {
                 wanted: f64::MIN_POSITIVE,
                 lowest: None,
-                refuted: &|inputs| self.survives(change(inputs)),
+                refuted: &|inputs| self.survives(change(inputs), perturbation),
                 unverified: &|bound| Fault::RuledOut { part: self.number, bound: -bound },
             };
             match at_least(&tape, zone, &claim, work) {

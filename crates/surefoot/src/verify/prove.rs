@@ -154,12 +154,12 @@ fn halves(
 }
 
 /// Whether the tape agrees with the definition at some points of a zone, which are the same in every run.
-/// Points where the perturbed individual does not exist or the result is undefined are skipped.
+/// The definition gives the value and a bound of its own rounding error. Points where the perturbed individual does not exist or the result is undefined are skipped.
 pub(super) fn agrees(
     tape: &Tape<'_>,
     zone: &Zone,
     points: usize,
-    definition: impl Fn(&[f64]) -> Option<f64>,
+    definition: impl Fn(&[f64]) -> Option<(f64, f64)>,
 ) -> Result<(), Stop> {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut random = || {
@@ -177,8 +177,10 @@ pub(super) fn agrees(
             Some(_) => corner,
             None => start.iter().zip(&corner).map(|(s, c)| s + share * (c - s)).collect(),
         };
-        let Some(expected) = definition(&at).filter(|expected| expected.is_finite()) else { continue };
-        let slack = 1e-9 * expected.abs().max(1.0);
+        let Some((expected, error)) = definition(&at).filter(|(expected, _)| expected.is_finite()) else {
+            continue;
+        };
+        let slack = 1e-9 * expected.abs().max(1.0) + error;
         if (tape.value(&at) - expected).abs() <= slack {
             continue;
         }

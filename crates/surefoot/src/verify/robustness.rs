@@ -42,7 +42,7 @@ pub(super) fn holds(
         Some((perturbation, margin))
     };
     if let Some(zone) = zone(&whole) {
-        agrees(&tape, &zone, 16, |y| definition(y).map(|(_, margin)| margin))?;
+        agrees(&tape, &zone, 16, |y| definition(y).map(|(_, margin)| (margin, 0.0)))?;
     }
     let refuted = |y: &[f64]| {
         let (perturbation, margin) = definition(y)?;

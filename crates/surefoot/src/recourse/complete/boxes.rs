@@ -17,6 +17,11 @@ pub(super) struct Cuboid {
     /// Whether it stands for the far part of the box only: actions whose changes along the long sides sum
     /// to at least [`DISTANCE`] in absolute value.
     pub far: bool,
+    /// Only the actions that cost at most this; more expensive ones of the same box are queued elsewhere.
+    pub limit: f64,
+    /// The perturbations of the pool, by number, whose margins bounded the box that this one is a part
+    /// of.
+    pub cuts: Vec<usize>,
     pub number: usize,
 }
 
@@ -47,6 +52,11 @@ pub(super) fn cost_of(cost: Cost, weights: &[f64], change: &[f64]) -> f64 {
 }
 
 impl Cuboid {
+    /// All actions of a box, which cost at least `cost` if they hold.
+    pub fn new(set: usize, lower: Vec<f64>, upper: Vec<f64>, cost: f64) -> Self {
+        Self { set, lower, upper, cost, far: false, limit: f64::INFINITY, cuts: Vec::new(), number: 0 }
+    }
+
     /// The sides that reach beyond `2 * DISTANCE`.
     pub fn long_sides(&self) -> Vec<usize> {
         (0..self.lower.len()).filter(|&k| self.upper[k].max(-self.lower[k]) > 2.0 * DISTANCE).collect()
@@ -57,15 +67,23 @@ impl Cuboid {
         self.lower.iter().zip(&self.upper).map(|(&l, &u)| 0.0f64.clamp(l, u)).collect()
     }
 
-    /// The point at which all sides would be cut; see [`Cuboid::cut`].
+    /// The point in the middle of all sides; for long and two-sided ones see [`Cuboid::cut`].
     pub fn middle(&self) -> Vec<f64> {
-        (0..self.lower.len()).map(|k| self.cut(k)).collect()
+        let middle = |k: usize| match self.lower[k] < 0.0 && self.upper[k] > 0.0 {
+            true => 0.0,
+            false => self.cut(k),
+        };
+        (0..self.lower.len()).map(middle).collect()
     }
 
     /// Where to cut a side: in the middle or, for sides longer than [`LONG_SIDE`], in the middle of the
-    /// compressed side.
+    /// compressed side. A side that contains zero is cut in the middle of its longer part, so that one
+    /// half costs something.
     pub fn cut(&self, k: usize) -> f64 {
-        let (l, u) = (self.lower[k], self.upper[k]);
+        let (mut l, mut u) = (self.lower[k], self.upper[k]);
+        if l < 0.0 && u > 0.0 {
+            if u >= -l { l = 0.0 } else { u = 0.0 }
+        }
         let middle = 0.5 * (l + u);
         if u - l <= LONG_SIDE {
             return middle;
@@ -119,8 +137,8 @@ fn compress(x: f64) -> f64 {
     if x.is_infinite() { SCALE.copysign(x) } else { x * (SCALE / (SCALE + x.abs())) }
 }
 
-/// An upper bound of a plane over the actions of a region that cost at most `limit`. With l1 cost it is a
-/// fractional knapsack; no side contains both signs.
+/// An upper bound of a plane over the actions of a box that cost at most `limit`. With l1 cost it is a
+/// fractional knapsack.
 pub(super) fn highest(plane: &Plane, region: &Region, cost: Cost, weights: &[f64], limit: f64) -> f64 {
     let over_box = plane.upper(region);
     if limit == f64::INFINITY || !over_box.is_finite() {
@@ -135,17 +153,13 @@ pub(super) fn highest(plane: &Plane, region: &Region, cost: Cost, weights: &[f64
     let mut size = plane.constant.abs() + plane.error;
     let mut order: Vec<(f64, f64)> = Vec::with_capacity(cheapest.len());
     for k in 0..cheapest.len() {
-        value += plane.linear[k] * cheapest[k];
-        size += (plane.linear[k] * cheapest[k]).abs();
-        // No side contains both signs, so a change can only grow away from zero.
+        let gain = plane.linear[k];
+        value += gain * cheapest[k];
+        size += (gain * cheapest[k]).abs();
         let side = region.side(k);
-        let (room, gain) = if side.upper > cheapest[k] {
-            (side.upper - cheapest[k], plane.linear[k])
-        } else {
-            (cheapest[k] - side.lower, -plane.linear[k])
-        };
-        if gain > 0.0 && room > 0.0 {
-            order.push((gain / weights[k], room * weights[k]));
+        let room = if gain > 0.0 { side.upper - cheapest[k] } else { cheapest[k] - side.lower };
+        if gain != 0.0 && room > 0.0 {
+            order.push((gain.abs() / weights[k], room * weights[k]));
         }
     }
     order.sort_by(|a, b| b.0.total_cmp(&a.0));

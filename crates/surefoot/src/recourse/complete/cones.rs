@@ -11,7 +11,7 @@ use super::solve::Solver;
 use crate::Cost;
 use crate::certify::LEAST_MARGIN;
 use crate::graph::Region;
-use crate::proof::{Cone, RuledOut};
+use crate::proof::{Cone, RuledOut, WeightedMargin};
 
 /// The largest number of cones processed before the region is covered by boxes instead.
 const CONES: usize = 1000;
@@ -20,27 +20,27 @@ const NARROW: f64 = 4.0;
 
 impl Solver<'_, '_> {
     /// Queues a box. If it has at least two long sides, its far part is queued separately.
-    pub(super) fn push_near_and_far(&mut self, set: usize, lower: Vec<f64>, upper: Vec<f64>) {
-        let mut near = Cuboid { set, lower, upper, cost: 0.0, far: false, number: 0 };
+    pub(super) fn push_near_and_far(&mut self, set: usize, lower: Vec<f64>, upper: Vec<f64>, cost: f64) {
+        let mut near = Cuboid::new(set, lower, upper, cost);
         let long = near.long_sides();
         if long.len() < 2 {
-            return self.push(set, near.lower, near.upper, 0.0);
+            return self.push(near);
         }
         let mut far = near.clone();
         let weights = &self.sets[set].weights;
         let least = long.iter().map(|&k| weights[k]).fold(f64::INFINITY, f64::min);
-        let cost = match self.cost() {
+        let far_cost = match self.cost() {
             Cost::L1 => DISTANCE * least,
             Cost::L2 => DISTANCE * least / (long.len() as f64).sqrt(),
         };
         self.number += 1;
-        (far.far, far.cost, far.number) = (true, cost * (1.0 - 1e-12), self.number);
+        (far.far, far.cost, far.number) = (true, cost.max(far_cost * (1.0 - 1e-12)), self.number);
         self.queue.push(far);
         for k in long {
             near.lower[k] = near.lower[k].max(-DISTANCE);
             near.upper[k] = near.upper[k].min(DISTANCE);
         }
-        self.push(set, near.lower, near.upper, 0.0);
+        self.push(near);
     }
 
     /// Rules out the far part of a box by cones. If that fails, queues the far part as boxes.
@@ -82,7 +82,7 @@ impl Solver<'_, '_> {
             } else {
                 upper[k] = -DISTANCE
             }
-            self.push(cuboid.set, lower, upper, cuboid.cost);
+            self.push(Cuboid::new(cuboid.set, lower, upper, cuboid.cost));
         }
     }
 
@@ -112,10 +112,9 @@ impl Solver<'_, '_> {
                         lower: cuboid.lower.clone(),
                         upper: cuboid.upper.clone(),
                         cost: f64::INFINITY,
-                        perturbation: self.pool[k].clone(),
+                        margins: WeightedMargin::only(self.pool[k].clone()),
                         cone: Some(Cone { rays: rays.to_vec(), from: *from, to: *to }),
                         requirements: Vec::new(),
-                        share: 1.0,
                     });
                     return Some(true);
                 }

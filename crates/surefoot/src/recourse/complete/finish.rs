@@ -10,8 +10,8 @@ use crate::proof::{Certificate, Proof, Verdict};
 use crate::{Action, Outcome, Recourse, Result};
 
 /// The shares by which the incumbent's changes may be enlarged before it is proved, in ascending order.
-const PUSHES: [f64; 14] =
-    [0.0035, 0.007, 0.012, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.18, 0.27, 0.4, 0.7, 1.5];
+const PUSHES: [f64; 16] =
+    [0.0005, 0.0015, 0.0035, 0.007, 0.012, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.18, 0.27, 0.4, 0.7, 1.5];
 /// A proof is abandoned if its predicted work exceeds the rest of the budget by more than this factor.
 const PATIENCE: f64 = 3.0;
 /// The first proof may cost the rest of the budget divided by this.

@@ -1,8 +1,7 @@
 //! A local search for the incumbent: sequential linear programming over worst perturbations.
 //!
 //! Boxes that are small enough to have their middle survive come late where many features may change.
-//! So after a first part of the search a local search looks for an action of its own. Around the action
-//! so far, the margin under each of the last worst perturbations is linearised, and the cheapest change
+//! So a local search looks for an action of its own. Around the action so far, the margin under each of the last worst perturbations is linearised, and the cheapest change
 //! within a trust region whose linearised margins are not negative is found by a linear program:
 //!
 //! ```text
@@ -23,12 +22,15 @@ use crate::action::feasible_change;
 use crate::graph::Order;
 use crate::program::{Program, Row, Solution};
 
-/// Evaluations of the search by boxes before the local search starts: easy problems are solved by then.
+/// Evaluations before the local search starts, where few features may change: the first boxes decide easy
+/// problems.
 const FIRST: usize = 1500;
-/// The local search needs a budget of at least this; with less it would take what proofs need.
-const LEAST_BUDGET: usize = 8 * FIRST;
-/// The local search may spend the budget divided by this.
-const SHARE: usize = 8;
+/// Where no more features than this may change, the first boxes often decide.
+const FEW: usize = 4;
+/// Searches from random starts may take one evaluation in so many.
+const SHARE: usize = 4;
+/// The same while no incumbent is known, where many features may change.
+const SHARE_WITHOUT_INCUMBENT: usize = 2;
 /// The largest number of intervention sets that are searched.
 const SETS: usize = 8;
 /// Random starts for each set, besides the one without any change.
@@ -55,41 +57,62 @@ struct Point {
     margin: f64,
 }
 
+/// How far the local searches have come.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// The number of searches so far.
+    searches: usize,
+    /// The evaluations that they took.
+    evaluations: usize,
+}
+
 impl Solver<'_, '_> {
-    /// Whether the local search is due.
+    /// Whether another local search is due.
+    ///
+    /// The searches from the action that changes nothing come at once where many features may change, and
+    /// otherwise after the first boxes. Those from random starts take a share of all evaluations, a larger
+    /// one and at once if many features may change and no incumbent is known. Where few may change and none
+    /// of the first boxes has an action that survives, there often is none, and none is made.
+    ///
+    /// The budget is no part of the rule, so that more of it prolongs a search instead of changing it.
     pub(super) fn is_local_search_due(&self) -> bool {
-        !self.has_searched_locally
-            && self.prover.evaluations() >= FIRST
-            && self.settings.budget.evaluations >= LEAST_BUDGET
+        let Progress { searches, evaluations } = self.local_searches;
+        let sets = self.sets.len().min(SETS);
+        let has_many_features = self.sets.iter().any(|set| set.weights.len() > FEW);
+        let is_later = self.prover.evaluations() >= FIRST;
+        match searches / sets {
+            0 => has_many_features || is_later,
+            start if start > STARTS => false,
+            _ if self.incumbent.is_none() => {
+                has_many_features && SHARE_WITHOUT_INCUMBENT * evaluations < self.prover.evaluations()
+            }
+            _ => is_later && SHARE * evaluations < self.prover.evaluations(),
+        }
     }
 
-    /// Searches for a cheap action from several starts in each of the first intervention sets, and offers
-    /// what survives as the incumbent.
+    /// Searches for a cheap action from the next start in the next of the first intervention sets, and
+    /// offers what survives as the incumbent.
     pub(super) fn search_locally(&mut self) {
-        self.has_searched_locally = true;
-        let end = self.prover.evaluations() + self.settings.budget.evaluations / SHARE;
-        let mut random = ChaCha8Rng::seed_from_u64(0);
+        let before = self.prover.evaluations();
         let mut sets: Vec<usize> = (0..self.sets.len()).collect();
         // Larger sets leave more choice.
         sets.sort_by_key(|&set| std::cmp::Reverse(self.sets[set].weights.len()));
         sets.truncate(SETS);
-        for start in 0..=STARTS {
-            for &set in &sets {
-                if self.prover.evaluations() >= end || self.prover.is_spent() {
-                    return;
-                }
-                let sides = self.local_sides(set);
-                let share = if start == 0 { 0.0 } else { 1.0 };
-                let at = |&(lower, upper): &(f64, f64)| {
-                    let (lower, upper) = (lower.max(-REACH), upper.min(REACH));
-                    let moves = random.random_bool(0.6);
-                    let to = lower + (upper - lower) * random.random::<f64>();
-                    if moves { (share * to).clamp(lower, upper) } else { 0.0f64.clamp(lower, upper) }
-                };
-                let change: Vec<f64> = sides.iter().map(at).collect();
-                self.search_from(set, &sides, change, end);
+        let number = self.local_searches.searches;
+        let (set, is_random) = (sets[number % sets.len()], number >= sets.len());
+        let sides = self.local_sides(set);
+        let mut random = ChaCha8Rng::seed_from_u64(number as u64);
+        let at = |&(lower, upper): &(f64, f64)| {
+            let (lower, upper) = (lower.max(-REACH), upper.min(REACH));
+            match is_random && random.random_bool(0.6) {
+                true => lower + (upper - lower) * random.random::<f64>(),
+                false => 0.0f64.clamp(lower, upper),
             }
-        }
+        };
+        let change: Vec<f64> = sides.iter().map(at).collect();
+        self.search_from(set, &sides, change);
+        self.local_searches.searches += 1;
+        self.local_searches.evaluations += self.prover.evaluations() - before;
     }
 
     /// The feasible changes of a set; categories stay as they are.
@@ -104,8 +127,9 @@ impl Solver<'_, '_> {
     }
 
     /// Sequential linear programming from one start.
-    fn search_from(&mut self, set: usize, sides: &[(f64, f64)], start: Vec<f64>, end: usize) {
+    fn search_from(&mut self, set: usize, sides: &[(f64, f64)], start: Vec<f64>) {
         let mut at = self.local_point(set, start, None);
+        self.consider(set, sides, &at);
         let mut known = vec![at.perturbation.clone()];
         let price = PRICE * self.gain_price(set, &at);
         let merit = |solver: &Self, point: &Point| {
@@ -114,7 +138,7 @@ impl Solver<'_, '_> {
         };
         let mut radius = 1.0;
         for _ in 0..STEPS {
-            if radius < SMALLEST || self.prover.evaluations() >= end || self.prover.is_spent() {
+            if radius < SMALLEST || self.prover.is_spent() {
                 break;
             }
             let Some(change) = self.linear_step(set, sides, &at, &known, radius, price) else { break };
@@ -123,9 +147,7 @@ impl Solver<'_, '_> {
             if known.len() > KNOWN {
                 known.remove(0);
             }
-            if next.margin >= 0.0 {
-                self.offer_nearby(set, sides, &next.change);
-            }
+            self.consider(set, sides, &next);
             if merit(self, &next) < merit(self, &at) - 1e-9 {
                 (at, radius) = (next, 1.5 * radius);
             } else {
@@ -204,11 +226,17 @@ impl Solver<'_, '_> {
     }
 
     /// Offers an action, with integers where they belong, if it is cheaper than the incumbent and
-    /// survives attacks.
-    fn offer_nearby(&mut self, set: usize, sides: &[(f64, f64)], change: &[f64]) {
+    /// survives attacks. Otherwise remembers how close it comes.
+    fn consider(&mut self, set: usize, sides: &[(f64, f64)], point: &Point) {
         let Set { integrality, weights, .. } = &self.sets[set];
         let Some((lower, upper)) = integrality.tightened(sides.iter().copied().unzip()) else { return };
-        let change = integrality.near(&lower, &upper, change);
+        let change = integrality.near(&lower, &upper, &point.change);
+        if point.margin < 0.0 {
+            if change == point.change && self.meets(set, &change) {
+                self.note(set, &change, point.margin);
+            }
+            return;
+        }
         let cost = cost_of(self.cost(), weights, &change);
         if self.incumbent.as_ref().is_none_or(|found| cost < found.cost) && self.survives(set, &change) {
             self.offer(set, change);

@@ -1,22 +1,15 @@
 //! Requirements of outcomes in the search: constraints, and limits on features that change as a
 //! consequence of an action.
 
-use super::boxes::{Cuboid, cost_of, highest};
+use super::boxes::{Cuboid, cost_of};
 use super::solve::{Set, Solver};
 use crate::action::feasible_change;
 use crate::certify::LEAST_MARGIN;
-use crate::graph::Interval;
 use crate::graph::{Order, Plane, Region};
 use crate::margin::counterfactual;
 use crate::program::{Program, Row, Solution};
 use crate::proof::RuledOut;
 
-/// A box is queued again instead of split if its newly proven cost exceeds its known cost by at least
-/// this share.
-const WORTHWHILE: f64 = 0.003;
-/// The share by which a cost is rounded down, so that the sum that rules out cheaper actions is clearly
-/// negative.
-const ROUNDED_DOWN: f64 = 1e-4;
 /// The amount by which candidates exceed each requirement, in units of about one standard deviation.
 const INSIDE: f64 = 1e-7;
 /// The number of bisection steps in the search for the largest margin that a cost allows.
@@ -50,10 +43,9 @@ impl Solver<'_, '_> {
                     lower: cuboid.lower.clone(),
                     upper: cuboid.upper.clone(),
                     cost: f64::INFINITY,
-                    perturbation: vec![0.0; self.individual.len()],
+                    margins: Vec::new(),
                     cone: None,
                     requirements: vec![(number, 1.0)],
-                    share: 0.0,
                 });
                 return None;
             }
@@ -63,113 +55,6 @@ impl Solver<'_, '_> {
             }
         }
         Some(open)
-    }
-
-    /// Bounds the cost of a box by a linear program. Its rows are the affine upper bounds of the open
-    /// requirements and of the margin under the perturbation of the pool that is worst at the middle.
-    /// Returns true if the box needs no further work: it is ruled out, or queued again at a higher cost.
-    /// The solution of the program is tried as an incumbent.
-    pub(super) fn bound_by_program(
-        &mut self,
-        cuboid: &Cuboid,
-        middle: &[f64],
-        requirements: Vec<Requirement>,
-    ) -> bool {
-        if requirements.is_empty() {
-            return false;
-        }
-        let set = cuboid.set;
-        let worst = self.margins(set, middle).first().map(|&(_, k)| k);
-        let (limit, cost) = (self.limit(), self.cost());
-        let Set { integrality, weights, graphs, .. } = &self.sets[set];
-        let weights = weights.clone();
-        let Some((lower, upper)) = integrality.tightened(cuboid.shrunk(cost, &weights, limit)) else {
-            return false;
-        };
-        let region = Region::cuboid(lower.clone(), upper.clone());
-        let margin =
-            worst.map(|k| (self.prover.affine.bound(&graphs[k], &region).plane, self.pool[k].clone()));
-        let sum = Sum { requirements, margin };
-        let rows = sum.rows();
-        let program = Program { rows: &rows, weights: &weights, cost, lower: &lower, upper: &upper };
-        let (Solution::Optimal { multipliers, .. } | Solution::Infeasible { multipliers }) = program.solve()
-        else {
-            return false;
-        };
-        let proven = program.cost_bound(&multipliers).min(limit);
-        for multipliers in sum.candidates(multipliers, &region) {
-            if proven < limit && proven * (1.0 - ROUNDED_DOWN) > (1.0 + WORTHWHILE) * cuboid.cost {
-                if self.rule_out_by_sum(cuboid, &sum, &multipliers, proven * (1.0 - ROUNDED_DOWN)) {
-                    return true;
-                }
-            } else if self.rule_out_by_sum(cuboid, &sum, &multipliers, limit) {
-                return true;
-            }
-        }
-        self.try_solution(set, rows, &weights, &lower, &upper);
-        false
-    }
-
-    /// Rules out the actions of a box that cost at most `cost_limit`, if the weighted sum of the planes
-    /// is negative for all of them.
-    fn rule_out_by_sum(&mut self, cuboid: &Cuboid, sum: &Sum, multipliers: &[f64], cost_limit: f64) -> bool {
-        let Set { integrality, weights, composer, .. } = &self.sets[cuboid.set];
-        let cost = self.cost();
-        let queue_again = (cuboid.set, cuboid.lower.clone(), cuboid.upper.clone());
-        let Some((lower, upper)) = integrality.tightened(cuboid.shrunk(cost, weights, cost_limit)) else {
-            // All its integer-valued actions cost more.
-            let (set, lower, upper) = queue_again;
-            self.push(set, lower, upper, cost_limit);
-            return true;
-        };
-        let region = Region::cuboid(lower.clone(), upper.clone());
-        let largest = multipliers.iter().fold(0.0f64, |most, m| most.max(*m));
-        let shares: Vec<f64> = multipliers.iter().map(|m| m / largest).collect();
-        let asked = -LEAST_MARGIN * shares.iter().sum::<f64>();
-        let most = highest(&sum.plane(&shares, &region), &region, cost, weights, cost_limit);
-        if most >= asked || most.is_nan() || asked.is_nan() {
-            return false;
-        }
-        let count = sum.requirements.len();
-        let numbered = sum.requirements.iter().zip(&shares).map(|(requirement, &s)| (requirement.number, s));
-        let perturbation = sum.margin.as_ref().map(|(_, perturbation)| perturbation.clone());
-        self.ruled_out.push(RuledOut {
-            features: composer.features().to_vec(),
-            lower,
-            upper,
-            cost: cost_limit,
-            perturbation: perturbation.unwrap_or_else(|| vec![0.0; self.individual.len()]),
-            cone: None,
-            requirements: numbered.filter(|(_, share)| *share > 0.0).collect(),
-            share: shares.get(count).copied().unwrap_or(0.0),
-        });
-        if cost_limit < f64::INFINITY {
-            // More expensive actions of the box are still open.
-            let (set, lower, upper) = queue_again;
-            self.push(set, lower, upper, cost_limit);
-        }
-        true
-    }
-
-    /// Tries, as an incumbent, the cheapest action that meets the rows of a program by at least
-    /// [`INSIDE`].
-    fn try_solution(
-        &mut self,
-        set: usize,
-        mut rows: Vec<Row>,
-        weights: &[f64],
-        lower: &[f64],
-        upper: &[f64],
-    ) {
-        rows.iter_mut().for_each(|row| row.need += INSIDE);
-        let program = Program { rows: &rows, weights, cost: self.cost(), lower, upper };
-        let Solution::Optimal { point, .. } = program.solve() else { return };
-        let change = self.sets[set].integrality.near(lower, upper, &point);
-        let cost = cost_of(self.cost(), weights, &change);
-        let is_cheaper = self.incumbent.as_ref().is_none_or(|found| cost < found.cost);
-        if is_cheaper && self.survives(set, &change) {
-            self.offer(set, change);
-        }
     }
 
     /// For problems with requirements: the action near an incumbent that has the largest margin for a
@@ -260,69 +145,4 @@ impl Solver<'_, '_> {
 pub(super) struct Requirement {
     pub number: usize,
     pub plane: Plane,
-}
-
-/// The planes of a weighted sum: open requirements and, after them, the margin under a perturbation.
-struct Sum {
-    requirements: Vec<Requirement>,
-    margin: Option<(Plane, Vec<f64>)>,
-}
-
-impl Sum {
-    fn planes(&self) -> impl Iterator<Item = &Plane> {
-        let margin = self.margin.iter().map(|(plane, _)| plane);
-        self.requirements.iter().map(|requirement| &requirement.plane).chain(margin)
-    }
-
-    /// The rows of the linear program: no upper bound may be negative.
-    fn rows(&self) -> Vec<Row> {
-        let row = |plane: &Plane| {
-            let doubt = vec![0.0; plane.linear.len()];
-            Row { coefficients: plane.linear.clone(), need: -(plane.constant + plane.error), doubt }
-        };
-        self.planes().map(row).collect()
-    }
-
-    /// Multipliers to try: the given ones and, for each unbounded side, the same with that multiplier of
-    /// the margin for which the sum does not depend on the side.
-    fn candidates(&self, multipliers: Vec<f64>, region: &Region) -> Vec<Vec<f64>> {
-        let mut candidates = Vec::new();
-        if let Some((margin, _)) = &self.margin {
-            for k in 0..region.inputs() {
-                let side = region.side(k);
-                if side.lower.is_finite() && side.upper.is_finite() || margin.linear[k] == 0.0 {
-                    continue;
-                }
-                let others = self.requirements.iter().zip(&multipliers);
-                let slope: f64 = others.map(|(other, m)| m * other.plane.linear[k]).sum();
-                let share = -slope / margin.linear[k];
-                if share > 0.0 && share.is_finite() {
-                    let mut candidate = multipliers.clone();
-                    candidate[self.requirements.len()] = share;
-                    candidates.push(candidate);
-                }
-            }
-        }
-        candidates.insert(0, multipliers);
-        candidates
-    }
-
-    /// The weighted sum of the planes, including its rounding error.
-    fn plane(&self, shares: &[f64], region: &Region) -> Plane {
-        let width = region.inputs();
-        let mut sum =
-            Plane { linear: vec![0.0; width], constant: 0.0, error: 0.0, range: Interval::EVERYTHING };
-        let mut size = 0.0;
-        for (plane, &share) in self.planes().zip(shares).filter(|(_, share)| **share > 0.0) {
-            sum.constant += share * plane.constant;
-            sum.error += share * plane.error;
-            size += share * plane.constant.abs();
-            for i in 0..width {
-                sum.linear[i] += share * plane.linear[i];
-                size += share * plane.linear[i].abs() * region.size(i);
-            }
-        }
-        sum.error += 1e-13 * size;
-        sum
-    }
 }

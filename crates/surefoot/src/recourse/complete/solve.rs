@@ -3,10 +3,11 @@
 use std::collections::BinaryHeap;
 
 use super::Complete;
-use super::boxes::{Cuboid, cost_of, highest};
+use super::boxes::{Cuboid, cost_of};
+use super::local::Progress;
 use crate::action::feasible_change;
 use crate::certify::{LEAST_MARGIN, Prover, Search, breaks};
-use crate::graph::{Graph, Order, Region};
+use crate::graph::{Graph, Order};
 use crate::integer::Integrality;
 use crate::margin::{Composer, Coordinates, margin};
 use crate::outcome::{Shortfall, Undecided, UndecidedReason};
@@ -70,8 +71,7 @@ pub(super) struct Solver<'p, 's> {
     pub(super) room: f64,
     /// The cost of the last incumbent that was rejected.
     pub(super) last_rejected_cost: f64,
-    /// Whether the local search has been made.
-    pub(super) has_searched_locally: bool,
+    pub(super) local_searches: Progress,
 }
 
 impl<'p, 's> Solver<'p, 's> {
@@ -103,7 +103,7 @@ impl<'p, 's> Solver<'p, 's> {
             proving: 0,
             room: 0.0,
             last_rejected_cost: 0.0,
-            has_searched_locally: false,
+            local_searches: Progress::default(),
         })
     }
 
@@ -156,7 +156,8 @@ impl<'p, 's> Solver<'p, 's> {
     fn seek(&mut self) -> bool {
         while let Some(cuboid) = self.queue.pop() {
             let enough = |found: &Incumbent| cuboid.cost >= found.cost * (1.0 - 0.55 * self.settings.gap);
-            if self.incumbent.as_ref().is_some_and(enough) || self.prover.is_spent() {
+            let is_spent = self.prover.is_spent() || self.number > self.settings.budget.evaluations;
+            if self.incumbent.as_ref().is_some_and(enough) || is_spent {
                 self.queue.push(cuboid);
                 break;
             }
@@ -232,47 +233,32 @@ impl<'p, 's> Solver<'p, 's> {
         margins.fold(f64::INFINITY, f64::min)
     }
 
-    /// Queues the feasible box of every set, split at zero.
+    /// Queues the feasible box of every set.
     fn fill_queue(&mut self) {
         for set in 0..self.sets.len() {
-            let features = &self.settings.sets[set];
-            let sides: Vec<Vec<(f64, f64)>> = features
-                .iter()
-                .map(|&i| {
-                    let (l, u) = feasible_change(self.settings.problem.features(), i, self.individual[i]);
-                    if l < 0.0 && u > 0.0 { vec![(l, 0.0), (0.0, u)] } else { vec![(l, u)] }
-                })
-                .collect();
-            let mut boxes: Vec<Vec<(f64, f64)>> = vec![Vec::new()];
-            for side in sides {
-                boxes = boxes
-                    .into_iter()
-                    .flat_map(|so_far| {
-                        side.iter().map(move |&s| {
-                            let mut longer = so_far.clone();
-                            longer.push(s);
-                            longer
-                        })
-                    })
-                    .collect();
-            }
-            for sides in boxes {
-                let (lower, upper): (Vec<f64>, Vec<f64>) = sides.into_iter().unzip();
-                self.push_near_and_far(set, lower, upper);
-            }
+            let features = self.settings.problem.features();
+            let side = |&i: &usize| feasible_change(features, i, self.individual[i]);
+            let (lower, upper) = self.settings.sets[set].iter().map(side).unzip();
+            self.push(Cuboid::new(set, lower, upper, 0.0));
         }
     }
 
-    pub(super) fn push(&mut self, set: usize, lower: Vec<f64>, upper: Vec<f64>, cost: f64) {
-        let Set { integrality, weights, .. } = &self.sets[set];
+    /// Queues a box, shrunk to integer values.
+    pub(super) fn push(&mut self, cuboid: Cuboid) {
+        let integrality = &self.sets[cuboid.set].integrality;
         // A box without an integer-valued action is empty.
-        let Some((lower, upper)) = integrality.tightened((lower, upper)) else { return };
-        let cheapest = integrality.cheapest(&lower, &upper, self.cost(), weights);
-        // A cost that overflows is clamped to a finite number, because an infinite bound means that no
-        // action holds.
-        let cost = cost.max(cost_of(self.cost(), weights, &cheapest) * (1.0 - 1e-12)).min(f64::MAX);
+        let Some((lower, upper)) = integrality.tightened((cuboid.lower, cuboid.upper)) else { return };
+        let cost = cuboid.cost.max(self.least_cost(cuboid.set, &lower, &upper));
         self.number += 1;
-        self.queue.push(Cuboid { set, lower, upper, cost, far: false, number: self.number });
+        self.queue.push(Cuboid { lower, upper, cost, number: self.number, ..cuboid });
+    }
+
+    /// A lower bound of the cost of the cheapest action of a box. A cost that overflows is clamped to a
+    /// finite number, because an infinite bound means that no action holds.
+    pub(super) fn least_cost(&self, set: usize, lower: &[f64], upper: &[f64]) -> f64 {
+        let Set { integrality, weights, .. } = &self.sets[set];
+        let cheapest = integrality.cheapest(lower, upper, self.cost(), weights);
+        (cost_of(self.cost(), weights, &cheapest) * (1.0 - 1e-12)).min(f64::MAX)
     }
 
     /// Actions that cost more than this cannot improve on the incumbent by more than half of the gap.
@@ -280,42 +266,8 @@ impl<'p, 's> Solver<'p, 's> {
         self.incumbent.as_ref().map_or(f64::INFINITY, |found| found.cost * (1.0 - 0.5 * self.settings.gap))
     }
 
-    /// Rules out a box, finds an incumbent in it, or splits it.
-    fn process_box(&mut self, cuboid: Cuboid) {
-        if cuboid.far {
-            return self.process_cone(cuboid);
-        }
-        let set = cuboid.set;
-        let Some(requirements) = self.open_requirements(&cuboid) else { return };
-        let middle = self.sets[set].integrality.near(&cuboid.lower, &cuboid.upper, &cuboid.middle());
-        let mut order = self.margins(set, &middle);
-        order.truncate(2);
-        for (value, k) in &order {
-            if *value < 0.0 && self.rule_out(&cuboid, *k) {
-                return;
-            }
-        }
-        let start = order.first().map(|(_, k)| self.pool[*k].clone());
-        let (perturbation, value) = self.attack(set, &middle, start.as_deref());
-        if value < 0.0 {
-            if self.meets(set, &middle) {
-                self.note(set, &middle, value);
-            }
-            if let Some(k) = self.add(set, &middle, perturbation)
-                && self.rule_out(&cuboid, k)
-            {
-                return;
-            }
-        } else if self.meets(set, &middle) {
-            self.improve(&cuboid, &middle);
-        }
-        if self.bound_by_program(&cuboid, &middle, requirements) {
-            return;
-        }
-        self.cut(cuboid);
-    }
-
-    fn note(&mut self, set: usize, change: &[f64], value: f64) {
+    /// Remembers an action that does not hold if it comes closer than others.
+    pub(super) fn note(&mut self, set: usize, change: &[f64], value: f64) {
         // An undefined result has no margin to compare.
         if value == f64::NEG_INFINITY {
             return;
@@ -345,43 +297,6 @@ impl<'p, 's> Solver<'p, 's> {
         }
     }
 
-    /// Whether a perturbation of the pool breaks every action of a box that costs at most
-    /// [`Solver::limit`].
-    fn rule_out(&mut self, cuboid: &Cuboid, k: usize) -> bool {
-        self.compose(cuboid.set);
-        let limit = self.limit();
-        let Set { composer, weights, graphs, integrality, .. } = &self.sets[cuboid.set];
-        let (cost, weights) = (composer.problem().cost(), weights.clone());
-        let Some((lower, upper)) = integrality.tightened(cuboid.shrunk(cost, &weights, limit)) else {
-            // All its integer-valued actions cost more.
-            self.push(cuboid.set, cuboid.lower.clone(), cuboid.upper.clone(), limit);
-            return true;
-        };
-        let region = Region::cuboid(lower.clone(), upper.clone());
-        let plane = self.prover.affine.bound(&graphs[k], &region).plane;
-        let highest = highest(&plane, &region, cost, &weights, limit);
-        if highest >= -LEAST_MARGIN || highest.is_nan() {
-            return false;
-        }
-        let features = composer.features().to_vec();
-        let perturbation = self.pool[k].clone();
-        self.ruled_out.push(RuledOut {
-            features,
-            lower,
-            upper,
-            cost: limit,
-            perturbation,
-            cone: None,
-            requirements: Vec::new(),
-            share: 1.0,
-        });
-        if limit < f64::INFINITY {
-            // More expensive actions of the box are still open.
-            self.push(cuboid.set, cuboid.lower.clone(), cuboid.upper.clone(), limit);
-        }
-        true
-    }
-
     /// The worst perturbation found for an action, and the margin under it.
     pub(super) fn attack(&mut self, set: usize, change: &[f64], start: Option<&[f64]>) -> (Vec<f64>, f64) {
         let composer = &self.sets[set].composer;
@@ -401,7 +316,7 @@ impl<'p, 's> Solver<'p, 's> {
         }
         let near = |other: &Vec<f64>| {
             let far = other.iter().zip(&perturbation).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
-            far < 1e-3 * self.settings.problem.uncertainty().radius()
+            far <= 1e-3 * self.settings.problem.uncertainty().radius()
         };
         if let Some(k) = self.pool.iter().rposition(near) {
             return Some(k);
@@ -412,7 +327,7 @@ impl<'p, 's> Solver<'p, 's> {
 
     /// Moves a surviving action towards the cheapest one of its box, as long as it survives, and offers
     /// it as the incumbent.
-    fn improve(&mut self, cuboid: &Cuboid, survivor: &[f64]) {
+    pub(super) fn improve(&mut self, cuboid: &Cuboid, survivor: &[f64]) {
         let set = cuboid.set;
         let Set { integrality, weights, .. } = &self.sets[set];
         let cheapest = integrality.cheapest(&cuboid.lower, &cuboid.upper, self.cost(), weights);
@@ -463,15 +378,23 @@ impl<'p, 's> Solver<'p, 's> {
         value >= 0.0
     }
 
-    fn cut(&mut self, cuboid: Cuboid) {
+    /// Splits a box across the side that causes most of the error or, if none does, the longest one;
+    /// between its middle and a given point.
+    pub(super) fn cut(&mut self, cuboid: Cuboid, error_share: &[f64], point: &[f64]) {
         let Set { weights, integrality, .. } = &self.sets[cuboid.set];
         let width = |k: usize| match weights[k] * cuboid.length(k) {
             // Integer sides are split however short they are.
             width if width > 0.0 && integrality.is_integer(k) => width.max(2.0 * SHORTEST),
             width => width,
         };
+        let error = |k: usize| match error_share[k] * cuboid.length(k) {
+            error if width(k) > SHORTEST && error.is_finite() => error,
+            _ => 0.0,
+        };
         let longest = (0..weights.len()).reduce(|a, b| if width(b) > width(a) { b } else { a });
-        let Some(k) = longest.filter(|&k| width(k) > SHORTEST) else {
+        let worst = (0..weights.len()).reduce(|a, b| if error(b) > error(a) { b } else { a });
+        let chosen = worst.filter(|&k| error(k) > 0.0).or(longest);
+        let Some(k) = chosen.filter(|&k| width(k) > SHORTEST) else {
             match cuboid.lower == cuboid.upper {
                 true => self.open_points.push(cuboid),
                 false => self.min_unsplittable_cost = self.min_unsplittable_cost.min(cuboid.cost),
@@ -479,6 +402,12 @@ impl<'p, 's> Solver<'p, 's> {
             return;
         };
         let mut at = cuboid.cut(k);
+        let (l, u) = (cuboid.lower[k], cuboid.upper[k]);
+        let is_one_sided = l >= 0.0 || u <= 0.0;
+        let is_inside = point[k] > l + 0.1 * (u - l) && point[k] < u - 0.1 * (u - l);
+        if is_one_sided && (u - l).is_finite() && is_inside {
+            at = 0.5 * (at + point[k]);
+        }
         if let Some(limit) = integrality.exact_limit(k) {
             // Beyond the limit of exact integers a box may be ruled out, but it cannot be split between
             // integers.
@@ -489,11 +418,10 @@ impl<'p, 's> Solver<'p, 's> {
             at = at.clamp(-limit, limit);
         }
         let (end, start) = integrality.halves(&cuboid.lower, &cuboid.upper, k, at).unwrap_or((at, at));
-        let Cuboid { set, lower, upper, cost, .. } = cuboid;
-        let (mut below, mut above) = (upper.clone(), lower.clone());
-        (below[k], above[k]) = (end, start);
-        self.push(set, lower, below, cost);
-        self.push(set, above, upper, cost);
+        let (mut below, mut above) = (cuboid.clone(), cuboid);
+        (below.upper[k], above.lower[k]) = (end, start);
+        self.push(below);
+        self.push(above);
     }
 
     /// The part of the budget that the search may spend.

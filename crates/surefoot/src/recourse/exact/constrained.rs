@@ -3,47 +3,61 @@
 //!
 //! All requirements are linear in the change, as is the score, so each intervention set is a linear
 //! program ([`Program`]). Sets are processed in the order of their cost without requirements, so most are
-//! never solved. For integer features, boxes whose solution is not integer are split. Lower bounds on the
-//! cost depend on multipliers only, and use rows that are more lenient than the definition by more than
-//! the rounding error. Actions are found with rows that are stricter by as much, and are then evaluated
-//! by the definition.
+//! never solved. A program starts with the row of the score; rows that its solution violates are added.
+//! For integer features, boxes whose solution is not integer are split. Actions are found with rows that
+//! are stricter than the definition by more than the rounding error, and are then evaluated by the
+//! definition. Lower bounds on the cost depend on the multipliers of these programs only, and use rows
+//! that are more lenient by as much.
 
-use super::{Exact, Set};
-use crate::action::feasible_change;
+use super::Exact;
+use super::rows::{Person, Rows};
+use super::set::Set;
 use crate::integer::{Integrality, Sides};
 use crate::margin::counterfactual;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided, UndecidedReason};
 use crate::program::{Program, Row, Solution};
-use crate::{Action, Kind, Result};
+use crate::{Action, Cost, Kind, Result};
 
 /// The largest number of boxes for one intervention set before another method takes over.
 const MAX_BOXES: usize = 5_000;
 /// The number of attempts to find an action that its evaluation confirms.
 const ATTEMPTS: usize = 4;
-/// The number of bisection steps in the search for the largest reachable score.
+/// The number of bisection steps in the search for the largest possible score.
 const HALVINGS: usize = 30;
 /// The largest violation of a row by a solution of a linear program, relative to the row's terms.
 const ROW_TOLERANCE: f64 = 1e-10;
 
 /// A lower bound on the cost, in standard deviations, from which the answer is `Undecided` for distance:
 /// that no action exists at all is then in doubt only because of rounding.
-const FAR_AWAY: f64 = 1e9;
+pub(super) const FAR_AWAY: f64 = 1e9;
+
+/// The result for one intervention set.
+pub(super) struct SetAnswer {
+    /// A lower bound of the cost of any action on the set that holds; infinite if there is none.
+    pub lower: f64,
+    /// The cheapest action.
+    pub found: Option<Recourse>,
+}
 
 /// The result of branch and bound over the changes of one set.
 struct Branched {
-    /// A lower bound of the cost of any change that meets the rows; infinite if none meets them.
+    /// A lower bound of the cost of any change that meets the lenient rows; infinite if none meets them.
     lower: f64,
-    /// The cheapest change found.
+    /// The cheapest change found that meets the strict rows.
     change: Option<Vec<f64>>,
+    /// Whether a box has no change that meets the strict rows, but may have one that meets the lenient
+    /// ones.
+    is_unclear: bool,
 }
 
 impl Exact<'_> {
     /// As [`Exact::solve`], over actions whose outcome meets every requirement. `None` if it could not be
     /// decided.
     pub(super) fn solve_constrained(&self, individual: &[f64], score: f64) -> Result<Option<Outcome>> {
+        let person = Person::new(self, individual, score);
         let mut change = Vec::new();
         let unconstrained = self.sets.iter().map(|set| {
-            let need = set.raise - score - set.raise_error - self.rounding_of_score(individual, &[]);
+            let need = set.worst_decrease - score - set.worst_decrease_error - person.rounding;
             let least = self.fill(set, &set.most, individual, need, &mut change);
             (if least.is_nan() { 0.0 } else { least * (1.0 - 1e-12) }, set)
         });
@@ -57,17 +71,11 @@ impl Exact<'_> {
                 bound = bound.min(least);
                 break;
             }
-            let integrality = Integrality::new(self.problem, individual, &set.features);
-            let lenient = self.rows(set, individual, score, -1.0, &[]);
-            let Some(Branched { lower, .. }) = self.branch(individual, set, &integrality, &lenient) else {
+            let Some(SetAnswer { lower, found }) = self.cheapest_on(&person, set, cost)? else {
                 return Ok(None);
             };
-            let lower = lower.max(least);
-            bound = bound.min(lower);
-            if lower > cost * (1.0 + 1e-12) {
-                continue;
-            }
-            let Some(found) = self.found(individual, score, set, &integrality)? else { continue };
+            bound = bound.min(lower.max(least));
+            let Some(found) = found else { continue };
             // Among equally cheap actions, prefers the one with the fewest features.
             let is_fewer = |best: &Recourse| found.action.features.len() < best.action.features.len();
             let is_better = best.as_ref().is_none_or(|best| {
@@ -83,12 +91,10 @@ impl Exact<'_> {
                 let cost_bound = bound.min(best.cost);
                 Some(Outcome::Found(Recourse { cost_bound, ..best }))
             }
-            None if bound == f64::INFINITY => {
-                Some(Outcome::Impossible(self.constrained_shortfall(individual, score)))
-            }
+            None if bound == f64::INFINITY => Some(Outcome::Impossible(self.constrained_shortfall(&person))),
             // No search would find an action that far away.
             None if bound >= FAR_AWAY => {
-                let Shortfall { best, missing } = self.constrained_shortfall(individual, score);
+                let Shortfall { best, missing } = self.constrained_shortfall(&person);
                 let required = self.problem.safety() + self.rounding_of_score(individual, &best.change);
                 let reason = UndecidedReason::Distance;
                 let margin = -missing;
@@ -98,85 +104,110 @@ impl Exact<'_> {
         })
     }
 
-    /// The rows of a set: the score, then the requirements. With `side` 1 the rows are stricter than the
-    /// definition by the rounding error, with -1 more lenient by as much. `extra` is added to the
-    /// right-hand side of each row.
-    fn rows(&self, set: &Set, individual: &[f64], score: f64, side: f64, extra: &[f64]) -> Vec<Row> {
-        let extra = |j: usize| extra.get(j).copied().unwrap_or(0.0);
-        let slack = set.raise_error + self.rounding_of_score(individual, &[]);
-        let safety = if side > 0.0 { self.problem.safety() } else { 0.0 };
-        let gains = set.gains.values.clone();
-        let doubt = gains.iter().zip(&set.most.values).map(|(gain, most)| (most - gain).abs()).collect();
-        let need = set.raise - score + side * slack + safety + extra(0);
-        let mut rows = vec![Row { coefficients: gains, need, doubt }];
-        for (j, (rule, effects)) in self.problem.requirements().iter().zip(&set.requirements).enumerate() {
-            let now = rule.upper_value(individual);
-            let reach = self.requirement_reach[j].iter().zip(self.problem.features().iter().zip(individual));
-            let size: f64 =
-                reach.map(|(size, (f, x))| size * (x.abs() + (f.mean / f.std).abs())).sum::<f64>()
-                    + now.abs();
-            let slack = self.rounding(size) + rule.rounding(individual);
-            // The value of such a requirement moves in steps, so it is met or missed by much more than
-            // rounding. A stricter row would exclude changes that keep a value at its limit.
-            let side = if self.is_stepwise(set, &effects.values) { -1.0 } else { side };
-            rows.push(Row {
-                coefficients: effects.values.clone(),
-                need: -now + side * slack + extra(j + 1),
-                doubt: effects.errors.clone(),
-            });
-        }
-        rows
-    }
-
     /// Whether the value of a requirement is unaffected by every real-valued feature of a set, given its
     /// response to each feature. Then it is constant or moves in steps.
-    fn is_stepwise(&self, set: &Set, effects: &[f64]) -> bool {
+    pub(super) fn is_stepwise(&self, set: &Set, effects: &[f64]) -> bool {
         let is_real = |i: usize| self.problem.features().feature(i).kind == Kind::Real;
         set.features.iter().zip(effects).all(|(&i, effect)| *effect == 0.0 || !is_real(i))
     }
 
-    /// The box of the feasible changes of a set.
-    fn box_of(&self, individual: &[f64], set: &Set) -> Sides {
-        let features = self.problem.features();
-        set.features.iter().map(|&i| feasible_change(features, i, individual[i])).unzip()
+    /// The cheapest action of a set that meets every requirement and holds, as evaluated by the
+    /// definition, and a lower bound of the cost. Actions that cost more than `most` need not be found.
+    /// `None` if the set could not be decided.
+    pub(super) fn cheapest_on(&self, person: &Person<'_>, set: &Set, most: f64) -> Result<Option<SetAnswer>> {
+        let individual = person.individual;
+        let integrality = Integrality::new(self.problem, individual, &set.features);
+        let unperturbed = vec![0.0; individual.len()];
+        let mut extra = vec![0.0; self.problem.requirements().len() + 1];
+        let mut lower = 0.0_f64;
+        for attempt in 0..ATTEMPTS {
+            let mut rows = Rows::new(self, person, set, &extra);
+            let Some(branched) = self.branch(person, set, &integrality, &mut rows, most) else {
+                return Ok((attempt > 0).then_some(SetAnswer { lower, found: None }));
+            };
+            if branched.is_unclear {
+                let mut lenient = Rows::new(self, person, set, &[]).lenient_only();
+                let Some(other) = self.branch(person, set, &integrality, &mut lenient, f64::INFINITY) else {
+                    return Ok(None);
+                };
+                lower = lower.max(other.lower);
+            } else {
+                lower = lower.max(branched.lower);
+            }
+            let Some(change) = branched.change else { return Ok(Some(SetAnswer { lower, found: None })) };
+            let action = Action { features: set.features.clone(), change };
+            let reached = counterfactual(self.problem, individual, &action, &unperturbed)?;
+            let margin = self.score(&reached)? - set.worst_decrease;
+            let required = self.rounding_of_score(individual, &action.change) + set.worst_decrease_error;
+            if margin >= required && self.problem.is_met(individual, &reached) {
+                let cost = self.problem.cost().of(self.problem.features(), &action);
+                let spare = margin - required - self.problem.safety();
+                let (action, margin) = self.without_unneeded(action, margin, spare);
+                let (counterfactual, cost_bound) = (reached, 0.0);
+                let found = Some(Recourse { action, counterfactual, cost, cost_bound, margin });
+                return Ok(Some(SetAnswer { lower, found }));
+            }
+            extra[0] += (required - margin).max(0.0) + required;
+            let rules = self.problem.requirements().iter().zip(&set.requirements);
+            for ((rule, effects), extra) in rules.zip(&mut extra[1..]) {
+                if !self.is_stepwise(set, &effects.values) || !rule.is_met(individual, &reached) {
+                    *extra += 2.0 * (-rule.value(&reached)).max(0.0) + rule.rounding(&reached);
+                }
+            }
+        }
+        Ok(Some(SetAnswer { lower, found: None }))
     }
 
-    /// The cheapest change of a set that meets some rows, by branch and bound over integer values. `None`
-    /// if it could not be decided.
+    /// The cheapest change of a set that meets the strict rows, by branch and bound over integer values.
+    /// Boxes in which every change costs more than `most` are not searched. `None` if it could not be
+    /// decided.
     fn branch(
         &self,
-        individual: &[f64],
+        person: &Person<'_>,
         set: &Set,
         integrality: &Integrality,
-        rows: &[Row],
+        rows: &mut Rows<'_>,
+        most: f64,
     ) -> Option<Branched> {
         let (weights, cost) = (&set.weights[..], self.problem.cost());
-        let action = |change: &[f64]| Action { features: set.features.clone(), change: change.to_vec() };
-        let price = |change: &[f64]| cost.of(self.problem.features(), &action(change));
-        let mut open: Vec<Sides> = integrality.tightened(self.box_of(individual, set)).into_iter().collect();
-        let mut result = Branched { lower: f64::INFINITY, change: None };
-        let mut least_found = f64::INFINITY;
+        let price = |change: &[f64]| cost.of_weighted(weights.iter().zip(change).map(|(w, c)| w * c));
+        let sides = self.sides(person.individual, set);
+        let mut open: Vec<Sides> = integrality.tightened(sides).into_iter().collect();
+        let mut result = Branched { lower: f64::INFINITY, change: None, is_unclear: false };
+        let mut least_found = most * (1.0 + 2e-12);
         let mut looked = 0;
-        while let Some((lower, upper)) = open.pop() {
+        'boxes: while let Some((lower, upper)) = open.pop() {
             looked += 1;
-            let program = Program { rows, weights, cost, lower: &lower, upper: &upper };
-            let (least, point) = match program.solve() {
-                Solution::Optimal { point, multipliers } => (program.cost_bound(&multipliers), point),
-                Solution::Infeasible { multipliers } => {
-                    result.lower = result.lower.min(program.infeasible_bound(multipliers));
-                    continue;
-                }
-                Solution::Unknown => return None,
-            };
             if looked > MAX_BOXES {
                 return None;
             }
+            let program = Program { rows: &[], weights, cost, lower: &lower, upper: &upper };
+            let (least, point) = loop {
+                let solution = Program { rows: &rows.strict, ..program }.solve();
+                match solution {
+                    Solution::Optimal { point, multipliers } => {
+                        if rows.activate_violated(&point) {
+                            continue;
+                        }
+                        let bound = |rows: &[Row]| Program { rows, ..program }.cost_bound(&multipliers);
+                        break (rows.with_lenient(bound), point);
+                    }
+                    Solution::Infeasible { multipliers } => {
+                        let bound = |rows: &[Row]| Program { rows, ..program }.infeasible_bound(multipliers);
+                        let least = rows.with_lenient(bound);
+                        result.is_unclear |= least < FAR_AWAY;
+                        result.lower = result.lower.min(least);
+                        continue 'boxes;
+                    }
+                    Solution::Unknown => return None,
+                }
+            };
             if least >= least_found {
                 result.lower = result.lower.min(least);
                 continue;
             }
             let near = integrality.near(&lower, &upper, &point);
-            let is_good = meets(rows, &near);
+            let is_good = rows.are_met(&near, ROW_TOLERANCE);
             if is_good && price(&near) < least_found {
                 (least_found, result.change) = (price(&near), Some(near.clone()));
             }
@@ -189,80 +220,100 @@ impl Exact<'_> {
         Some(result)
     }
 
-    /// The cheapest action of a set that meets every requirement and holds, as evaluated by the
-    /// definition. `None` if there is none, or none that the evaluation confirms.
-    fn found(
-        &self,
-        individual: &[f64],
-        score: f64,
-        set: &Set,
-        integrality: &Integrality,
-    ) -> Result<Option<Recourse>> {
-        let unperturbed = vec![0.0; individual.len()];
-        let mut extra = vec![0.0; self.problem.requirements().len() + 1];
-        for _ in 0..ATTEMPTS {
-            let strict = self.rows(set, individual, score, 1.0, &extra);
-            let branched = self.branch(individual, set, integrality, &strict);
-            let Some(change) = branched.and_then(|branched| branched.change) else { return Ok(None) };
-            let action = Action { features: set.features.clone(), change };
-            let reached = counterfactual(self.problem, individual, &action, &unperturbed)?;
-            let margin = self.score(&reached)? - set.raise;
-            let required = self.rounding_of_score(individual, &action.change) + set.raise_error;
-            if margin >= required && self.problem.is_met(individual, &reached) {
-                let cost = self.problem.cost().of(self.problem.features(), &action);
-                let (counterfactual, cost_bound) = (reached, 0.0);
-                return Ok(Some(Recourse { action, counterfactual, cost, cost_bound, margin }));
-            }
-            extra[0] += (required - margin).max(0.0) + required;
-            let rules = self.problem.requirements().iter().zip(&set.requirements);
-            for ((rule, effects), extra) in rules.zip(&mut extra[1..]) {
-                if !self.is_stepwise(set, &effects.values) || !rule.is_met(individual, &reached) {
-                    *extra += 2.0 * (-rule.value(&reached)).max(0.0) + rule.rounding(&reached);
-                }
-            }
-        }
-        Ok(None)
-    }
-
     /// The shortfall of the change of the largest set that raises the score most and meets every
     /// requirement.
-    fn constrained_shortfall(&self, individual: &[f64], score: f64) -> Shortfall {
+    pub(super) fn constrained_shortfall(&self, person: &Person<'_>) -> Shortfall {
         let nothing = Shortfall { best: self.no_action(), missing: f64::INFINITY };
         let Some(set) = self.sets.iter().max_by_key(|set| set.features.len()) else { return nothing };
-        let integrality = Integrality::new(self.problem, individual, &set.features);
-        let rows = self.rows(set, individual, score, 1.0, &[]);
-        let with = |share: f64| {
-            let mut rows = rows.clone();
-            rows[0].need *= share;
-            self.branch(individual, set, &integrality, &rows)?.change
+        let integrality = Integrality::new(self.problem, person.individual, &set.features);
+        let change = match self.largest_rise(person, set, &integrality) {
+            Some(change) => Some(change),
+            None => self.largest_rise_by_bisection(person, set, &integrality),
         };
-        let Some(mut change) = with(0.0) else { return nothing };
-        let (mut low, mut high) = (0.0, 1.0);
+        let Some(change) = change else { return nothing };
+        let raised: f64 = set.gains.values.iter().zip(&change).map(|(gain, change)| gain * change).sum();
+        let missing = set.worst_decrease - person.score - raised;
+        let best = Action { features: set.features.clone(), change };
+        let (best, _) = self.without_unneeded(best, -missing, 0.0);
+        Shortfall { best, missing }
+    }
+
+    /// The change of a set that raises the score most and meets every requirement, by one linear program:
+    /// the least loss of score against the end of every side that helps. `None` if a change is integer, if
+    /// such an end is infinite or if no change meets the requirements.
+    fn largest_rise(&self, person: &Person<'_>, set: &Set, integrality: &Integrality) -> Option<Vec<f64>> {
+        let (lower, upper) = self.sides(person.individual, set);
+        let gains = &set.gains.values;
+        // Each change is `end + direction * distance`.
+        let place = |k: usize| match gains[k] {
+            gain if gain > 0.0 => (upper[k], -1.0),
+            gain if gain < 0.0 => (lower[k], 1.0),
+            _ => (0.0, 1.0),
+        };
+        let is_simple = |k: usize| !integrality.is_integer(k) && place(k).0.is_finite();
+        if !(0..gains.len()).all(is_simple) {
+            return None;
+        }
+        let rows = Rows::new(self, person, set, &[]);
+        let needs = set.requirements.iter().zip(rows.requirement_needs());
+        let turned = needs.map(|(effects, need)| {
+            let at_ends: f64 = effects.values.iter().enumerate().map(|(k, e)| e * place(k).0).sum();
+            let coefficients = effects.values.iter().enumerate().map(|(k, e)| e * place(k).1).collect();
+            Row { coefficients, need: need - at_ends, doubt: vec![0.0; gains.len()] }
+        });
+        let turned: Vec<Row> = turned.collect();
+        let range = |k: usize| match gains[k] == 0.0 {
+            true => (lower[k], upper[k]),
+            false => (0.0, upper[k] - lower[k]),
+        };
+        let (from, to): Sides = (0..gains.len()).map(range).unzip();
+        let weights: Vec<f64> = gains.iter().map(|gain| gain.abs()).collect();
+        let program = Program { rows: &turned, weights: &weights, cost: Cost::L1, lower: &from, upper: &to };
+        let Solution::Optimal { point, .. } = program.solve() else { return None };
+        let change: Vec<f64> = (0..gains.len())
+            .map(|k| (place(k).0 + place(k).1 * point[k]).clamp(lower[k], upper[k]))
+            .collect();
+        rows.requirement_needs()
+            .zip(&set.requirements)
+            .all(|(need, effects)| super::rows::meets(&effects.values, &change, need, ROW_TOLERANCE))
+            .then_some(change)
+    }
+
+    /// As [`Exact::largest_rise`] for any set: the largest share of the rise that is needed, by bisection.
+    fn largest_rise_by_bisection(
+        &self,
+        person: &Person<'_>,
+        set: &Set,
+        integrality: &Integrality,
+    ) -> Option<Vec<f64>> {
+        let mut rows = Rows::new(self, person, set, &[]);
+        let need = rows.score_need();
+        let mut with = |share: f64| {
+            rows.set_score_need(need * share);
+            self.branch(person, set, integrality, &mut rows, f64::INFINITY)?.change
+        };
+        let share = |change: &[f64]| {
+            set.gains.values.iter().zip(change).map(|(gain, change)| gain * change).sum::<f64>() / need
+        };
+        let mut change = with(0.0)?;
+        let (mut low, mut high) = (share(&change).max(0.0), 1.0);
         for _ in 0..HALVINGS {
+            if high - low < 1e-9 {
+                break;
+            }
             let middle = 0.5 * (low + high);
             match with(middle) {
-                Some(better) => (low, change) = (middle, better),
+                Some(better) => (low, change) = (middle.max(share(&better)), better),
                 None => high = middle,
             }
         }
-        let raised: f64 = set.gains.values.iter().zip(&change).map(|(gain, change)| gain * change).sum();
-        let missing = set.raise - score - raised;
-        Shortfall { best: Action { features: set.features.clone(), change }, missing }
+        Some(change)
     }
-}
-
-/// Whether a change meets every row, up to [`ROW_TOLERANCE`].
-fn meets(rows: &[Row], change: &[f64]) -> bool {
-    rows.iter().all(|row| {
-        let terms = row.coefficients.iter().zip(change).map(|(c, t)| c * t);
-        let size = terms.clone().map(f64::abs).sum::<f64>() + row.need.abs();
-        terms.sum::<f64>() >= row.need - ROW_TOLERANCE * size
-    })
 }
 
 /// The parts into which a box is split: one for each move of a group that is not decided, or two halves
 /// at a side on which the solution is not integer. Empty if the solution of the box is final.
-fn parts(
+pub(super) fn parts(
     integrality: &Integrality,
     (lower, upper): (&[f64], &[f64]),
     point: &[f64],

@@ -6,11 +6,13 @@
 //! of its relaxation is not integer. Sets are processed in the order of their bounds, so most are never
 //! split.
 
-use super::{Exact, Gains, Set};
+use super::Exact;
+use super::set::{Gains, Set};
 use crate::action::feasible_change;
 use crate::integer::{Integrality, Sides};
 use crate::margin::counterfactual;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided};
+use crate::program::root;
 use crate::{Action, Cost, Result};
 
 /// The largest number of parts before another method takes over.
@@ -32,11 +34,12 @@ impl Exact<'_> {
     /// The outcome over integer-valued actions, without requirements. `None` if there are too many
     /// combinations.
     pub(super) fn solve_whole(&self, individual: &[f64], score: f64) -> Result<Option<Outcome>> {
-        let slack = |set: &Set| set.raise_error + self.rounding_of_score(individual, &[]);
+        let slack = |set: &Set| set.worst_decrease_error + self.rounding_of_score(individual, &[]);
         let mut change = Vec::new();
         // The relaxations without integrality, the cheapest first.
         let relaxed = self.sets.iter().map(|set| {
-            let least = self.fill(set, &set.most, individual, set.raise - score - slack(set), &mut change);
+            let least =
+                self.fill(set, &set.most, individual, set.worst_decrease - score - slack(set), &mut change);
             (if least.is_nan() { 0.0 } else { least * (1.0 - 1e-12) }, set)
         });
         let mut relaxed: Vec<(f64, &Set)> = relaxed.filter(|(least, _)| least.is_finite()).collect();
@@ -49,16 +52,20 @@ impl Exact<'_> {
                 break;
             }
             let integrality = Integrality::new(self.problem, individual, &set.features);
-            let Some(lower) =
-                self.knapsack(individual, set, &integrality, &set.most, set.raise - score - slack(set))
-            else {
+            let Some(lower) = self.knapsack(
+                individual,
+                set,
+                &integrality,
+                &set.most,
+                set.worst_decrease - score - slack(set),
+            ) else {
                 return Ok(None);
             };
             bound = bound.min(lower.0 * (1.0 - 1e-12));
             if lower.0 > best {
                 continue;
             }
-            let asked = set.raise - score + slack(set) + self.problem.safety();
+            let asked = set.worst_decrease - score + slack(set) + self.problem.safety();
             let Some((cost, _)) = self.knapsack(individual, set, &integrality, &set.gains, asked) else {
                 return Ok(None);
             };
@@ -87,8 +94,8 @@ impl Exact<'_> {
         bound: f64,
     ) -> Result<Outcome> {
         let unperturbed = vec![0.0; individual.len()];
-        let mut asked = set.raise - score
-            + set.raise_error
+        let mut asked = set.worst_decrease - score
+            + set.worst_decrease_error
             + self.rounding_of_score(individual, &[])
             + self.problem.safety();
         let mut left = None;
@@ -103,11 +110,13 @@ impl Exact<'_> {
             let Ok(counterfactual) = counterfactual(self.problem, individual, &action, &unperturbed) else {
                 break;
             };
-            let margin = self.problem.classifier().score(&counterfactual) - set.raise;
-            let required = self.rounding_of_score(individual, &action.change) + set.raise_error;
+            let margin = self.problem.classifier().score(&counterfactual) - set.worst_decrease;
+            let required = self.rounding_of_score(individual, &action.change) + set.worst_decrease_error;
             if margin >= required {
                 let cost = self.problem.cost().of(self.problem.features(), &action);
                 let cost_bound = bound.min(cost);
+                let spare = margin - required - self.problem.safety();
+                let (action, margin) = self.without_unneeded(action, margin, spare);
                 let found = Recourse { action, counterfactual, cost, cost_bound, margin };
                 return Ok(found.or_overflow(self.problem, required));
             }
@@ -120,7 +129,7 @@ impl Exact<'_> {
 
     /// As [`Exact::short`], with every feature at its most helpful integer and every group at its best
     /// category.
-    fn short_whole(&self, individual: &[f64], score: f64, bound: f64) -> Result<Outcome> {
+    pub(super) fn short_whole(&self, individual: &[f64], score: f64, bound: f64) -> Result<Outcome> {
         let mut best: Option<(f64, Action)> = None;
         for set in &self.sets {
             let integrality = Integrality::new(self.problem, individual, &set.features);
@@ -139,12 +148,13 @@ impl Exact<'_> {
                 most.into_iter().for_each(|moved| group.put(moved, &mut change));
             }
             let raised: f64 = set.gains.values.iter().zip(&change).map(|(g, c)| g * c).sum();
-            let missing = set.raise - score - raised;
+            let missing = set.worst_decrease - score - raised;
             if missing.is_finite() && best.as_ref().is_none_or(|(least, _)| missing < *least) {
                 best = Some((missing, Action { features: set.features.clone(), change }));
             }
         }
         let (missing, best) = best.unwrap_or_else(|| (f64::INFINITY, self.no_action()));
+        let (best, _) = self.without_unneeded(best, -missing, 0.0);
         if bound == f64::INFINITY && missing.is_finite() && missing > 0.0 {
             return Ok(Outcome::Impossible(Shortfall { best, missing }));
         }
@@ -152,10 +162,7 @@ impl Exact<'_> {
         Ok(Outcome::Undecided(Undecided::within_rounding(best, -missing, required, bound)))
     }
 
-    pub(super) fn no_action(&self) -> Action {
-        Action { features: Vec::new(), change: Vec::new() }
-    }
-
+    /// The box of the feasible changes of a set.
     pub(super) fn sides(&self, individual: &[f64], set: &Set) -> Sides {
         let features = self.problem.features();
         set.features.iter().map(|&i| feasible_change(features, i, individual[i])).unzip()
@@ -282,7 +289,7 @@ impl Knapsack<'_> {
         let mut least = None;
         match self.cost {
             Cost::L1 => self.fill(&room, &mut change),
-            Cost::L2 => least = self.raise(&room, &mut change),
+            Cost::L2 => least = self.waterfill(&room, &mut change),
         }
         // The change may fall short by a rounding error.
         let size = (0..change.len()).map(|k| self.gain(k, change[k]).abs()).sum::<f64>() + self.need.abs();
@@ -313,35 +320,57 @@ impl Knapsack<'_> {
     }
 
     /// l2 cost: changes proportional to `gain / weight^2`, multiplied by a level, each within its room.
-    /// The least sufficient level is found by bisection. Returns the cost at the highest level known to
-    /// be insufficient, which is a lower bound, if the box allows enough.
-    fn raise(&self, room: &[f64], change: &mut Vec<f64>) -> Option<f64> {
+    /// Sets the change for the least sufficient level. Returns the cost at a slightly lower level that is
+    /// insufficient, which is a lower bound, if the box allows enough.
+    fn waterfill(&self, room: &[f64], change: &mut Vec<f64>) -> Option<f64> {
         let start = change.clone();
-        let rate = |k: usize| self.gains.values[k].abs() / self.weights[k] / self.weights[k];
+        let free: Vec<usize> = (0..start.len()).filter(|&k| room[k] != 0.0).collect();
+        let gain = |k: usize| self.gains.values[k].abs();
+        let rate = |k: usize| gain(k) / self.weights[k] / self.weights[k];
         let end = |k: usize| (start[k] + room[k]).abs();
+        let size = |k: usize, level: f64| (level * rate(k)).max(start[k].abs()).min(end(k));
         let at = |level: f64| -> Vec<f64> {
-            let to = |k: usize| {
-                let size = (level * rate(k)).max(start[k].abs()).min(end(k));
-                if room[k] == 0.0 { start[k] } else { size.copysign(room[k]) }
-            };
-            (0..start.len()).map(to).collect()
+            let mut change = start.clone();
+            free.iter().for_each(|&k| change[k] = size(k, level).copysign(room[k]));
+            change
         };
-        let free = || (0..start.len()).filter(|&k| room[k] != 0.0);
-        free().next()?;
-        let speed: f64 = free().map(|k| self.gains.values[k].abs() * rate(k)).sum();
-        let is_full = |level: f64| free().all(|k| level * rate(k) >= end(k));
-        let (mut low, mut high) = (0.0, (self.need - self.gained(&start)) / speed);
-        while high.is_finite() && !self.is_enough(&at(high)) && !is_full(high) {
-            (low, high) = (high, 2.0 * high);
+        if free.is_empty() {
+            return None;
         }
-        if !(high.is_finite() && high > 0.0) {
-            return Some(f64::NAN);
+        let fixed = (0..start.len()).filter(|&k| room[k] == 0.0).map(|k| self.gain(k, start[k]));
+        let missing = self.need - fixed.sum::<f64>();
+        let surplus = |level: f64| {
+            let (mut sum, mut derivative) = (-missing, 0.0);
+            for &k in &free {
+                sum += gain(k) * size(k, level);
+                let wanted = level * rate(k);
+                if wanted >= start[k].abs() && wanted < end(k) {
+                    derivative += gain(k) * rate(k);
+                }
+            }
+            (sum, derivative)
+        };
+        let full = free.iter().map(|&k| end(k) / rate(k)).fold(0.0, f64::max);
+        if full.is_finite() && !self.is_enough(&at(full)) {
+            *change = at(full);
+            return None;
         }
-        for _ in 0..64 {
-            let middle = 0.5 * (low + high);
-            if self.is_enough(&at(middle)) { high = middle } else { low = middle }
+        let level = root(surplus, 0.0).min(full);
+        let is_enough = |level: f64| self.is_enough(&at(level));
+        let (mut low, mut high) = (level * (1.0 - 1e-13), level);
+        let mut step = f64::EPSILON;
+        while high < full && !is_enough(high) && step < 0.4 {
+            (low, high, step) = (high, high * (1.0 + step), 4.0 * step);
+        }
+        let mut step = 1e-13;
+        while low > 0.0 && is_enough(low) && step < 0.4 {
+            (low, step) = (low * (1.0 - step), 4.0 * step);
         }
         *change = at(high);
-        self.is_enough(change).then(|| self.price(&at(low)))
+        // The box allows enough, so that failing to enclose the level is an overflow or underflow.
+        if !(high.is_finite() && high > 0.0 && self.is_enough(change)) || is_enough(low) {
+            return Some(f64::NAN);
+        }
+        Some(self.price(&at(low)))
     }
 }

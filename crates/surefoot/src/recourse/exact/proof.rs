@@ -3,14 +3,18 @@
 //! For a linear problem one perturbation per intervention set is the worst for every action on the set. So a
 //! single box proves the bound on the cost: all feasible actions on the set that cost less than the bound,
 //! with that perturbation, which leaves each of them a negative margin.
+//!
+//! The checker enumerates the covering intervention sets. Where there are too many of them, a proof shows
+//! that the action found holds, and states a bound on the cost of zero.
 
 use super::Exact;
 use crate::action::feasible_change;
 use crate::certify::certify;
+use crate::error::FeatureError;
 use crate::outcome::{Outcome, Recourse};
-use crate::proof::{Certificate, Proof, RuledOut, Verdict};
+use crate::proof::{Certificate, Proof, RuledOut, Verdict, WeightedMargin};
 use crate::recourse::{Complete, Method, Settings};
-use crate::{Problem, Result};
+use crate::{Error, Problem, Result};
 
 /// The largest amount by which the margin of a certificate may be below the stated one. It is the
 /// checker's tolerance for rounding.
@@ -29,6 +33,9 @@ impl Method for Exact<'_> {
         let outcome = Exact::solve(self, individual)?;
         if outcome == Outcome::AlreadyFavourable {
             return Ok(Proof::of(outcome, None, Vec::new()));
+        }
+        if let Err(Error::Feature(FeatureError::TooManySets { .. })) = self.complete() {
+            return self.proof_without_bound(individual, outcome);
         }
         match self.proof_by_boxes(individual, &outcome)? {
             Some(proof) => Ok(proof),
@@ -59,7 +66,11 @@ impl<'p> Exact<'p> {
     /// A proof by one box for each intervention set. `None` where integer features or requirements
     /// determine the answer.
     fn proof_by_boxes(&self, individual: &[f64], outcome: &Outcome) -> Result<Option<Proof>> {
-        if self.is_integer || self.solve_real(individual, self.score(individual)?)? != *outcome {
+        let is_closed_form = match self.is_enumerated() {
+            true => self.solve_real(individual, self.score(individual)?)? == *outcome,
+            false => self.problem.requirements().is_empty(),
+        };
+        if self.is_integer || !is_closed_form {
             return Ok(None);
         }
         let certificate = match outcome {
@@ -77,6 +88,15 @@ impl<'p> Exact<'p> {
         Ok(Some(Proof::of(outcome, certificate, boxes)))
     }
 
+    /// A proof of the action alone.
+    fn proof_without_bound(&self, individual: &[f64], outcome: Outcome) -> Result<Proof> {
+        let certificate = match &outcome {
+            Outcome::Found(found) => self.certificate(individual, found)?,
+            _ => None,
+        };
+        Ok(Proof::of(outcome.with_cost_bound(0.0), certificate, Vec::new()))
+    }
+
     /// A certificate that the action found holds with the stated margin; `None` if it cannot be proved.
     fn certificate(&self, individual: &[f64], found: &Recourse) -> Result<Option<Certificate>> {
         let mut certificate = certify(self.problem, individual, &found.action, self.settings.budget)?;
@@ -90,7 +110,7 @@ impl<'p> Exact<'p> {
 
     /// The box of all feasible actions on a set that cost at most `bound`, with the worst perturbation.
     fn ruled_out(&self, individual: &[f64], features: &[usize], bound: f64) -> Result<RuledOut> {
-        let downwards: Vec<f64> = self.response(features)?.iter().map(|r| -r).collect();
+        let downwards: Vec<f64> = self.response(features).iter().map(|r| -r).collect();
         let uncertainty = self.problem.uncertainty();
         let mut perturbation = uncertainty.maximiser(&downwards);
         uncertainty.shrink(&mut perturbation);
@@ -106,10 +126,9 @@ impl<'p> Exact<'p> {
             lower,
             upper,
             cost: bound,
-            perturbation,
+            margins: WeightedMargin::only(perturbation),
             cone: None,
             requirements: Vec::new(),
-            share: 1.0,
         })
     }
 

@@ -3,9 +3,13 @@
 //! The worst-case margin of an action decreases linearly in epsilon: with the unperturbed margin `m` of
 //! the best action on a set and the dual norm `d` of its response, it is `m - epsilon d`. So an action of
 //! the set holds for every epsilon up to `m / d`, and none for a larger one. The answer is the largest of
-//! these over all sets.
+//! these over all sets. Where there are too many sets, it is enclosed: from below by the sets that are
+//! prepared, from above by a relaxation over all sets.
 
-use super::{Exact, Set};
+use super::Exact;
+use super::relaxation::Relaxation;
+use super::rows::Person;
+use super::set::Set;
 use crate::integer::Integrality;
 use crate::margin::counterfactual;
 use crate::recourse::Reach;
@@ -17,23 +21,32 @@ const ROOM: f64 = 1e-12;
 impl Exact<'_> {
     /// Encloses the largest epsilon for which a feasible action holds. Requires a positive epsilon of the
     /// problem and no requirements on outcomes. Both ends account for rounding.
-    pub(crate) fn reach(&self, individual: &[f64]) -> Result<Reach> {
+    pub(crate) fn largest_epsilon(&self, individual: &[f64]) -> Result<Reach> {
         let score = self.score(individual)?;
+        let rounding = self.rounding_of_score(individual, &[]);
+        let radius = self.problem.uncertainty().radius();
         let (mut possible, mut impossible) = (None::<f64>, 0.0_f64);
+        // No action holds for more than `highest / dual`.
+        let mut exclude = |highest: f64, dual: f64| {
+            impossible = impossible.max(match highest < 0.0 {
+                true => 0.0,
+                false if dual > 0.0 => highest / dual * (1.0 + ROOM),
+                false => f64::INFINITY,
+            });
+        };
+        if !self.is_enumerated() {
+            let person = Person::new(self, individual, score);
+            let (raised, decrease) = Relaxation::new(self, &person).largest_rise(individual);
+            exclude(score + raised + rounding, decrease / radius);
+        }
         for set in &self.sets {
             // The response to an epsilon of 1.
-            let radius = self.problem.uncertainty().radius();
-            let (dual, error) = (set.raise / radius, set.raise_error / radius);
+            let (dual, error) = (set.worst_decrease / radius, set.worst_decrease_error / radius);
             let Some((raised, _)) = self.farthest(individual, set, |k, change| set.most_gain(k, change))
             else {
                 continue;
             };
-            let highest = score + raised + self.rounding_of_score(individual, &[]);
-            impossible = impossible.max(match highest < 0.0 {
-                true => 0.0,
-                false if dual > error => highest / (dual - error) * (1.0 + ROOM),
-                false => f64::INFINITY,
-            });
+            exclude(score + raised + rounding, dual - error);
             let margin = self.best_margin(individual, set)?;
             if margin >= 0.0 && dual + error > 0.0 {
                 let holds = margin / (dual + error) * (1.0 - ROOM);
