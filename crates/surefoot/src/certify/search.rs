@@ -42,6 +42,30 @@ impl<'p> Search<'p> {
         y
     }
 
+    /// Goes from a start to where the linearised margin is lowest over the set, as long as the margin falls.
+    /// Where the margin is nearly linear over the set, a few gradients find its minimum.
+    pub fn follow_gradients(&self, graph: &Graph<'_>, start: &[f64], jets: &mut Jets) -> Found {
+        let mut at = start.to_vec();
+        let mut jet = jets.evaluate(graph, &at, Order::Gradient);
+        for _ in 0..self.steps {
+            if !jet.value.is_finite() || self.radius == 0.0 {
+                break;
+            }
+            let downhill: Vec<f64> = jet.gradient.iter().map(|g| -g).collect();
+            let y: Vec<f64> = self.set.maximiser(&downhill).iter().map(|y| y * self.radius).collect();
+            let tried = jets.evaluate(graph, &y, Order::Gradient);
+            let gained = jet.value - tried.value;
+            if !(gained > 0.0) {
+                break;
+            }
+            (at, jet) = (y, tried);
+            if gained < self.gain {
+                break;
+            }
+        }
+        Found { at, value: jet.value, gradient: jet.gradient }
+    }
+
     /// Descends from a start. Stops at once where the value is below `enough`.
     pub fn descend(&self, graph: &Graph<'_>, start: &[f64], enough: f64, jets: &mut Jets) -> Found {
         let order = if self.set.is_round() { Order::Hessian } else { Order::Gradient };

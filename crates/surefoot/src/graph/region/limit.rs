@@ -3,7 +3,8 @@
 use crate::Cost;
 use crate::network::{LANES, Lanes, Vectorised, vectorised};
 
-/// The number of multipliers that are tried for each row.
+/// The number of multipliers that are tried for each row, by tangents and by bisection.
+const TANGENTS: usize = 5;
 const STEPS: usize = 9;
 /// Relative room for rounding.
 const ROUNDING: f64 = 1e-13;
@@ -47,7 +48,8 @@ impl Limit {
 /// ```
 ///
 /// where `room_i` is the length of the side beyond `c_i` in the direction of the sign of `a_i`. It is a
-/// convex function of m; bisection finds its minimum.
+/// convex, piecewise linear function of m. Each step goes to the intersection of the tangents on both sides
+/// of its minimum.
 struct Knapsack<'a> {
     limit: &'a Limit,
     lower: &'a [f64],
@@ -68,6 +70,12 @@ impl Vectorised for Knapsack<'_> {
         let near = |i: usize| 0.0f64.max(lower[i]).min(upper[i]);
         let spent: f64 = (0..weights.len()).map(|i| weights[i] * near(i).abs()).sum();
         let left = (limit.limit - spent).max(0.0);
+        let most_expensive: f64 =
+            (0..weights.len()).map(|i| weights[i] * (upper[i] - near(i)).max(near(i) - lower[i])).sum();
+        if most_expensive <= left {
+            return;
+        }
+        let sides = Sides { weights, lower, upper, left };
         for b in 0..blocks {
             let row = |i: usize| &columns[i * blocks + b].0;
             let (mut base, mut size, mut high) = ([0.0; LANES], [0.0; LANES], [0.0f64; LANES]);
@@ -80,30 +88,29 @@ impl Vectorised for Knapsack<'_> {
             }
             for (sign, ends) in [(1.0, &mut most[b].0), (-1.0, &mut least[b].0)] {
                 let (mut from, mut to) = ([0.0; LANES], high);
-                let mut best = [f64::INFINITY; LANES];
-                for step in 0..=STEPS {
-                    let mut m = to;
-                    if step > 0 {
-                        (0..LANES).for_each(|l| m[l] = 0.5 * (from[l] + to[l]));
-                    }
-                    let (mut sum, mut slope) = ([0.0; LANES], [left; LANES]);
-                    for i in 0..weights.len() {
-                        let (up, down) = (upper[i] - near(i), near(i) - lower[i]);
-                        for l in 0..LANES {
-                            let a = sign * row(i)[l];
-                            let room = if a > 0.0 { up } else { down };
-                            let over = a.abs() - m[l] * weights[i];
-                            sum[l] += if over > 0.0 { over * room } else { 0.0 };
-                            slope[l] -= if over > 0.0 { weights[i] * room } else { 0.0 };
-                        }
-                    }
+                let (mut before, mut falling) = value_and_slope(sides, row, sign, &from);
+                let (mut after, mut rising) = (high, [left; LANES]);
+                (0..LANES).for_each(|l| after[l] *= left);
+                let mut best = before;
+                for _ in 0..TANGENTS {
+                    let mut m = from;
                     for l in 0..LANES {
-                        sum[l] += m[l] * left;
+                        let apart = after[l] - before[l] + falling[l] * from[l] - rising[l] * to[l];
+                        let crossing = apart / (falling[l] - rising[l]);
+                        // Of two parallel tangents both ends are as good.
+                        m[l] = crossing.max(from[l]).min(to[l]);
+                    }
+                    let (sum, slope) = value_and_slope(sides, row, sign, &m);
+                    for l in 0..LANES {
                         best[l] = if sum[l] < best[l] { sum[l] } else { best[l] };
                         // Where the bound falls with the multiplier, the minimum is at a larger one.
                         let is_falling = slope[l] < 0.0;
                         from[l] = if is_falling { m[l] } else { from[l] };
+                        before[l] = if is_falling { sum[l] } else { before[l] };
+                        falling[l] = if is_falling { slope[l] } else { falling[l] };
                         to[l] = if is_falling { to[l] } else { m[l] };
+                        after[l] = if is_falling { after[l] } else { sum[l] };
+                        rising[l] = if is_falling { rising[l] } else { slope[l] };
                     }
                 }
                 for l in 0..LANES {
@@ -114,6 +121,39 @@ impl Vectorised for Knapsack<'_> {
             }
         }
     }
+}
+
+/// The sides of a box, their weights, and what its cheapest point leaves of the limit.
+#[derive(Clone, Copy)]
+struct Sides<'a> {
+    weights: &'a [f64],
+    lower: &'a [f64],
+    upper: &'a [f64],
+    left: f64,
+}
+
+/// The bound on `sign a.(y - c)` for each lane and its slope, at a multiplier.
+#[inline(always)]
+fn value_and_slope<'r>(
+    Sides { weights, lower, upper, left }: Sides<'_>,
+    row: impl Fn(usize) -> &'r [f64; LANES],
+    sign: f64,
+    m: &[f64; LANES],
+) -> ([f64; LANES], [f64; LANES]) {
+    let (mut sum, mut slope) = ([0.0; LANES], [left; LANES]);
+    for i in 0..weights.len() {
+        let near = 0.0f64.max(lower[i]).min(upper[i]);
+        let (up, down) = (upper[i] - near, near - lower[i]);
+        for l in 0..LANES {
+            let a = sign * row(i)[l];
+            let room = if a > 0.0 { up } else { down };
+            let over = a.abs() - m[l] * weights[i];
+            sum[l] += if over > 0.0 { over * room } else { 0.0 };
+            slope[l] -= if over > 0.0 { weights[i] * room } else { 0.0 };
+        }
+    }
+    (0..LANES).for_each(|l| sum[l] += m[l] * left);
+    (sum, slope)
 }
 
 /// Ranges for the Euclidean length: for every multiplier `m > 0`,

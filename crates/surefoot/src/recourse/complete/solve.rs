@@ -16,6 +16,8 @@ use crate::{Action, Cost, Outcome, Result};
 
 /// Sides shorter than this are not split.
 const SHORTEST: f64 = 1e-5;
+/// The number of halvings with which a point is moved to where it costs less than the incumbent.
+const COST_STEPS: i32 = 7;
 /// The number of most recent perturbations of the pool that are tried on an action or a box.
 const RECENT: usize = 12;
 
@@ -304,7 +306,10 @@ impl<'p, 's> Solver<'p, 's> {
         let search = Search { gain: 1e-5, steps: 6, ..Prover::search(composer) };
         let origin = vec![0.0; self.individual.len()];
         let start = start.map_or(origin, |d| self.coordinates.of_perturbation(d));
-        let found = search.descend(&graph, &start, f64::NEG_INFINITY, &mut self.prover.jets);
+        let mut found = search.follow_gradients(&graph, &start, &mut self.prover.jets);
+        if !(found.value < 0.0) {
+            found = search.descend(&graph, &found.at, f64::NEG_INFINITY, &mut self.prover.jets);
+        }
         (self.coordinates.admissible(composer, &found.at), found.value)
     }
 
@@ -326,7 +331,7 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     /// Moves a surviving action towards the cheapest one of its box, as long as it survives, and offers
-    /// it as the incumbent.
+    /// it as the incumbent if it is cheaper.
     pub(super) fn improve(&mut self, cuboid: &Cuboid, survivor: &[f64]) {
         let set = cuboid.set;
         let Set { integrality, weights, .. } = &self.sets[set];
@@ -342,6 +347,21 @@ impl<'p, 's> Solver<'p, 's> {
             integrality.near(&cuboid.lower, &cuboid.upper, &between)
         };
         let (mut low, mut high) = (0.0, 1.0);
+        let limit = self.limit();
+        let costs = |solver: &Self, share: f64| cost_of(solver.cost(), &solver.sets[set].weights, &at(share));
+        if costs(self, 1.0) > limit {
+            // Only the part that is cheaper than the incumbent matters.
+            high = 0.0;
+            for k in 1..=COST_STEPS {
+                let more = high + 0.5f64.powi(k);
+                if costs(self, more) <= limit {
+                    high = more;
+                }
+            }
+            if high == 0.0 || !self.survives(set, &at(high)) {
+                return;
+            }
+        }
         if self.survives(set, &cheapest) {
             high = 0.0;
         }
