@@ -6,6 +6,10 @@ use crate::network::{LANES, Lanes, Vectorised, vectorised};
 /// The number of multipliers that are tried for each row, by tangents and by bisection.
 const TANGENTS: usize = 5;
 const STEPS: usize = 9;
+/// Tangents are tried until no bound can be lowered by more than this factor.
+const CLOSE: f64 = 1.01;
+/// The number of rows that are bounded together.
+const TOGETHER: usize = 8;
 /// Relative room for rounding.
 const ROUNDING: f64 = 1e-13;
 
@@ -77,50 +81,78 @@ impl Vectorised for Knapsack<'_> {
         }
         let sides = Sides { weights, lower, upper, left };
         for b in 0..blocks {
-            let row = |i: usize| &columns[i * blocks + b].0;
-            let (mut base, mut size, mut high) = ([0.0; LANES], [0.0; LANES], [0.0f64; LANES]);
-            for i in 0..weights.len() {
-                for l in 0..LANES {
-                    base[l] += row(i)[l] * near(i);
-                    size[l] += (row(i)[l] * near(i)).abs();
-                    high[l] = high[l].max(row(i)[l].abs() / weights[i]);
-                }
-            }
-            for (sign, ends) in [(1.0, &mut most[b].0), (-1.0, &mut least[b].0)] {
-                let (mut from, mut to) = ([0.0; LANES], high);
-                let (mut before, mut falling) = value_and_slope(sides, row, sign, &from);
-                let (mut after, mut rising) = (high, [left; LANES]);
-                (0..LANES).for_each(|l| after[l] *= left);
-                let mut best = before;
-                for _ in 0..TANGENTS {
-                    let mut m = from;
-                    for l in 0..LANES {
-                        let apart = after[l] - before[l] + falling[l] * from[l] - rising[l] * to[l];
-                        let crossing = apart / (falling[l] - rising[l]);
-                        // Of two parallel tangents both ends are as good.
-                        m[l] = crossing.max(from[l]).min(to[l]);
-                    }
-                    let (sum, slope) = value_and_slope(sides, row, sign, &m);
-                    for l in 0..LANES {
-                        best[l] = if sum[l] < best[l] { sum[l] } else { best[l] };
-                        // Where the bound falls with the multiplier, the minimum is at a larger one.
-                        let is_falling = slope[l] < 0.0;
-                        from[l] = if is_falling { m[l] } else { from[l] };
-                        before[l] = if is_falling { sum[l] } else { before[l] };
-                        falling[l] = if is_falling { slope[l] } else { falling[l] };
-                        to[l] = if is_falling { to[l] } else { m[l] };
-                        after[l] = if is_falling { after[l] } else { sum[l] };
-                        rising[l] = if is_falling { rising[l] } else { slope[l] };
+            // So few lanes at a time that all sums stay in registers.
+            for first in (0..LANES).step_by(TOGETHER) {
+                let row = |i: usize| part(&columns[i * blocks + b], first);
+                let (mut base, mut size, mut high) = ([0.0; TOGETHER], [0.0; TOGETHER], [0.0f64; TOGETHER]);
+                for i in 0..weights.len() {
+                    for l in 0..TOGETHER {
+                        base[l] += row(i)[l] * near(i);
+                        size[l] += (row(i)[l] * near(i)).abs();
+                        high[l] = high[l].max(row(i)[l].abs() / weights[i]);
                     }
                 }
-                for l in 0..LANES {
-                    let bound = base[l] + sign * (best[l] + ROUNDING * (size[l] + best[l]));
-                    let is_tighter = if sign > 0.0 { bound < ends[l] } else { bound > ends[l] };
-                    ends[l] = if is_tighter { bound } else { ends[l] };
+                for (sign, ends) in [(1.0, &mut most[b].0), (-1.0, &mut least[b].0)] {
+                    let best = least_bound(sides, row, sign, high);
+                    for l in 0..TOGETHER {
+                        let bound = base[l] + sign * (best[l] + ROUNDING * (size[l] + best[l]));
+                        let end = &mut ends[first + l];
+                        let is_tighter = if sign > 0.0 { bound < *end } else { bound > *end };
+                        *end = if is_tighter { bound } else { *end };
+                    }
                 }
             }
         }
     }
+}
+
+/// Neighbouring lanes.
+#[inline(always)]
+fn part(lanes: &Lanes, first: usize) -> &[f64; TOGETHER] {
+    lanes.0[first..].first_chunk().unwrap_or(&[0.0; TOGETHER])
+}
+
+/// The least bound on `sign a.(y - c)` over some multipliers up to `high`, for each lane.
+#[inline(always)]
+fn least_bound<'r>(
+    sides: Sides<'_>,
+    row: impl Fn(usize) -> &'r [f64; TOGETHER] + Copy,
+    sign: f64,
+    high: [f64; TOGETHER],
+) -> [f64; TOGETHER] {
+    let (mut from, mut to) = ([0.0; TOGETHER], high);
+    let (mut before, mut falling) = value_and_slope(sides, row, sign, &from);
+    let (mut after, mut rising) = (high, [sides.left; TOGETHER]);
+    (0..TOGETHER).for_each(|l| after[l] *= sides.left);
+    let mut best = before;
+    (0..TOGETHER).for_each(|l| best[l] = if after[l] < best[l] { after[l] } else { best[l] });
+    for _ in 0..TANGENTS {
+        let (mut m, mut is_open) = (from, false);
+        for l in 0..TOGETHER {
+            let apart = after[l] - before[l] + falling[l] * from[l] - rising[l] * to[l];
+            let crossing = apart / (falling[l] - rising[l]);
+            // Of two parallel tangents both ends are as good.
+            m[l] = crossing.max(from[l]).min(to[l]);
+            let lowest = before[l] + falling[l] * (m[l] - from[l]);
+            is_open |= falling[l] < 0.0 && best[l] > CLOSE * lowest;
+        }
+        if !is_open {
+            break;
+        }
+        let (sum, slope) = value_and_slope(sides, row, sign, &m);
+        for l in 0..TOGETHER {
+            best[l] = if sum[l] < best[l] { sum[l] } else { best[l] };
+            // Where the bound falls with the multiplier, the minimum is at a larger one.
+            let is_falling = slope[l] < 0.0;
+            from[l] = if is_falling { m[l] } else { from[l] };
+            before[l] = if is_falling { sum[l] } else { before[l] };
+            falling[l] = if is_falling { slope[l] } else { falling[l] };
+            to[l] = if is_falling { to[l] } else { m[l] };
+            after[l] = if is_falling { after[l] } else { sum[l] };
+            rising[l] = if is_falling { rising[l] } else { slope[l] };
+        }
+    }
+    best
 }
 
 /// The sides of a box, their weights, and what its cheapest point leaves of the limit.
@@ -136,15 +168,15 @@ struct Sides<'a> {
 #[inline(always)]
 fn value_and_slope<'r>(
     Sides { weights, lower, upper, left }: Sides<'_>,
-    row: impl Fn(usize) -> &'r [f64; LANES],
+    row: impl Fn(usize) -> &'r [f64; TOGETHER],
     sign: f64,
-    m: &[f64; LANES],
-) -> ([f64; LANES], [f64; LANES]) {
-    let (mut sum, mut slope) = ([0.0; LANES], [left; LANES]);
+    m: &[f64; TOGETHER],
+) -> ([f64; TOGETHER], [f64; TOGETHER]) {
+    let (mut sum, mut slope) = ([0.0; TOGETHER], [left; TOGETHER]);
     for i in 0..weights.len() {
         let near = 0.0f64.max(lower[i]).min(upper[i]);
         let (up, down) = (upper[i] - near, near - lower[i]);
-        for l in 0..LANES {
+        for l in 0..TOGETHER {
             let a = sign * row(i)[l];
             let room = if a > 0.0 { up } else { down };
             let over = a.abs() - m[l] * weights[i];
@@ -152,7 +184,7 @@ fn value_and_slope<'r>(
             slope[l] -= if over > 0.0 { weights[i] * room } else { 0.0 };
         }
     }
-    (0..LANES).for_each(|l| sum[l] += m[l] * left);
+    (0..TOGETHER).for_each(|l| sum[l] += m[l] * left);
     (sum, slope)
 }
 
