@@ -19,7 +19,7 @@
 //! added with compensation, whose error is a few units in the last place of the sum of magnitudes.
 
 use super::tape::{Node, Tape};
-use super::unit::{Line, Range, line, values, values_within, within_domain};
+use super::unit::{Line, Range, line, touching, values, values_within, within_domain};
 use super::zone::Zone;
 use crate::graph::Interval;
 
@@ -46,6 +46,14 @@ pub(super) struct Affine {
     pub concerns_nobody: bool,
     /// Whether a value that must be finite was not proven to be. Then the bound proves nothing.
     pub is_unknown: bool,
+}
+
+/// The result of a substitution: the plane and, for each node, its contribution to the error and its
+/// coefficient.
+struct Substituted {
+    plane: Plane,
+    errors: Vec<f64>,
+    coefficients: Vec<f64>,
 }
 
 impl Affine {
@@ -133,9 +141,46 @@ impl Affine {
     }
 
     fn substitute(&mut self, tape: &Tape<'_>, target: usize) -> Plane {
-        let is_result = target + 1 == tape.nodes.len();
+        let unknown = Line { slope: 0.0, offset: 0.0, radius: f64::INFINITY };
+        let parallel = |k: usize, _: f64| (self.lines[k].unwrap_or(unknown), 0.0);
+        let Substituted { plane, errors, coefficients } = self.substitute_lines(tape, target, parallel);
+        if target + 1 == tape.nodes.len() {
+            (self.errors, self.coefficients) = (errors, coefficients);
+        }
+        plane
+    }
+
+    /// A plane below the result, up to its error, that is close to it near a point. Where the coefficient of
+    /// a unit is positive, a line below the unit takes the place of its parallel lines; where it is negative,
+    /// one above.
+    pub fn tangent_plane(&self, tape: &Tape<'_>, at: &[f64]) -> Plane {
+        let values = tape.values(at);
+        let unknown = Line { slope: 0.0, offset: 0.0, radius: f64::INFINITY };
+        let touching = |k: usize, c: f64| match (&tape.nodes[k], self.lines[k]) {
+            (Node::Apply(unit, j), Some(line)) => {
+                let within = self.ranges[*j];
+                let touching = touching(*unit, within, values[*j], c > 0.0, line);
+                // The largest distance of the function from the line, for the rounding of coefficients.
+                let apart =
+                    self.ranges[k].size() + touching.slope.abs() * within.size() + touching.offset.abs();
+                (touching, apart)
+            }
+            _ => (unknown, 0.0),
+        };
+        self.substitute_lines(tape, tape.nodes.len() - 1, touching).plane
+    }
+
+    /// Substitutes lines for functions: `lines` gives the line of a node with a coefficient, and a number
+    /// that is multiplied with the rounding error of the coefficient.
+    fn substitute_lines(
+        &self,
+        tape: &Tape<'_>,
+        target: usize,
+        lines: impl Fn(usize, f64) -> (Line, f64),
+    ) -> Substituted {
         let (mut coefficients, mut sizes) = (vec![0.0; target + 1], vec![0.0; target + 1]);
         (coefficients[target], sizes[target]) = (1.0, 1.0);
+        let mut errors = vec![0.0; target + 1];
         let (mut constant, mut error) = (Summed::default(), Summed::default());
         // The effect of the coefficients' errors on constants and errors.
         let mut wrong = 0.0;
@@ -150,9 +195,7 @@ impl Affine {
                 // Zero times infinity is unknown, so the error is infinite.
                 error.add(if own.is_nan() { f64::INFINITY } else { own });
                 wrong += size * factor * (offset.abs() + radius);
-                if is_result {
-                    self.errors[k] = own;
-                }
+                errors[k] = own;
             };
             match &tape.nodes[k] {
                 Node::Input => {}
@@ -165,9 +208,9 @@ impl Affine {
                     }
                 }
                 Node::Apply(_, j) => {
-                    let unknown = Line { slope: 0.0, offset: 0.0, radius: f64::INFINITY };
-                    let line = self.lines[k].unwrap_or(unknown);
+                    let (line, apart) = lines(k, c);
                     with_error(line.offset, line.radius, 1.0);
+                    wrong += size * apart;
                     coefficients[*j] += c * line.slope;
                     sizes[*j] += size * line.slope.abs();
                 }
@@ -197,16 +240,14 @@ impl Affine {
                 }
             }
         }
-        if is_result {
-            self.coefficients.copy_from_slice(&coefficients);
-        }
         let inputs = tape.inputs.min(target + 1);
         let mut linear = coefficients[..inputs].to_vec();
         linear.resize(tape.inputs, 0.0);
         let mut doubt: Vec<f64> = sizes[..inputs].iter().map(|size| tape.rounding * size).collect();
         doubt.resize(tape.inputs, 0.0);
         let rounding = 8.0 * f64::EPSILON * (constant.size + error.size) + tape.rounding * wrong;
-        Plane { linear, doubt, constant: constant.value(), error: error.value() + rounding }
+        let plane = Plane { linear, doubt, constant: constant.value(), error: error.value() + rounding };
+        Substituted { plane, errors, coefficients }
     }
 
     /// For each input, the part of the result's error that it causes: the contribution of each node,
@@ -237,6 +278,19 @@ impl Affine {
 }
 
 impl Plane {
+    /// The average with another plane, which counts with a share. What both bound, it bounds too.
+    pub fn mixed(&self, other: &Plane, share: f64) -> Plane {
+        let mix = |a: f64, b: f64| (1.0 - share) * a + share * b;
+        let all = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(&a, &b)| mix(a, b)).collect::<Vec<f64>>();
+        let linear = all(&self.linear, &other.linear);
+        let mut doubt = all(&self.doubt, &other.doubt);
+        let sizes = self.linear.iter().zip(&other.linear).map(|(a, b)| mix(a.abs(), b.abs()));
+        doubt.iter_mut().zip(sizes).for_each(|(doubt, size)| *doubt += 4.0 * f64::EPSILON * (size + *doubt));
+        let size = mix(self.constant.abs() + self.error, other.constant.abs() + other.error);
+        let error = mix(self.error, other.error) + 4.0 * f64::EPSILON * size;
+        Plane { linear, doubt, constant: mix(self.constant, other.constant), error }
+    }
+
     /// A lower bound over a zone.
     pub fn least(&self, zone: &Zone) -> f64 {
         let bound = zone.least(&self.linear, &self.doubt) + self.constant - self.error;

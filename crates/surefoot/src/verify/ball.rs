@@ -185,6 +185,36 @@ impl Ball {
         }
     }
 
+    /// A point of a box near the ball where a linear function is low. It proves nothing.
+    pub fn low_point(&self, lower: &[f64], upper: &[f64], linear: &[f64]) -> Vec<f64> {
+        let mut at: Vec<f64> = (0..linear.len()).map(|i| 0.0f64.max(lower[i]).min(upper[i])).collect();
+        let end = |i: usize| if linear[i] > 0.0 { lower[i] } else { upper[i] };
+        if let Shape::L1 = self.shape {
+            let mut left = self.radius - (0..at.len()).map(|i| self.term(i, at[i])).sum::<f64>();
+            let mut order: Vec<usize> = (0..at.len()).filter(|&i| linear[i] != 0.0).collect();
+            let worth = |i: usize| linear[i].abs() / self.weights[i];
+            order.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)));
+            for i in order {
+                let far = (end(i) - at[i]).abs().min(left.max(0.0) / self.weights[i]);
+                at[i] += far.copysign(end(i) - at[i]);
+                left -= self.weights[i] * far;
+            }
+            return at;
+        }
+        if let Shape::L2 = self.shape {
+            let length = (0..at.len()).map(|i| (linear[i] / self.weights[i]).powi(2)).sum::<f64>();
+            let (mut low, mut high) = (0.0, length.sqrt() / self.radius);
+            for _ in 0..STEPS {
+                let m: f64 = 0.5 * (low + high);
+                let y = |i: usize| (-linear[i] / (m * self.weights[i].powi(2))).max(lower[i]).min(upper[i]);
+                at = (0..linear.len()).map(y).collect();
+                if self.holds(&at) { high = m } else { low = m }
+            }
+            return at;
+        }
+        (0..linear.len()).map(|i| if linear[i] == 0.0 { at[i] } else { end(i) }).collect()
+    }
+
     /// The bound of a multiplier, rounded down, and the size of its minimiser as a share of the ball.
     fn dual(&self, lower: &[f64], upper: &[f64], linear: &[f64], m: f64) -> (f64, f64) {
         let is_round = self.is_round();

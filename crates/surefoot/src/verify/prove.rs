@@ -9,6 +9,12 @@ use super::{curvature, quadratic};
 /// The number of axes across which a split is tried before one is chosen.
 const AXES: usize = 3;
 
+/// The largest number of planes that touch the result at a point. Each takes far less time than the ranges
+/// of all units.
+const TANGENTS: usize = 24;
+/// The shares with which the next plane may count in an average.
+const SHARES: [f64; 6] = [1.0, 0.5, 0.25, 0.1, 0.04, 0.015];
+
 /// A side is not split if splits have already reduced it to less than this share of what they left of the
 /// others.
 const SHORT: f64 = 0.24;
@@ -40,7 +46,7 @@ pub(super) struct Claim<'a> {
     pub unverified: &'a dyn Fn(f64) -> Fault,
 }
 
-/// Proves a claim by the affine bound, else by a quadratic one, else by the curvature bound, else by
+/// Proves a claim by the affine bound, else by planes that touch the result, else by a quadratic bound, else by the curvature bound, else by
 /// proving both halves.
 ///
 /// The zone is split across the side whose halves have the best bounds. Candidates are the sides that
@@ -60,6 +66,11 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
         let low = affine.plane().map_or_else(|| zone.nearest(), |plane| zone.low_point(&plane.linear));
         if let Some(fault) = (claim.refuted)(&low) {
             return Err(Stop::Wrong(fault));
+        }
+        bound = bound.max(by_tangents(tape, &zone, &affine, low.clone(), claim.wanted));
+        if bound >= claim.wanted {
+            lowest = lowest.min(bound);
+            continue;
         }
         let is_finite = zone.lower.iter().chain(&zone.upper).all(|end| end.is_finite());
         let may_bend = is_finite && zone.shares.is_none() && !affine.is_unknown;
@@ -93,6 +104,31 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
         open.extend(halves);
     }
     Ok(lowest)
+}
+
+/// The best lower bound by planes that touch the result at points, and by averages of them. The next point is
+/// where the average is lowest, and the next plane counts with the share that gives the best bound.
+fn by_tangents(tape: &Tape<'_>, zone: &Zone, affine: &Affine, mut at: Vec<f64>, wanted: f64) -> f64 {
+    let mut best = f64::NEG_INFINITY;
+    if affine.is_unknown {
+        return best;
+    }
+    let mut average = affine.tangent_plane(tape, &at);
+    best = best.max(finite(average.least(zone)));
+    for _ in 1..TANGENTS {
+        if best >= wanted {
+            break;
+        }
+        at = zone.low_point(&average.linear);
+        let plane = affine.tangent_plane(tape, &at);
+        let mixed = SHARES.map(|share| average.mixed(&plane, share));
+        let bounds = mixed.each_ref().map(|plane| finite(plane.least(zone)));
+        let highest = (0..SHARES.len()).fold(0, |a, b| if bounds[b] > bounds[a] { b } else { a });
+        best = best.max(bounds[highest]);
+        let mut mixed = mixed.into_iter();
+        average = mixed.nth(highest).unwrap_or(plane);
+    }
+    best
 }
 
 /// The lower bound that an affine bound proves: infinity if the perturbed individual exists nowhere on

@@ -157,6 +157,11 @@ impl<'p> Tape<'p> {
 
     /// The value at a point, with zero for unknown numbers.
     pub fn value(&self, at: &[f64]) -> f64 {
+        self.values(at).last().copied().unwrap_or(f64::NAN)
+    }
+
+    /// The value of every node at a point, with zero for unknown numbers.
+    pub fn values(&self, at: &[f64]) -> Vec<f64> {
         let mut values: Vec<f64> = Vec::with_capacity(self.nodes.len());
         for (k, node) in self.nodes.iter().enumerate() {
             let value = match node {
@@ -174,7 +179,7 @@ impl<'p> Tape<'p> {
             };
             values.push(value);
         }
-        values.last().copied().unwrap_or(f64::NAN)
+        values
     }
 }
 

@@ -290,6 +290,40 @@ fn flat_of_tanh(slope: f64) -> [f64; 2] {
     [at, -at]
 }
 
+/// A line below a function over a range, or above it. Where the function is convex, or concave, it touches
+/// the function at a point; elsewhere it is an edge of the parallel lines.
+pub(super) fn touching(unit: Unit, z: Range, at: f64, below: bool, parallel: Line) -> Line {
+    let towards = if below { -1.0 } else { 1.0 };
+    let Line { slope, offset, radius } = parallel;
+    if !(radius.is_finite() && z.size().is_finite()) {
+        return parallel;
+    }
+    let is_touching = match unit {
+        Unit::Relu | Unit::Square | Unit::Exp => below,
+        Unit::Tanh | Unit::Sigmoid => (below && z.upper <= 0.0) || (!below && z.lower >= 0.0),
+        Unit::Log | Unit::Sqrt | Unit::Reciprocal => false,
+    };
+    if !is_touching || at.is_nan() {
+        let offset = offset + towards * (radius + ROUNDING * (offset.abs() + radius));
+        return Line { slope, offset, radius: 0.0 };
+    }
+    let at = at.clamp(z.lower, z.upper);
+    if unit == Unit::Relu {
+        return Line { slope: if at > 0.0 { 1.0 } else { 0.0 }, offset: 0.0, radius: 0.0 };
+    }
+    let (slopes, values) = (slopes(unit, Range::point(at)), values(unit, Range::point(at)));
+    let slope = slopes.middle();
+    // What the errors of slope, value and products may amount to over the range.
+    let error = (slopes.upper - slopes.lower) * (z.upper - z.lower)
+        + (values.upper - values.lower)
+        + ROUNDING * (values.size() + slopes.size() * z.size());
+    let offset = values.middle() - slope * at + towards * error;
+    match offset.is_finite() && slope.is_finite() {
+        true => Line { slope, offset, radius: 0.0 },
+        false => parallel,
+    }
+}
+
 /// By Taylor's theorem: `f(z) = f(m) + f'(m) (z - m) +- most |f''| (z - m)^2 / 2`.
 fn tangent(unit: Unit, z: Range) -> Option<Line> {
     let curvature = second_derivatives(unit, z)?.size();
@@ -337,6 +371,8 @@ mod tests {
                 let (range, slope, curvature, line) =
                     (values(unit, z), slopes(unit, z), second_derivatives(unit, z), line(unit, z));
                 assert!(!line.radius.is_nan() && line.radius >= 0.0, "{unit:?} {z:?} {line:?}");
+                let point = random.random_range(z.lower..=z.upper);
+                let [below, above] = [true, false].map(|below| touching(unit, z, point, below, line));
                 for k in 0..=30 {
                     let x = (z.lower + (z.upper - z.lower) * f64::from(k) / 30.0).clamp(z.lower, z.upper);
                     let v = unit.value(x);
@@ -346,6 +382,9 @@ mod tests {
                     assert!(range.lower <= v && v <= range.upper, "{unit:?} {z:?} {range:?} {v}");
                     let error = (v - line.slope * x - line.offset).abs();
                     assert!(error <= line.radius, "{unit:?} {z:?} {line:?} {error}");
+                    let over = |line: Line| v - line.slope * x - line.offset;
+                    assert!(over(below) >= -below.radius, "{unit:?} {z:?} {point} {below:?} {x}");
+                    assert!(over(above) <= above.radius, "{unit:?} {z:?} {point} {above:?} {x}");
                     let (first, second) = unit.derivatives(x);
                     if first.is_finite() {
                         assert!(

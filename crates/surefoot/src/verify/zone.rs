@@ -69,8 +69,9 @@ impl Zone {
         ]
     }
 
-    /// A point of the zone where a linear function is low: the last point of the zone on the segment from
-    /// the point nearest to the origin to the lowest corner of the box.
+    /// A point of the zone where a linear function is low: the lowest corner of the box or, if that is not in
+    /// the ball, the last point of the zone on the segment from the point nearest to the origin to a low point
+    /// near the ball.
     pub fn low_point(&self, linear: &[f64]) -> Vec<f64> {
         let start = match self.shares {
             Some((count, from, to)) => {
@@ -91,12 +92,16 @@ impl Zone {
                 end => start[i] + 100.0f64.copysign(end),
             })
             .collect();
-        let at = |t: f64| -> Vec<f64> { start.iter().zip(&corner).map(|(s, c)| s + t * (c - s)).collect() };
         let Some(ball) = &self.ball else { return corner };
-        let (mut low, mut high) = (0.0, 1.0);
         if ball.holds(&corner) {
             return corner;
         }
+        let corner = ball.low_point(&self.lower, &self.upper, linear);
+        if ball.holds(&corner) {
+            return corner;
+        }
+        let at = |t: f64| -> Vec<f64> { start.iter().zip(&corner).map(|(s, c)| s + t * (c - s)).collect() };
+        let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..40 {
             let middle = 0.5 * (low + high);
             if ball.holds(&at(middle)) { low = middle } else { high = middle }
