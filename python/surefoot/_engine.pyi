@@ -121,6 +121,7 @@ def recourse(
     method: str,
     gap: float,
     evaluations: int | None,
+    seconds: float | None,
     options: int,
     explain: bool,
     progress: Progress | None,
@@ -132,6 +133,7 @@ def trade_off(
     method: str,
     gap: float,
     evaluations: int | None,
+    seconds: float | None,
     progress: Progress | None,
 ) -> tuple[Table, float | None, float | None]: ...
 def theory(

@@ -30,6 +30,7 @@ def recourse(
     method: str = "auto",
     gap: float = 0.01,
     evaluations: int | None = None,
+    seconds: float | None = None,
     options: int = 1,
     explain: bool = False,
     progress: bool = False,
@@ -53,13 +54,16 @@ income by up to 150. That is proven, as is that nothing cheaper would do.
     :param id: the column that identifies people; ``"id"`` if there is one, otherwise the number
         of the row.
     :param method: ``"exact"`` for linear problems and ``"complete"`` for all, each with proof;
-        ``"descent"``, the paper's Algorithm 1, proves nothing, and its actions have the status
-        ``"unproved"``; ``"auto"`` is ``"exact"`` where it applies, otherwise ``"complete"``.
+        ``"local"``, a fast search, and ``"descent"``, the paper's Algorithm 1, prove nothing, and their
+        actions have the status ``"unproved"``; ``"auto"`` is ``"exact"`` where it applies, otherwise ``"complete"``.
     :param gap: by how much, as a share, an action may cost more than the proven bound; linear
         problems without constraints are solved exactly.
     :param evaluations: bounds and evaluations that the search for each person may cost, hard cases up
         to four times as many; 60,000, about a second, if not given. Linear problems without
         constraints need none.
+    :param seconds: seconds that the answer of each person may take: the best proven action and the best
+        bound that were found by then. Such answers depend on the machine; those under ``evaluations``
+        alone do not. Without ``evaluations``, time is then the only limit.
     :param options: up to so many actions for each person that change different things, the cheapest
         first: several rows, with a column ``option``.
     :param explain: say also what stands in the way of those who provably have no action: for how much
@@ -78,6 +82,7 @@ income by up to 150. That is proven, as is that nothing cheaper would do.
             method,
             gap,
             evaluations,
+            seconds,
             options,
             explain,
             update,
@@ -116,6 +121,7 @@ def trade_off(
     method: str = "auto",
     gap: float = 0.01,
     evaluations: int | None = None,
+    seconds: float | None = None,
     progress: bool = False,
 ) -> TradeOff:
     """The cheapest action of one person as a function of the uncertainty to guard against.
@@ -133,16 +139,17 @@ def trade_off(
     True
 
     :param epsilons: the sizes; otherwise twelve up to where no action holds.
-    :param method: as in :func:`recourse`, but not ``"descent"``, which proves nothing.
+    :param method: as in :func:`recourse`, but one that proves its answers.
     :param gap: as in :func:`recourse`.
     :param evaluations: as in :func:`recourse`; the whole curve may cost up to six times as many.
+    :param seconds: as in :func:`recourse`, for each search.
     :param progress: show the number of searches; needs tqdm.
     """
     given = _tables.prepare(person, problem.features)
     sizes = None if epsilons is None else [float(epsilon) for epsilon in epsilons]
     with _progress.bar(progress, None, "searches") as update:
         native, possible, impossible = _engine.trade_off(
-            problem._native, given.source, sizes, method, gap, evaluations, update
+            problem._native, given.source, sizes, method, gap, evaluations, seconds, update
         )
     return TradeOff(native, problem.features, possible, impossible)
 

@@ -1,6 +1,6 @@
 //! Settings of the search, which all commands that answer have in common.
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use surefoot::Budget;
@@ -9,9 +9,9 @@ use surefoot::recourse::{MethodName, Settings};
 /// How much effort each person's answer may take.
 #[derive(Args, Clone, Copy)]
 pub struct Effort {
-    /// The method: `exact` for linear problems and `complete` for all, each with proof; `descent`, the
-    /// paper's Algorithm 1, proves nothing, and its actions have the status `unproved`; `auto` is `exact`
-    /// where it applies, otherwise `complete`.
+    /// The method: `exact` for linear problems and `complete` for all, each with proof; `local`, a fast
+    /// search, and `descent`, the paper's Algorithm 1, prove nothing, and their actions have the status
+    /// `unproved`; `auto` is `exact` where it applies, otherwise `complete`.
     #[arg(long, value_name = "METHOD", default_value_t = MethodName::AUTO, value_parser = methods())]
     method: MethodName,
     /// The accepted gap between the cost of an action and the proven lower bound, as a share of the
@@ -20,17 +20,28 @@ pub struct Effort {
     #[arg(long, default_value_t = Settings::default().gap)]
     gap: f64,
     /// Bounds and evaluations that the search for each person may cost; hard cases may cost up to four
-    /// times as many. Linear problems without constraints need none.
-    #[arg(long, default_value_t = Budget::default().evaluations)]
-    evaluations: usize,
+    /// times as many. Linear problems without constraints need none. Default: 60000, or no limit with
+    /// --seconds.
+    #[arg(long)]
+    evaluations: Option<usize>,
+    /// Seconds that the answer of each person may take: the best proven action and the best bound that were
+    /// found by then. Such answers depend on the machine; those under --evaluations alone do not.
+    #[arg(long)]
+    seconds: Option<f64>,
 }
 
 impl Effort {
     /// The settings, once they have been checked.
     pub fn settings(self) -> Result<Settings> {
-        let Self { method, gap, evaluations } = self;
-        check_evaluations(evaluations)?;
-        let settings = Settings { method, gap, budget: Budget { evaluations } };
+        let Self { method, gap, evaluations, seconds } = self;
+        let budget = Budget::given(evaluations, seconds);
+        check_evaluations(budget.evaluations)?;
+        if let Some(seconds) = seconds
+            && !(seconds.is_finite() && seconds > 0.0)
+        {
+            bail!("--seconds {seconds}: must be more than 0, such as 1 or 0.5");
+        }
+        let settings = Settings { method, gap, budget, seconds };
         settings
             .check()
             .map_err(|_| anyhow!("--gap {gap}: must be more than 0 and less than 1, such as 0.01"))?;

@@ -33,7 +33,7 @@ fn obstacles(
 
 /// Answers everybody.
 #[pyfunction]
-#[pyo3(signature = (problem, people, ids, id, method, gap, evaluations, options, explain, progress))]
+#[pyo3(signature = (problem, people, ids, id, method, gap, evaluations, seconds, options, explain, progress))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn recourse<'py>(
     py: Python<'py>,
@@ -44,14 +44,15 @@ pub fn recourse<'py>(
     method: &str,
     gap: f64,
     evaluations: Option<usize>,
+    seconds: Option<f64>,
     options: usize,
     explain: bool,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> Result<Answers> {
     let (people, ids) = Source::new(people, &problem.layout).identified(ids, id)?;
     let people = Arc::new(people);
-    let budget = evaluations.map_or(Budget::default(), |evaluations| Budget { evaluations });
-    let (settings, count) = (Settings { method: method.parse()?, gap, budget }, options);
+    let budget = Budget::given(evaluations, seconds);
+    let (settings, count) = (Settings { method: method.parse()?, gap, budget, seconds }, options);
     if !settings.method.proves() {
         let ineffective =
             [("options", options > 1), ("explain", explain)].into_iter().find(|(_, is_set)| *is_set);

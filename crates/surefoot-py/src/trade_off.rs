@@ -15,7 +15,7 @@ use crate::work::run;
 /// The answer of one person for each size of the uncertainty, as a table, and the largest size that is
 /// proven to be possible and the smallest that is proven to be impossible.
 #[pyfunction]
-#[pyo3(signature = (problem, person, epsilons, method, gap, evaluations, progress))]
+#[pyo3(signature = (problem, person, epsilons, method, gap, evaluations, seconds, progress))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn trade_off<'py>(
     py: Python<'py>,
@@ -25,14 +25,15 @@ pub fn trade_off<'py>(
     method: &str,
     gap: f64,
     evaluations: Option<usize>,
+    seconds: Option<f64>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> Result<(Table, Option<f64>, Option<f64>)> {
     let (people, _) = Source::new(person, &problem.layout).people(None)?;
     if people.len() != 1 {
         return Err(Fault::NotOne { people: people.len() }.into());
     }
-    let budget = evaluations.map_or(Budget::default(), |evaluations| Budget { evaluations });
-    let settings = Settings { method: method.parse()?, gap, budget };
+    let budget = Budget::given(evaluations, seconds);
+    let settings = Settings { method: method.parse()?, gap, budget, seconds };
     let individual = people.individual(0).to_vec();
     let (engine, asking) = (Arc::clone(&problem.problem), individual.clone());
     let TradeOff { epsilons, answers, reach, .. } = run(py, progress, move |watch| {

@@ -37,6 +37,19 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// As good as no limit.
+    const UNLIMITED: Self = Self { evaluations: usize::MAX / 64 };
+
+    /// The budget for settings that may or may not name one: without a number of evaluations it is the
+    /// default or, if the seconds are limited instead, as good as no limit.
+    pub fn given(evaluations: Option<usize>, seconds: Option<f64>) -> Self {
+        match (evaluations, seconds) {
+            (Some(evaluations), _) => Self { evaluations },
+            (None, Some(_)) => Self::UNLIMITED,
+            (None, None) => Self::default(),
+        }
+    }
+
     /// Rejects a budget of zero.
     pub fn check(self) -> Result<()> {
         match self.evaluations {

@@ -12,6 +12,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::time::Instant;
 
 use nalgebra::{DMatrix, SymmetricEigen};
 
@@ -109,6 +110,9 @@ pub(crate) struct Prover {
     pub jets: Jets,
     coordinates: Coordinates,
     limit: usize,
+    /// The start of the work, and when it must end.
+    started: Instant,
+    until: Option<Instant>,
     /// A proof is abandoned if its predicted work exceeds the rest of the budget by more than this
     /// factor.
     patience: f64,
@@ -122,6 +126,8 @@ impl Prover {
             jets: Jets::default(),
             coordinates: Coordinates::of(problem),
             limit,
+            started: Instant::now(),
+            until: None,
             patience: f64::INFINITY,
             curvatures: 0,
         }
@@ -140,6 +146,20 @@ impl Prover {
         self.limit = limit;
     }
 
+    /// Sets when the work must end, whatever the limit.
+    pub fn set_end(&mut self, until: Option<Instant>) {
+        self.until = until;
+    }
+
+    /// The number of evaluations that are left: up to the limit and, at the rate so far, up to the end.
+    pub fn left(&self) -> usize {
+        let left = self.limit.saturating_sub(self.evaluations());
+        let Some(until) = self.until else { return left };
+        let now = Instant::now();
+        let rate = self.evaluations() as f64 / (now - self.started).as_secs_f64().max(1e-6);
+        left.min((rate * until.saturating_duration_since(now).as_secs_f64()) as usize)
+    }
+
     /// Sets the factor by which a proof's predicted work may exceed the rest of the budget before the
     /// proof is abandoned. With infinity it never is.
     pub fn set_patience(&mut self, patience: f64) {
@@ -147,7 +167,7 @@ impl Prover {
     }
 
     pub fn is_spent(&self) -> bool {
-        self.evaluations() >= self.limit
+        self.evaluations() >= self.limit || self.until.is_some_and(|until| Instant::now() >= until)
     }
 
     /// The search for the worst perturbation.
@@ -351,7 +371,7 @@ impl Prover {
         if last < 256 || !last.is_power_of_two() || self.patience == f64::INFINITY {
             return false;
         }
-        let left = self.limit.saturating_sub(self.evaluations()) as f64 * self.patience;
+        let left = self.left() as f64 * self.patience;
         result.upper - result.gap_after(left as usize) < required
     }
 

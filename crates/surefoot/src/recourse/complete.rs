@@ -42,6 +42,8 @@ mod requirements;
 mod solve;
 mod tokens;
 
+use std::time::{Duration, Instant};
+
 use super::{Method, Settings};
 use crate::action::covering_sets;
 use crate::certify::Budget;
@@ -59,6 +61,10 @@ const STRICTER: [f64; 2] = [0.05, 0.25];
 const LARGE_GAP: f64 = 0.05;
 /// If an answer is not settled, a second search uses the budget divided by this.
 const SMALLER_BUDGET_DIVISOR: usize = 4;
+/// With a limit in seconds, the first search and its proof may take this share of them, and each further
+/// attempt that share of what is left.
+const FIRST_SHARE: f64 = 0.75;
+const RETRY_SHARE: f64 = 0.4;
 /// No such smaller search gets less than this budget.
 const LEAST_BUDGET: usize = 100;
 
@@ -73,6 +79,9 @@ pub struct Complete<'p> {
     sets: Vec<Vec<usize>>,
     gap: f64,
     budget: Budget,
+    seconds: Option<f64>,
+    /// When the current answer must be there.
+    end: Option<Instant>,
 }
 
 impl Proof {
@@ -112,7 +121,7 @@ impl Method for Complete<'_> {
 impl<'p> Complete<'p> {
     /// Prepares the method, for the list of methods.
     pub(super) fn prepare_method(problem: &'p Problem, settings: Settings) -> Result<Box<dyn Method + 'p>> {
-        Ok(Box::new(Complete::new(problem)?.with_gap(settings.gap)?.with_budget(settings.budget)?))
+        Ok(Box::new(Complete::new(problem)?.with_settings(settings)?))
     }
 
     /// The intervention sets that cover all others.
@@ -124,7 +133,7 @@ impl<'p> Complete<'p> {
     /// actionable feature, and those with too many intervention sets; see [`covering_sets`].
     pub fn new(problem: &'p Problem) -> Result<Self> {
         let sets = covering_sets(problem.features(), problem.scm(), problem.action_kind())?;
-        Ok(Self { problem, sets, gap: 0.01, budget: Budget::default() })
+        Ok(Self { problem, sets, gap: 0.01, budget: Budget::default(), seconds: None, end: None })
     }
 
     /// Sets the largest share by which the action's cost should exceed the proven bound. The gap may be
@@ -146,6 +155,38 @@ impl<'p> Complete<'p> {
         Ok(self)
     }
 
+    /// Limits the seconds that each answer may take, beside the budget. The answer is the best proven action
+    /// and the best bound on the cost that were found by then; it depends on the machine and its load. A step
+    /// that has begun is completed, so that an answer may take a little longer.
+    pub fn with_seconds(mut self, seconds: Option<f64>) -> Result<Self> {
+        Settings { seconds, ..Settings::default() }.check()?;
+        self.seconds = seconds;
+        Ok(self)
+    }
+
+    /// Sets the gap, the budget and the seconds.
+    pub(super) fn with_settings(self, Settings { gap, budget, seconds, .. }: Settings) -> Result<Self> {
+        self.with_gap(gap)?.with_budget(budget)?.with_seconds(seconds)
+    }
+
+    /// The same with an end for an answer that starts now.
+    fn started(&self) -> Self {
+        let end = self.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
+        Complete { end, ..self.clone() }
+    }
+
+    /// The same with an end after a share of the time that is left.
+    fn for_a_share(self, share: f64) -> Self {
+        let now = Instant::now();
+        let end = self.end.map(|end| now + end.saturating_duration_since(now).mul_f64(share));
+        Complete { end, ..self }
+    }
+
+    /// Whether the answer must be there.
+    fn is_over(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
+    }
+
     /// The answer for one individual.
     ///
     /// # Errors
@@ -160,6 +201,9 @@ impl<'p> Complete<'p> {
     /// # Errors
     /// As [`Complete::solve`].
     pub fn prove(&self, individual: &[f64]) -> Result<Proof> {
+        if self.seconds.is_some() {
+            return self.started().prove_once(individual);
+        }
         let proof = self.prove_once(individual)?;
         let smaller = Budget { evaluations: self.budget.evaluations / SMALLER_BUDGET_DIVISOR };
         if proof.outcome.is_settled(self.gap) || smaller.evaluations < LEAST_BUDGET {
@@ -173,11 +217,11 @@ impl<'p> Complete<'p> {
 
     /// What the local search alone finds, without a proof; and the number of evaluations.
     pub(super) fn search_locally(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
-        solve::Solver::new(self, individual)?.candidate()
+        solve::Solver::new(&self.started(), individual)?.candidate()
     }
 
     fn prove_once(&self, individual: &[f64]) -> Result<Proof> {
-        let proof = solve::Solver::new(self, individual)?.run()?;
+        let proof = solve::Solver::new(&self.clone().for_a_share(FIRST_SHARE), individual)?.run()?;
         let has_large_gap = !proof.outcome.is_settled(LARGE_GAP);
         if has_large_gap { self.with_room(individual, proof) } else { Ok(proof) }
     }
@@ -199,13 +243,13 @@ impl<'p> Complete<'p> {
                 Outcome::Found(found) => (found.cost_bound, found.cost),
                 _ => return Ok(proof),
             };
-            if proof.evaluations >= 2 * self.budget.evaluations {
+            if proof.evaluations >= 2 * self.budget.evaluations || self.is_over() {
                 break;
             }
             let left = self.budget.evaluations.saturating_sub(proof.evaluations);
             let settings = Complete {
                 budget: Budget { evaluations: (left / 2).max(self.budget.evaluations / 4) },
-                ..self.clone()
+                ..self.clone().for_a_share(RETRY_SHARE)
             };
             // A threshold so close to 1 that it cannot be raised allows no larger margin.
             let Ok(problem) = self.problem.stricter(room) else { break };
@@ -254,7 +298,7 @@ impl<'p> Complete<'p> {
         let budget = Budget { evaluations: self.budget.evaluations / 3 };
         for room in STRICTER {
             let Ok(problem) = self.problem.stricter(room) else { break };
-            let stricter = Complete { problem: &problem, budget, ..self.clone() };
+            let stricter = Complete { problem: &problem, budget, ..self.clone().for_a_share(RETRY_SHARE) };
             let more = solve::Solver::new(&stricter, individual)?.run()?;
             proof.evaluations += more.evaluations;
             proof.proving += more.proving;

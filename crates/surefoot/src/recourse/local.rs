@@ -17,8 +17,7 @@ pub(super) struct Local<'p> {
 impl<'p> Local<'p> {
     /// Prepares the method, for the list of methods.
     pub fn prepare_method(problem: &'p Problem, settings: Settings) -> Result<Box<dyn Method + 'p>> {
-        let complete = Complete::new(problem)?.with_gap(settings.gap)?.with_budget(settings.budget)?;
-        Ok(Box::new(Local { complete }))
+        Ok(Box::new(Local { complete: Complete::new(problem)?.with_settings(settings)? }))
     }
 }
 

@@ -18,20 +18,28 @@ pub struct Settings {
     /// The number of evaluations that the search for each individual may cost; see
     /// [`Complete::with_budget`](super::Complete::with_budget).
     pub budget: Budget,
+    /// The seconds that each answer may take, if they are limited. Answers then depend on the machine and
+    /// its load; see [`Complete::with_seconds`](super::Complete::with_seconds).
+    pub seconds: Option<f64>,
 }
 
 impl Default for Settings {
     /// The automatic choice of a method, a gap of 1% and the default budget.
     fn default() -> Self {
-        Self { method: MethodName::AUTO, gap: 0.01, budget: Budget::default() }
+        Self { method: MethodName::AUTO, gap: 0.01, budget: Budget::default(), seconds: None }
     }
 }
 
 impl Settings {
-    /// Rejects a gap or a budget with which no method can work, whatever the problem.
+    /// Rejects a gap, a budget or a time with which no method can work, whatever the problem.
     pub fn check(self) -> Result<()> {
         if !(self.gap.is_finite() && self.gap > 0.0 && self.gap < 1.0) {
             return Err(Error::Setting(SettingError::Setting { setting: "gap", value: self.gap }));
+        }
+        if let Some(seconds) = self.seconds
+            && !(seconds.is_finite() && seconds > 0.0)
+        {
+            return Err(Error::Setting(SettingError::Setting { setting: "seconds", value: seconds }));
         }
         self.budget.check()
     }
@@ -208,6 +216,9 @@ mod tests {
             assert_eq!(solver.is_ok(), name.as_str() != "descent", "{name}");
         }
         let message = "newton".parse::<MethodName>().unwrap_err().to_string();
-        assert_eq!(message, "there is no method `newton`; the methods are auto, exact, complete, local, descent");
+        assert_eq!(
+            message,
+            "there is no method `newton`; the methods are auto, exact, complete, local, descent"
+        );
     }
 }

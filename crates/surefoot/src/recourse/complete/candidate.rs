@@ -7,8 +7,9 @@ use crate::margin::counterfactual;
 use crate::outcome::{Candidate, Undecided, UndecidedReason};
 use crate::{Action, Outcome, Result};
 
-/// Random starts for each intervention set.
+/// Random starts for each intervention set, and how many there may be while nothing is found.
 const STARTS: usize = 2;
+const MORE_STARTS: usize = 12;
 /// An action that is broken although its changes were enlarged so many times is given up. One that is not
 /// broken, but lacks the margin that the problem asks for, is enlarged further.
 const SMALL_PUSHES: usize = 3;
@@ -22,10 +23,14 @@ impl Solver<'_, '_> {
         if self.settings.problem.classifier().finite_score(&self.individual)? >= 0.0 {
             return Ok((Outcome::AlreadyFavourable, 0));
         }
-        let is_over = |solver: &Self| solver.prover.is_spent() || solver.starts() > STARTS;
-        while !is_over(&self) {
+        loop {
+            let most = if self.incumbent.is_some() { STARTS } else { MORE_STARTS };
+            if self.prover.is_spent() || self.starts() > most {
+                break;
+            }
             self.search_locally();
         }
+        self.drop_token_changes();
         for _ in 0..REJECTIONS {
             let Some(Incumbent { set, change, .. }) = self.incumbent.clone() else { break };
             if let Some(change) = self.withstanding(set, &change) {
@@ -53,8 +58,16 @@ impl Solver<'_, '_> {
     /// An action with its changes enlarged a little and rounded as it will be displayed, if thorough
     /// attacks do not break it. What breaks it joins the pool.
     fn withstanding(&mut self, set: usize, incumbent: &[f64]) -> Option<Vec<f64>> {
-        for (number, push) in PUSHES.into_iter().enumerate() {
-            let enlarged = self.outwards(set, incumbent, push);
+        let mut is_given_up = false;
+        // At last the action as it is: near a kink, any enlargement may do harm.
+        for (number, push) in PUSHES.into_iter().map(Some).chain([None]).enumerate() {
+            if is_given_up && push.is_some() {
+                continue;
+            }
+            let enlarged = match push {
+                Some(push) => self.outwards(set, incumbent, push),
+                None => incumbent.to_vec(),
+            };
             let change = self.simplified_and_rounded(set, &enlarged);
             if !self.meets(set, &change) {
                 continue;
@@ -69,9 +82,7 @@ impl Solver<'_, '_> {
             }
             let perturbation = self.coordinates.admissible(composer, &worst.at);
             let is_broken = self.add(set, &change, perturbation).is_some();
-            if is_broken && number + 1 >= SMALL_PUSHES {
-                break;
-            }
+            is_given_up |= is_broken && number + 1 >= SMALL_PUSHES;
         }
         None
     }

@@ -41,9 +41,9 @@ impl Solver<'_, '_> {
         let Some(Incumbent { set, change: incumbent, cost }) = self.incumbent.clone() else {
             return Ok(None);
         };
-        let (used, budget) = (self.prover.evaluations(), self.settings.budget.evaluations);
+        self.limit_proof();
         // An action that is expensive to prove may be cheap to prove after a small enlargement.
-        self.prover.set_limit(used + budget.saturating_sub(used) / FIRST);
+        self.prover.set_limit(self.prover.evaluations() + self.prover.left() / FIRST);
         self.prover.set_patience(PATIENCE);
         let mut open = match self.attempt(set, &incumbent, PUSHES[0])? {
             Attempt::Proven(proof) => return Ok(Some(self.with_reasons(*proof))),
@@ -54,14 +54,14 @@ impl Solver<'_, '_> {
                 self.last_rejected_cost = cost;
                 self.incumbent = None;
                 self.queue.extend(self.open_points.drain(..));
-                self.prover.set_limit(self.searching());
+                self.limit_search();
                 return Ok(None);
             }
             // Only the enlarged action is broken; the search would find the same incumbent again.
             Attempt::Broken(_) => None,
             Attempt::Open(open) => Some(open),
         };
-        self.prover.set_limit(budget);
+        self.limit_proof();
         let mut rooms = [0.0; PUSHES.len()];
         for (room, push) in rooms.iter_mut().zip(PUSHES) {
             let change = self.outwards(set, &incumbent, push);
@@ -70,7 +70,7 @@ impl Solver<'_, '_> {
         let (mut failed, mut proven) = (0, None);
         let mut end = PUSHES.len();
         for _ in 0..ATTEMPTS {
-            let left = budget.saturating_sub(self.prover.evaluations());
+            let left = self.prover.left();
             self.room = open.as_ref().map_or(0.0, |open| open.gap_after(left));
             let likely = (failed + 1..end).find(|&k| rooms[k] >= 1.1 * self.room);
             // If none is likely to succeed, the one with the largest margin is tried.

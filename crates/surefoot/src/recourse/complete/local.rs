@@ -36,19 +36,23 @@ const SETS: usize = 8;
 /// Random starts for each set, besides the one without any change.
 const STARTS: usize = 6;
 /// Steps from each start.
-const STEPS: usize = 30;
+const STEPS: usize = 40;
 /// The number of last worst perturbations whose margins are linearised.
 const KNOWN: usize = 8;
 /// The number of perturbations of the pool with which they begin.
 const POOLED: usize = 3;
 /// The price of a missing unit of margin, in multiples of what it costs to gain one.
 const PRICE: f64 = 50.0;
+/// The factor by which the price is raised once if the search ends without enough margin.
+const RAISED: f64 = 100.0;
 /// The linearised margin that is asked for, so that the action survives attacks.
 const INSIDE: f64 = 1e-6;
 /// A margin may be missed by this much in a linear program.
 const LARGEST_MISS: f64 = 1e9;
 /// Random starts are within this distance, in standard deviations.
 const REACH: f64 = 2.0;
+/// The shares by which the last action of a search is enlarged as long as it does not survive.
+const ENLARGED: [f64; 3] = [0.001, 0.004, 0.015];
 /// A search stops where its trust region is smaller than this.
 const SMALLEST: f64 = 1e-5;
 
@@ -145,13 +149,17 @@ impl Solver<'_, '_> {
         let mut at = self.local_point(set, start, None);
         self.consider(set, sides, &at);
         known.push(at.perturbation.clone());
-        let price = PRICE * self.gain_price(set, &at);
-        let merit = |solver: &Self, point: &Point| {
+        let (mut price, mut is_raised) = (PRICE * self.gain_price(set, &at), false);
+        let merit = |solver: &Self, point: &Point, price: f64| {
             let cost = cost_of(solver.cost(), &solver.sets[set].weights, &point.change);
             cost + price * (-point.margin).max(0.0)
         };
         let mut radius = 1.0;
         for _ in 0..STEPS {
+            if radius < SMALLEST && at.margin < 0.0 && !is_raised {
+                // Where margin is dearer than at the start, the search ends before it has enough.
+                (price, radius, is_raised) = (RAISED * price, 1.0, true);
+            }
             if radius < SMALLEST || self.prover.is_spent() {
                 break;
             }
@@ -162,11 +170,21 @@ impl Solver<'_, '_> {
                 known.remove(0);
             }
             self.consider(set, sides, &next);
-            if merit(self, &next) < merit(self, &at) - 1e-9 {
+            if merit(self, &next, price) < merit(self, &at, price) - 1e-9 {
                 (at, radius) = (next, 1.5 * radius);
             } else {
                 radius *= 0.35;
             }
+        }
+        // A search may end a little short of the boundary.
+        for share in ENLARGED {
+            if at.margin >= 0.0 || self.prover.is_spent() {
+                break;
+            }
+            let enlarged = |(&c, &(l, u)): (&f64, &(f64, f64))| (c * (1.0 + share)).clamp(l, u);
+            let change = at.change.iter().zip(sides).map(enlarged).collect();
+            at = self.local_point(set, change, Some(&at.perturbation));
+            self.consider(set, sides, &at);
         }
     }
 

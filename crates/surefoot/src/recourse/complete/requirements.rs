@@ -5,13 +5,15 @@ use super::boxes::{Cuboid, cost_of};
 use super::solve::{Set, Solver};
 use crate::action::feasible_change;
 use crate::certify::LEAST_MARGIN;
-use crate::graph::{Order, Plane, Region};
+use crate::graph::{Graph, Order, Plane, Region};
 use crate::margin::counterfactual;
 use crate::program::{Program, Row, Solution};
 use crate::proof::RuledOut;
 
 /// The amount by which candidates exceed each requirement, in units of about one standard deviation.
 const INSIDE: f64 = 1e-7;
+/// The largest number of linear models of the margin.
+const MODELS: usize = 4;
 /// The number of bisection steps in the search for the largest margin that a cost allows.
 const HALVINGS: usize = 14;
 
@@ -58,8 +60,9 @@ impl Solver<'_, '_> {
     }
 
     /// For problems with requirements: the action near an incumbent that has the largest margin for a
-    /// given share of additional cost, by linear models of margin and requirements. `None` where there is
-    /// none.
+    /// given share of additional cost, by linear models of margin and requirements. Where attacks find less
+    /// margin than the models say, as beyond a kink, a model at that action is added. `None` where there is
+    /// no such action.
     pub(super) fn outwards_within(
         &mut self,
         set: usize,
@@ -71,35 +74,68 @@ impl Solver<'_, '_> {
             return None;
         }
         let (worst, _) = self.attack(set, incumbent, None);
-        let weights = self.sets[set].weights.clone();
-        let limit = cost_of(self.cost(), &weights, incumbent) * (1.0 + push) + 1e-4;
-        let jets = &mut self.prover.jets;
-        let Set { composer, requirements, .. } = &self.sets[set];
-        let graphs = requirements.iter().map(|graph| jets.evaluate(graph, incumbent, Order::Gradient));
-        let mut models: Vec<_> = graphs.collect();
-        models.push(jets.evaluate(&composer.in_change(&worst), incumbent, Order::Gradient));
-        let mut rows: Vec<Row> = Vec::with_capacity(models.len());
-        for model in models {
-            let at: f64 = model.gradient.iter().zip(incumbent).map(|(g, t)| g * t).sum();
-            let doubt = vec![0.0; incumbent.len()];
-            rows.push(Row { coefficients: model.gradient, need: at - model.value + INSIDE, doubt });
+        let graphs = self.sets[set].requirements.clone();
+        let rules: Vec<Row> = graphs.iter().map(|graph| self.linearised(graph, incumbent)).collect();
+        let mut margins = vec![self.linearised_margin(set, &worst, incumbent)];
+        let mut best: Option<(f64, Vec<f64>)> = None;
+        for _ in 0..MODELS {
+            let Some((point, gained)) = self.most_margin(set, incumbent, push, sides, &rules, &margins)
+            else {
+                break;
+            };
+            let (perturbation, found) = self.attack(set, &point, Some(&worst));
+            margins.push(self.linearised_margin(set, &perturbation, &point));
+            if self.meets(set, &point) && best.as_ref().is_none_or(|(most, _)| found > *most) {
+                best = Some((found, point));
+            }
+            if found >= 0.5 * gained {
+                break;
+            }
         }
+        best.map(|(_, point)| point)
+    }
+
+    /// The margin under a perturbation as a row of a linear program, by its gradient at a change.
+    fn linearised_margin(&mut self, set: usize, perturbation: &[f64], at: &[f64]) -> Row {
+        let graph = self.sets[set].composer.in_change(perturbation);
+        self.linearised(&graph, at)
+    }
+
+    fn linearised(&mut self, graph: &Graph<'_>, at: &[f64]) -> Row {
+        let model = self.prover.jets.evaluate(graph, at, Order::Gradient);
+        let along: f64 = model.gradient.iter().zip(at).map(|(g, t)| g * t).sum();
+        Row { coefficients: model.gradient, need: along - model.value + INSIDE, doubt: vec![0.0; at.len()] }
+    }
+
+    /// The action near an incumbent for which the least of the linearised margins is largest, at a given share
+    /// of additional cost; and that margin.
+    fn most_margin(
+        &self,
+        set: usize,
+        incumbent: &[f64],
+        push: f64,
+        sides: &[(f64, f64)],
+        rules: &[Row],
+        margins: &[Row],
+    ) -> Option<(Vec<f64>, f64)> {
+        let Set { weights, integrality, .. } = &self.sets[set];
+        let limit = cost_of(self.cost(), weights, incumbent) * (1.0 + push) + 1e-4;
         let reach = |k: usize| (2.0 * push * limit + 1e-3) / weights[k];
         // Integer values stay as they are.
-        let near = |k: usize, sign: f64| match self.sets[set].integrality.is_integer(k) {
+        let near = |k: usize, sign: f64| match integrality.is_integer(k) {
             true => incumbent[k],
             false => (incumbent[k] + sign * reach(k)).clamp(sides[k].0, sides[k].1),
         };
         let lower: Vec<f64> = (0..incumbent.len()).map(|k| near(k, -1.0)).collect();
         let upper: Vec<f64> = (0..incumbent.len()).map(|k| near(k, 1.0)).collect();
-        let base = rows.last()?.need;
-        let mut with = |gained: f64| {
-            rows.last_mut()?.need = base + gained;
-            let program =
-                Program { rows: &rows, weights: &weights, cost: self.cost(), lower: &lower, upper: &upper };
+        let with = |gained: f64| {
+            let mut rows = margins.to_vec();
+            rows.iter_mut().for_each(|row| row.need += gained);
+            rows.extend_from_slice(rules);
+            let program = Program { rows: &rows, weights, cost: self.cost(), lower: &lower, upper: &upper };
             match program.solve() {
                 Solution::Optimal { point, .. } => {
-                    (cost_of(self.cost(), &weights, &point) <= limit).then_some(point)
+                    (cost_of(self.cost(), weights, &point) <= limit).then_some(point)
                 }
                 _ => None,
             }
@@ -116,7 +152,7 @@ impl Solver<'_, '_> {
                 None => high = middle,
             }
         }
-        (low > 0.0 && self.meets(set, &best)).then_some(best)
+        (low > 0.0).then_some((best, low))
     }
 
     /// Adapts a moved change to what is allowed: integer values where required, and only those parts of

@@ -1,6 +1,7 @@
 //! The branch-and-bound search for one individual.
 
 use std::collections::BinaryHeap;
+use std::time::Instant;
 
 use super::Complete;
 use super::boxes::{Cuboid, cost_of};
@@ -14,6 +15,10 @@ use crate::outcome::{Shortfall, Undecided, UndecidedReason};
 use crate::proof::{Certificate, Proof, RuledOut};
 use crate::{Action, Cost, Outcome, Result};
 
+/// The search leaves the budget divided by this for the proof, and may take this share of the time that is
+/// left.
+const PROOF_SHARE: usize = 6;
+const SEARCH_TIME: f64 = 0.6;
 /// Sides shorter than this are not split.
 const SHORTEST: f64 = 1e-5;
 /// The number of halvings with which a point is moved to where it costs less than the incumbent.
@@ -88,13 +93,15 @@ impl<'p, 's> Solver<'p, 's> {
                 problem.requirements().iter().map(|rule| composer.of_requirement(rule)).collect();
             sets.push(Set { composer, weights, graphs: Vec::new(), integrality, requirements });
         }
+        let mut prover = Prover::new(problem, settings.budget.evaluations);
+        prover.set_end(settings.end);
         Ok(Self {
             settings,
             individual: individual.to_vec(),
             sets,
             coordinates: Coordinates::of(problem),
             pool: Vec::new(),
-            prover: Prover::new(problem, settings.budget.evaluations),
+            prover,
             queue: BinaryHeap::new(),
             min_unsplittable_cost: f64::INFINITY,
             open_points: Vec::new(),
@@ -118,7 +125,7 @@ impl<'p, 's> Solver<'p, 's> {
             return Ok(self.proof(Outcome::AlreadyFavourable, None));
         }
         self.fill_queue();
-        self.prover.set_limit(self.searching());
+        self.limit_search();
         while self.seek() {
             if let Some(proof) = self.finish()? {
                 return Ok(proof);
@@ -444,8 +451,18 @@ impl<'p, 's> Solver<'p, 's> {
         self.push(above);
     }
 
-    /// The part of the budget that the search may spend.
-    pub(super) fn searching(&self) -> usize {
-        self.settings.budget.evaluations - self.settings.budget.evaluations / 6
+    /// Limits the search to a part of the budget and of the time, so that some is left for the proof.
+    pub(super) fn limit_search(&mut self) {
+        let evaluations = self.settings.budget.evaluations;
+        self.prover.set_limit(evaluations - evaluations / PROOF_SHARE);
+        let now = Instant::now();
+        let end = self.settings.end.map(|end| now + end.saturating_duration_since(now).mul_f64(SEARCH_TIME));
+        self.prover.set_end(end);
+    }
+
+    /// Allows the proof the whole budget.
+    pub(super) fn limit_proof(&mut self) {
+        self.prover.set_limit(self.settings.budget.evaluations);
+        self.prover.set_end(self.settings.end);
     }
 }

@@ -1,16 +1,15 @@
 //! Token changes: features whose change can be dropped, with the others adjusted, at next to no cost.
 //!
 //! An action that is cheapest to the last digit may change a feature by so little that nobody would be told
-//! to. Before the incumbent is proved, such changes are dropped, as long as the cost rises by less than a
-//! part of the gap.
+//! to. Before the incumbent is proved, such changes are dropped, as long as the cost stays within the gap.
 
 use super::boxes::cost_of;
 use super::local::Point;
 use super::solve::{Incumbent, Solver};
 
-/// The cost may rise by this share of the gap. The search ends within 0.55 of the gap, and the first
-/// enlargement before a proof takes 0.05% of the cost.
-const SHARE_OF_GAP: f64 = 0.3;
+/// The cost may rise to where it exceeds its bound by this share of the gap. The rest is for enlarging the
+/// action before its proof.
+const SHARE_OF_GAP: f64 = 0.9;
 /// The largest number of linear programs for each feature.
 const STEPS: usize = 4;
 /// The largest step of a change, in standard deviations.
@@ -22,7 +21,8 @@ impl Solver<'_, '_> {
     /// Drops those changes of the incumbent that others can make up for, the smallest first.
     pub(super) fn drop_token_changes(&mut self) {
         let Some(first) = self.incumbent.clone() else { return };
-        let limit = first.cost * (1.0 + SHARE_OF_GAP * self.settings.gap);
+        let limit = self.bound() / (1.0 - SHARE_OF_GAP * self.settings.gap);
+        let limit = limit.min(first.cost * (1.0 + self.settings.gap));
         let weights = self.sets[first.set].weights.clone();
         let size = |change: &[f64], k: usize| (weights[k] * change[k]).abs();
         let mut order: Vec<usize> = (0..weights.len()).filter(|&k| first.change[k] != 0.0).collect();

@@ -59,8 +59,7 @@ impl<'p> Exact<'p> {
 
     /// The complete method with the settings of this one.
     pub(super) fn complete(&self) -> Result<Complete<'p>> {
-        let Settings { gap, budget, .. } = self.settings;
-        Complete::new(self.problem)?.with_gap(gap)?.with_budget(budget)
+        Complete::new(self.problem)?.with_settings(self.settings)
     }
 
     /// A proof by one box for each intervention set. `None` where integer features or requirements
