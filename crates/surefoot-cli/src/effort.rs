@@ -26,6 +26,13 @@ pub struct Effort {
 }
 
 impl Effort {
+    /// The options by their names.
+    pub fn named(self) -> Vec<(&'static str, String)> {
+        let Self { method, gap, evaluations } = self;
+        let (gap, evaluations) = (gap.to_string(), evaluations.to_string());
+        vec![("--method", method.to_string()), ("--gap", gap), ("--evaluations", evaluations)]
+    }
+
     /// The settings, once they have been checked.
     pub fn settings(self) -> Result<Settings> {
         let Self { method, gap, evaluations } = self;

@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use sha2::{Digest, Sha256};
 use surefoot::error::PeopleError;
 use surefoot::feature::{self, Column};
 use surefoot::{Features, People, Problem, escape_line};
@@ -34,6 +36,36 @@ impl Group {
             None => error.into(),
         }
     }
+
+    /// Refuses the first whom the causal model cannot produce.
+    pub fn check(&self, problem: &Problem) -> Result<()> {
+        let fault =
+            problem.scm().and_then(|scm| self.people.iter().find_map(|person| scm.abduct(person).err()));
+        fault.map_or(Ok(()), |fault| Err(self.locate(problem, fault)))
+    }
+
+    /// The file and the place of one of them, for messages.
+    pub fn place(&self, position: usize) -> String {
+        format!("{}, {}", self.path.display(), self.places[position])
+    }
+
+    /// A digest of the ids and the values of some of them.
+    pub fn digest(&self, range: Range<usize>) -> String {
+        let mut digest = Sha256::new();
+        for position in range {
+            let id = &self.ids[position];
+            digest.update((id.len() as u64).to_le_bytes());
+            digest.update(id);
+            self.people.individual(position).iter().for_each(|value| digest.update(value.to_le_bytes()));
+        }
+        digest.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// The number of rows of a table, without a look at its values.
+pub fn count_rows(path: &Path) -> Result<usize> {
+    let batches = Table::open(path)?.select::<&str>(&[], &[])?;
+    batches.map(|batch| Ok(batch?.len())).sum()
 }
 
 /// Reads people batch by batch.

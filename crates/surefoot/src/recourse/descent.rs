@@ -192,6 +192,11 @@ impl Method for DescentMethod<'_> {
         progress(individuals.len());
         Ok(attempts.into_iter().map(|attempt| self.outcome(attempt)).collect())
     }
+
+    /// Enough that a lane whose individual is done takes the next one several times.
+    fn batch_size(&self) -> usize {
+        16 * LANES
+    }
 }
 
 /// The intervention sets to try: every one, as published, unless there are too many. Then those that cover
