@@ -53,7 +53,7 @@ pub struct Options {
     #[arg(long)]
     explain: bool,
     /// Go on where a run with the same problem, people and options was broken off. While a run goes on, its answers
-    /// are saved every two seconds beside the output, in a file whose name ends in `.part`.
+    /// are saved every second beside the output, in a file whose name ends in `.part`.
     #[arg(long, conflicts_with = "person")]
     resume: bool,
 }

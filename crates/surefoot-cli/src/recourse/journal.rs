@@ -20,7 +20,7 @@ use super::chunk::{Chunk, SavedChunk};
 use crate::words;
 
 /// How often answers are saved. A run that takes less time leaves no part file.
-const SAVE_EVERY: Duration = Duration::from_secs(2);
+const SAVE_EVERY: Duration = Duration::from_secs(1);
 
 /// The number of bytes after which answers are saved before their time: what is held in memory.
 const MOST_PENDING: usize = 1 << 23;

@@ -1,5 +1,6 @@
 //! Writing tables, atomically.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -75,11 +76,11 @@ impl Values {
     }
 
     /// One value as it stands in a CSV file.
-    fn cell(&self, row: usize) -> String {
+    fn cell(&self, row: usize) -> Cow<'_, [u8]> {
         match self {
-            Values::Numbers(values) => values[row].map(|value| value.to_string()),
-            Values::Texts(values) => values[row].clone(),
-            Values::Truths(values) => values[row].map(|value| value.to_string()),
+            Values::Numbers(values) => values[row].map(|value| value.to_string().into_bytes().into()),
+            Values::Texts(values) => values[row].as_ref().map(|text| text.as_bytes().into()),
+            Values::Truths(values) => values[row].map(|value| value.to_string().into_bytes().into()),
         }
         .unwrap_or_default()
     }
