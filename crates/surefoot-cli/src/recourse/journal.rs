@@ -210,18 +210,21 @@ impl Journal {
         self.answers.pending.extend_from_slice(format!("{line}\n").as_bytes());
     }
 
-    /// Continues behind what was answered before. Gives the proofs of that, to be copied.
-    pub fn continue_after(&mut self, earlier: &Earlier) -> Result<Option<impl Read + use<>>> {
+    /// Continues behind what was answered before, whose proofs are passed to `copy`.
+    pub fn continue_after(
+        &mut self,
+        earlier: &Earlier,
+        copy: impl FnOnce(&mut dyn Read) -> Result<()>,
+    ) -> Result<()> {
         self.people = earlier.people;
         self.answers.cut(earlier.answer_bytes)?;
-        let Some(proofs) = &mut self.proofs else { return Ok(None) };
-        proofs.cut(earlier.proof_bytes)?;
-        if proofs.file.is_none() {
-            return Ok(None);
+        let Some(proofs) = &mut self.proofs else { return Ok(()) };
+        if let Some(kept) = &proofs.file {
+            let mut file = kept.file();
+            file.rewind()?;
+            copy(&mut file.take(earlier.proof_bytes))?;
         }
-        let copy = File::open(&proofs.path);
-        let copy = copy.map_err(|error| anyhow!("{}: cannot be read: {error}", proofs.path.display()))?;
-        Ok(Some(copy.take(earlier.proof_bytes)))
+        proofs.cut(earlier.proof_bytes)
     }
 
     /// Adds answers, with their line.
@@ -280,14 +283,22 @@ pub struct Earlier {
 }
 
 impl Earlier {
-    /// Opens the part files; none if there is not even a first line.
+    /// Opens the part files; none if there are none, or if they are empty.
     fn open(journal: &mut Journal, headings: &[Heading]) -> Result<Option<Self>> {
         let proofs = journal.proofs.as_mut().map(Part::open).transpose()?.flatten();
         let proof_bytes_there = proofs.and_then(|file| file.metadata().ok()).map_or(0, |found| found.len());
         let Some(answers) = journal.answers.open()? else { return Ok(None) };
+        if answers.metadata()?.len() == 0 {
+            return Ok(None);
+        }
         let mut lines = BufReader::new(answers.try_clone()?);
-        let Some(line) = whole_line(&mut lines) else { return Ok(None) };
-        let Ok(header) = serde_json::from_slice(&line) else { return Ok(None) };
+        let line = whole_line(&mut lines).unwrap_or_default();
+        let Ok(header) = serde_json::from_slice(&line) else {
+            let path = journal.answers.path.display();
+            bail!(
+                "{path}: does not hold saved answers, and would be replaced; move it, or give another --output"
+            );
+        };
         let (headings, answer_bytes) = (headings.to_vec(), line.len() as u64);
         Ok(Some(Self { header, headings, lines, proof_bytes_there, people: 0, answer_bytes, proof_bytes: 0 }))
     }

@@ -1,6 +1,7 @@
 //! Answers a table of people: reads, answers and writes at the same time.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use sha2::{Digest, Sha256};
 use surefoot::file::is_special;
 use surefoot::report::AnswerTable;
@@ -68,8 +69,7 @@ pub fn run(
         }
     };
     let journal: SharedJournal = Arc::new(Mutex::new(journal));
-    let bar = ProgressBar::new(total as u64);
-    bar.set_style(ProgressStyle::with_template("{spinner} {pos} of {len} people, {per_sec}, {eta} to go")?);
+    let bar = progress_bar(total)?;
     let output = Output::create(paths, &headings)?;
     let mut stream = Stream {
         people: Batches { source, group: None, at: 0 },
@@ -176,6 +176,17 @@ fn count_people(
     Ok(count)
 }
 
+fn progress_bar(total: usize) -> Result<ProgressBar> {
+    let style =
+        ProgressStyle::with_template("{spinner} {pos} of {len} people, {rate} per second, {eta} to go")?;
+    let rate = |state: &ProgressState, text: &mut dyn fmt::Write| {
+        let rate = state.per_sec();
+        // A bar that cannot be drawn is no reason to stop.
+        let _ = write!(text, "{rate:.*}", if rate < 10.0 { 2 } else { 0 });
+    };
+    Ok(ProgressBar::new(total as u64).with_style(style.with_key("rate", rate)))
+}
+
 /// Some people of a group.
 struct Batch {
     group: Arc<Group>,
@@ -236,17 +247,14 @@ impl Stream<'_> {
                 let place = batch.group.place(batch.range.start);
                 bail!("--resume: {place}{after}: is not who was answered there before; {remedy}");
             }
-            bar.set_position(earlier.people() as u64);
             self.output.write(chunk, batch.ends_group())?;
         }
-        let proofs = match lock(&self.journal).as_mut() {
-            Some(journal) => journal.continue_after(&earlier)?,
-            None => None,
-        };
-        if let Some(mut proofs) = proofs {
-            self.output.write_proofs(&mut proofs)?;
+        if let Some(journal) = lock(&self.journal).as_mut() {
+            journal.continue_after(&earlier, |proofs| self.output.write_proofs(proofs))?;
         }
-        crate::warn(&format!("{} were answered before; going on", words::people(earlier.people())));
+        let were = if earlier.people() == 1 { "was" } else { "were" };
+        crate::warn(&format!("{} {were} answered before; going on", words::people(earlier.people())));
+        bar.set_position(earlier.people() as u64);
         bar.reset_eta();
         Ok(())
     }
