@@ -193,9 +193,9 @@ impl Method for DescentMethod<'_> {
         Ok(attempts.into_iter().map(|attempt| self.outcome(attempt)).collect())
     }
 
-    /// Enough that a lane whose individual is done takes the next one several times.
+    /// Enough that lanes without an individual, at the end of a batch, take little of the time.
     fn batch_size(&self) -> usize {
-        16 * LANES
+        64 * LANES
     }
 }
 

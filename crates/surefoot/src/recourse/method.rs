@@ -45,7 +45,7 @@ pub trait Method: fmt::Debug + Send + Sync {
     /// The number of individuals that a thread should answer at a time. Closed forms take less than a
     /// microsecond, so that several of them are worth the transfer to another thread.
     fn batch_size(&self) -> usize {
-        if self.is_closed_form() { 64 } else { 1 }
+        if self.is_closed_form() { 256 } else { 1 }
     }
 
     /// Whether most individuals are answered by a closed form.
