@@ -6,7 +6,7 @@ mod counts;
 mod journal;
 mod output;
 mod pipeline;
-mod run;
+mod stream;
 
 use std::path::PathBuf;
 
@@ -77,5 +77,5 @@ pub fn run(options: &Options) -> Result<String> {
         bail!("give a table of people and --output, or --person");
     };
     let paths = Paths { output, proofs: options.proofs.as_deref() };
-    run::run(options, (table, &paths), &file, (&problem, &answering))
+    stream::answer_table(options, (table, &paths), &file, (&problem, &answering))
 }

@@ -96,21 +96,27 @@ const ARGUMENTS: [&str; 11] = [
 ];
 const OUTPUTS: [&str; 2] = ["answers.csv", "proofs.jsonl"];
 
-/// Kills a run of [`ARGUMENTS`] once it has saved answers. Gives the number of people that it has saved.
-fn kill_midway(folder: &Path) -> usize {
-    let mut run = command(folder, 1, &ARGUMENTS).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+/// The number of people whose answers are saved, each in a line; the first line says what they are for.
+fn saved(folder: &Path) -> usize {
+    let part = std::fs::read_to_string(folder.join("answers.csv.part")).unwrap_or_default();
+    part.lines().count().saturating_sub(1)
+}
+
+/// Ends a run by a signal once it has saved the answers of so many people; what it says.
+fn break_off(folder: &Path, signal: &str, arguments: &[&str], people: usize) -> String {
+    let mut command = command(folder, 1, arguments);
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let started = Instant::now();
-    let saved =
-        || std::fs::read_to_string(folder.join("answers.csv.part")).unwrap_or_default().lines().count();
-    while saved() < 40 && started.elapsed() < Duration::from_secs(60) {
+    while saved(folder) < people && started.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(5));
+        assert_eq!(run.try_wait().unwrap(), None, "it has ended before");
     }
-    run.kill().unwrap();
-    run.wait().unwrap();
-    let missing = OUTPUTS.iter().all(|name| !folder.join(name).exists());
-    assert!(missing && saved() >= 40, "{} lines are saved", saved());
-    // The first line says what they are for.
-    saved() - 1
+    let arguments = [format!("-{signal}"), run.id().to_string()];
+    assert!(Command::new("kill").args(arguments).status().unwrap().success());
+    let run = run.wait_with_output().unwrap();
+    assert!(run.status.code().is_none() && OUTPUTS.iter().all(|name| !folder.join(name).exists()));
+    assert!(saved(folder) >= people);
+    text(&run.stderr)
 }
 
 fn resume(folder: &Path, arguments: &[&str]) -> Output {
@@ -120,25 +126,32 @@ fn resume(folder: &Path, arguments: &[&str]) -> Output {
 #[test]
 fn a_run_that_was_killed_goes_on_where_it_stopped() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = network_folder(700);
+    let folder = network_folder(1000);
     let at = folder.path();
     let unbroken = written(at, 2, &ARGUMENTS, &OUTPUTS);
     OUTPUTS.iter().for_each(|name| std::fs::remove_file(at.join(name)).unwrap());
-    let saved = kill_midway(at);
+    assert_eq!(break_off(at, "KILL", &ARGUMENTS, 40), "");
+    let killed = saved(at);
     let parts = ["answers.csv.part", "proofs.jsonl.part"].map(|name| at.join(name));
     for part in &parts {
         assert_eq!(std::fs::metadata(part).unwrap().permissions().mode() & 0o777, 0o600);
     }
     let said = refused(at, &ARGUMENTS);
     assert!(
-        said.contains(&format!("holds the answers of {saved} people")) && said.contains("--resume"),
+        said.contains(&format!("holds the answers of {killed} people")) && said.contains("--resume"),
         "{said}"
     );
+    let said = break_off(at, "TERM", &[&ARGUMENTS[..], &["--resume"]].concat(), killed + 40);
+    assert!(said.contains(&format!("{killed} people were answered before; going on")), "{said}");
+    let ended = saved(at);
+    let words =
+        format!("broken off: {ended} of 1000 people are done; the same command with --resume goes on");
+    assert!(said.contains(&words), "{said}");
     let run = resume(at, &ARGUMENTS);
     assert!(run.status.success());
     let said = text(&run.stderr);
-    assert!(said.contains(&format!("{saved} people were answered before; going on")), "{said}");
-    assert!(text(&run.stdout).starts_with("700 people: "));
+    assert!(said.contains(&format!("{ended} people were answered before; going on")), "{said}");
+    assert!(text(&run.stdout).starts_with("1000 people: "));
     let resumed = OUTPUTS.map(|name| std::fs::read(at.join(name)).unwrap());
     assert!(resumed[..] == unbroken[..]);
     assert!(parts.iter().all(|part| !part.exists()));
@@ -158,7 +171,7 @@ const ANSWERED: usize = 30;
 impl BrokenOff {
     fn new() -> Self {
         let folder = network_folder(700);
-        kill_midway(folder.path());
+        break_off(folder.path(), "KILL", &ARGUMENTS, ANSWERED + 10);
         let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         let part =
             read("answers.csv.part").lines().take(ANSWERED + 1).map(|line| format!("{line}\n")).collect();

@@ -42,7 +42,7 @@ fn lock(journal: &SharedJournal) -> MutexGuard<'_, Option<Journal>> {
 }
 
 /// Answers everybody in a table, and says how many got which answer.
-pub fn run(
+pub fn answer_table(
     options: &Options,
     (table, paths): (&Path, &Paths<'_>),
     file: &ProblemFile,
