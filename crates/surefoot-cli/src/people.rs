@@ -215,3 +215,26 @@ fn example(features: &Features) -> String {
     let fields: Vec<String> = features.columns().iter().map(field).collect();
     format!("{{{}}}", fields.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use surefoot_cli::table::{Column, Values, Writer};
+
+    use super::*;
+
+    #[test]
+    fn rows_are_counted_in_every_kind_of_file() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["people.csv", "people.parquet", "people.arrow"] {
+            let path = folder.path().join(name);
+            let mut writer =
+                Writer::create(&path, &[("id", Column::Text), ("income", Column::Number)]).unwrap();
+            for rows in [1, 8191, 9000] {
+                let ids = vec![Some("of two\nlines".to_owned()); rows];
+                writer.write(&[Values::Texts(ids), Values::Numbers(vec![Some(1.5); rows])]).unwrap();
+            }
+            writer.finish().unwrap();
+            assert_eq!(count_rows(&path).unwrap(), 17_192, "{name}");
+        }
+    }
+}
