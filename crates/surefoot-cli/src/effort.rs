@@ -31,6 +31,18 @@ pub struct Effort {
 }
 
 impl Effort {
+    /// The options by their names.
+    pub fn named(self) -> Vec<(&'static str, String)> {
+        let Self { method, gap, evaluations, seconds } = self;
+        let Budget { evaluations } = Budget::given(evaluations, seconds);
+        vec![
+            ("--method", method.to_string()),
+            ("--gap", gap.to_string()),
+            ("--evaluations", evaluations.to_string()),
+            ("--seconds", seconds.map_or_else(|| "(none)".into(), |seconds| seconds.to_string())),
+        ]
+    }
+
     /// The settings, once they have been checked.
     pub fn settings(self) -> Result<Settings> {
         let Self { method, gap, evaluations, seconds } = self;

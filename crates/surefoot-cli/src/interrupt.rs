@@ -1,8 +1,8 @@
 //! What is done when a signal ends the command: temporary files are removed first.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use signal_hook::consts::signal::*;
@@ -41,6 +41,9 @@ pub fn remove_temporary_files_on_signals() -> io::Result<()> {
     let mut signals = Signals::new(caught)?;
     let wait = move || {
         if let Some(signal) = signals.forever().next() {
+            if let Some(act) = last_act().take() {
+                act();
+            }
             with_temporary_files_removed(|| {
                 // Whoever waits for the process sees which signal ended it.
                 let _ = low_level::emulate_default_handler(signal);
@@ -50,6 +53,25 @@ pub fn remove_temporary_files_on_signals() -> io::Result<()> {
         }
     };
     thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
+}
+
+/// Something to do before a signal ends the process.
+type Act = Box<dyn FnOnce() + Send>;
+
+static LAST_ACT: Mutex<Option<Act>> = Mutex::new(None);
+
+fn last_act() -> MutexGuard<'static, Option<Act>> {
+    LAST_ACT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sets what is done before a signal ends the process, instead of what was set before.
+pub fn before_the_end(act: impl FnOnce() + Send + 'static) {
+    *last_act() = Some(Box::new(act));
+}
+
+/// From now on nothing is done before a signal ends the process but the removal of temporary files.
+pub fn nothing_before_the_end() {
+    *last_act() = None;
 }
 
 /// The signals that are ignored now, one bit each. Where the system does not say, SIGHUP is taken to

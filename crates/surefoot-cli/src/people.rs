@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use sha2::{Digest, Sha256};
 use surefoot::error::PeopleError;
 use surefoot::feature::{self, Column};
 use surefoot::{Features, People, Problem, escape_line};
@@ -34,6 +36,36 @@ impl Group {
             None => error.into(),
         }
     }
+
+    /// Refuses the first whom the causal model cannot produce.
+    pub fn check(&self, problem: &Problem) -> Result<()> {
+        let fault =
+            problem.scm().and_then(|scm| self.people.iter().find_map(|person| scm.abduct(person).err()));
+        fault.map_or(Ok(()), |fault| Err(self.locate(problem, fault)))
+    }
+
+    /// The file and the place of one of them, for messages.
+    pub fn place(&self, position: usize) -> String {
+        format!("{}, {}", self.path.display(), self.places[position])
+    }
+
+    /// A digest of the ids and the values of some of them.
+    pub fn digest(&self, range: Range<usize>) -> String {
+        let mut digest = Sha256::new();
+        for position in range {
+            let id = &self.ids[position];
+            digest.update((id.len() as u64).to_le_bytes());
+            digest.update(id);
+            self.people.individual(position).iter().for_each(|value| digest.update(value.to_le_bytes()));
+        }
+        digest.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// The number of rows of a table, without a look at its values.
+pub fn count_rows(path: &Path) -> Result<usize> {
+    let batches = Table::open(path)?.select::<&str>(&[], &[])?;
+    batches.map(|batch| Ok(batch?.len())).sum()
 }
 
 /// Reads people batch by batch.
@@ -182,4 +214,27 @@ fn example(features: &Features) -> String {
     };
     let fields: Vec<String> = features.columns().iter().map(field).collect();
     format!("{{{}}}", fields.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use surefoot_cli::table::{Column, Values, Writer};
+
+    use super::*;
+
+    #[test]
+    fn rows_are_counted_in_every_kind_of_file() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["people.csv", "people.parquet", "people.arrow"] {
+            let path = folder.path().join(name);
+            let mut writer =
+                Writer::create(&path, &[("id", Column::Text), ("income", Column::Number)]).unwrap();
+            for rows in [1, 8191, 9000] {
+                let ids = vec![Some("of two\nlines".to_owned()); rows];
+                writer.write(&[Values::Texts(ids), Values::Numbers(vec![Some(1.5); rows])]).unwrap();
+            }
+            writer.finish().unwrap();
+            assert_eq!(count_rows(&path).unwrap(), 17_192, "{name}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Files on disk: written atomically, and read only where they are regular files.
 
 mod atomic;
+mod kept;
 mod read;
 
 use std::fs::File;
@@ -10,6 +11,7 @@ pub use atomic::{
     AtomicFile, Audience, destination, is_special, removed_leftovers, with_temporary_files_removed,
     write_atomically,
 };
+pub use kept::KeptFile;
 pub(crate) use read::read_whole;
 pub use read::{MOST_BYTES, ModelFolder, ReadProblem, open, read, read_to_string};
 

@@ -1,7 +1,8 @@
 //! Writing tables, atomically.
 
+use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -74,14 +75,14 @@ impl Values {
         texts.iter().filter_map(Option::as_deref)
     }
 
-    /// One value as it stands in a CSV file.
-    fn cell(&self, row: usize) -> String {
-        match self {
-            Values::Numbers(values) => values[row].map(|value| value.to_string()),
-            Values::Texts(values) => values[row].clone(),
-            Values::Truths(values) => values[row].map(|value| value.to_string()),
-        }
-        .unwrap_or_default()
+    /// Adds one value to a text, as it stands in a CSV file.
+    fn write_cell(&self, row: usize, text: &mut String) {
+        // A text takes everything that is written to it.
+        let _ = match self {
+            Values::Numbers(values) => values[row].map_or(Ok(()), |value| write!(text, "{value}")),
+            Values::Texts(values) => text.write_str(values[row].as_deref().unwrap_or_default()),
+            Values::Truths(values) => values[row].map_or(Ok(()), |value| write!(text, "{value}")),
+        };
     }
 }
 
@@ -193,9 +194,7 @@ impl Writer {
             self.formula = names.chain(texts).find(|text| is_formula(text)).map(str::to_owned);
         }
         let written = match &mut self.target {
-            Some(Target::Csv(csv)) => (0..rows)
-                .try_for_each(|row| csv.write_record(columns.iter().map(|values| values.cell(row))))
-                .map_err(|error| error.to_string()),
+            Some(Target::Csv(csv)) => write_rows(csv, columns, rows).map_err(|error| error.to_string()),
             Some(Target::Parquet(writer)) => record(&self.schema, columns)
                 .and_then(|record| writer.write(&record).map_err(|error| error.to_string())),
             Some(Target::Arrow(writer)) => record(&self.schema, columns)
@@ -227,6 +226,21 @@ impl Writer {
     fn fault(&self, reason: impl ToString) -> TableError {
         TableError::write(&self.path, reason)
     }
+}
+
+/// Writes rows cell by cell, with one text for all cells: to make one for each takes a tenth of the time of a
+/// linear problem.
+fn write_rows(csv: &mut csv::Writer<impl io::Write>, columns: &[Values], rows: usize) -> csv::Result<()> {
+    let mut text = String::new();
+    for row in 0..rows {
+        for values in columns {
+            text.clear();
+            values.write_cell(row, &mut text);
+            csv.write_field(&text)?;
+        }
+        csv.write_record(None::<&[u8]>)?;
+    }
+    Ok(())
 }
 
 /// Whether a spreadsheet would calculate this text instead of showing it. A number is a number to it.

@@ -55,7 +55,7 @@ impl<'p> Search<'p> {
             let y: Vec<f64> = self.set.maximiser(&downhill).iter().map(|y| y * self.radius).collect();
             let tried = jets.evaluate(graph, &y, Order::Gradient);
             let gained = jet.value - tried.value;
-            if !(gained > 0.0) {
+            if gained <= 0.0 || gained.is_nan() {
                 break;
             }
             (at, jet) = (y, tried);

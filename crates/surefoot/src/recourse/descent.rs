@@ -192,6 +192,11 @@ impl Method for DescentMethod<'_> {
         progress(individuals.len());
         Ok(attempts.into_iter().map(|attempt| self.outcome(attempt)).collect())
     }
+
+    /// Enough that lanes without an individual, at the end of a batch, take little of the time.
+    fn batch_size(&self) -> usize {
+        64 * LANES
+    }
 }
 
 /// The intervention sets to try: every one, as published, unless there are too many. Then those that cover

@@ -40,9 +40,13 @@ pub trait Method: fmt::Debug + Send + Sync {
             progress(1);
             Ok(outcome)
         };
-        // Closed forms take less than a microsecond, so that each thread takes several individuals at a time.
-        let least = if self.is_closed_form() { 64 } else { 1 };
-        individuals.par_iter().with_min_len(least).map(solve).collect()
+        individuals.par_iter().with_min_len(self.batch_size()).map(solve).collect()
+    }
+
+    /// The number of individuals that a thread should answer at a time. Closed forms take less than a
+    /// microsecond, so that several of them are worth the transfer to another thread.
+    fn batch_size(&self) -> usize {
+        if self.is_closed_form() { 256 } else { 1 }
     }
 
     /// Whether most individuals are answered by a closed form.

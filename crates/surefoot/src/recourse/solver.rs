@@ -128,6 +128,11 @@ impl<'p> Solver<'p> {
         self.method.solve_all(individuals, progress)
     }
 
+    /// The number of individuals that a thread should answer at a time, by [`Solver::solve_all`].
+    pub fn batch_size(&self) -> usize {
+        self.method.batch_size()
+    }
+
     /// The answer with a proof that can be saved and verified. The proven bound on the cost may be weaker
     /// than that of [`Solver::solve`], by no more than the gap.
     ///

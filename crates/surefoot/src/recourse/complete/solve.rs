@@ -314,7 +314,7 @@ impl<'p, 's> Solver<'p, 's> {
         let origin = vec![0.0; self.individual.len()];
         let start = start.map_or(origin, |d| self.coordinates.of_perturbation(d));
         let mut found = search.follow_gradients(&graph, &start, &mut self.prover.jets);
-        if !(found.value < 0.0) {
+        if found.value >= 0.0 || found.value.is_nan() {
             found = search.descend(&graph, &found.at, f64::NEG_INFINITY, &mut self.prover.jets);
         }
         (self.coordinates.admissible(composer, &found.at), found.value)
