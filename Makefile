@@ -1,6 +1,6 @@
 # `make test` runs every check on a machine that has cargo and Python (3.9 or later) and nothing else.
 
-.PHONY: test fmt lint unit docs demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency
+.PHONY: test fmt lint unit docs demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency bench-regions
 
 PYTHON ?= python3
 
@@ -121,6 +121,11 @@ bench-check:
 # 2,000 random problems: whatever one part says about one, no other contradicts. A sample is among the tests.
 bench-consistency:
 	cargo bench --locked --package surefoot-cli --bench consistency
+
+# Linear models and relu networks beside a published table, which is looked for beside the checkout.
+bench-regions: bench-wheel
+	$(VENV)/bin/pip install --quiet --no-deps --force-reinstall target/bench/wheels/*.whl
+	$(VENV)/bin/python benches/regions.py
 
 bench-wheel: $(VENV)/installed
 	rm -rf target/bench/wheels
