@@ -30,7 +30,8 @@ const INHERITED: usize = 8;
 const MORE: usize = 2;
 /// Boxes with several long sides are searched up to a cost of this many times the least weight first.
 const NEAR: f64 = 4.0;
-/// A box is shrunk at most so many times before it is bounded by a linear program.
+/// A box is shrunk at most so many times before it is bounded by a linear program; no more often than it has
+/// features.
 const CONTRACTIONS: usize = 3;
 /// A side is shrunk if it loses at least this share of its length.
 const WORTH_SHRINKING: f64 = 0.1;
@@ -186,7 +187,7 @@ impl Solver<'_, '_> {
     /// Bounds the margins under some perturbations over a box, and shrinks the box by them. Returns true
     /// if nothing is left of it.
     fn is_excluded(&mut self, open: &mut Open, numbers: &[usize], requirements: &[Requirement]) -> bool {
-        for _ in 0..CONTRACTIONS {
+        for _ in 0..CONTRACTIONS.min(open.lower.len()) {
             let region = self.region(open);
             open.cuts = requirements
                 .iter()

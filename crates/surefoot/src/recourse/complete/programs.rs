@@ -8,7 +8,8 @@ use crate::graph::{Interval, Order, Plane, Region};
 use crate::program::{Program, Row, Solution};
 use crate::proof::{RuledOut, WeightedMargin};
 
-/// The largest number of perturbations found at solutions of the linear program that are added to it.
+/// The largest number of perturbations found at solutions of the linear program that are added to it; no more
+/// than features.
 const ADDED: usize = 3;
 /// The amount by which a candidate exceeds each requirement, in units of about one standard deviation.
 const INSIDE: f64 = 1e-7;
@@ -53,7 +54,7 @@ impl Solver<'_, '_> {
         let mut best = self.solve_program(open)?;
         self.refine(open, &best);
         best = self.solve_program(open)?;
-        for _ in 0..ADDED {
+        for _ in 0..ADDED.min(open.lower.len()) {
             if self.prover.is_spent() {
                 break;
             }
