@@ -18,7 +18,7 @@ const LINEAR: &str = "epsilon = 0.1\n\
     [[feature]]\nname = \"savings\"\nchange = \"increase\"\n\
     [classifier]\ncoefficients = [0.8, 0.6]\nintercept = -1\n";
 
-/// A folder with the problem of the example `network` and so many people of it.
+/// Creates a folder with the problem of the example `network` and a given number of its people.
 fn network_folder(people: usize) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/network");
@@ -102,7 +102,7 @@ fn saved(folder: &Path) -> usize {
     part.lines().count().saturating_sub(1)
 }
 
-/// Ends a run by a signal once it has saved the answers of so many people; what it says.
+/// Ends a run by a signal after it has saved the answers of a given number of people. Returns what it prints.
 fn break_off(folder: &Path, signal: &str, arguments: &[&str], people: usize) -> String {
     let mut command = command(folder, 1, arguments);
     let mut run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();

@@ -129,6 +129,10 @@ fn what_is_found_in_time_is_proven() {
     }
     println!("{found} found, {settled} settled");
     assert!(found >= 4, "{found}");
+    // More seconds than a clock counts are no limit.
+    let (endless, x) = (problem(random, 4), vec![0.0; COUNT]);
+    let settings = Settings { seconds: Some(1e300), ..Settings::default() };
+    Solver::new(&endless, settings).unwrap().solve(&x).unwrap();
     for seconds in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let settings = Settings { seconds: Some(seconds), ..Settings::default() };
         assert!(Solver::new(&problem(random, 4), settings).is_err());

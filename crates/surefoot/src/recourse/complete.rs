@@ -61,8 +61,8 @@ const STRICTER: [f64; 2] = [0.05, 0.25];
 const LARGE_GAP: f64 = 0.05;
 /// If an answer is not settled, a second search uses the budget divided by this.
 const SMALLER_BUDGET_DIVISOR: usize = 4;
-/// With a limit in seconds, the first search and its proof may take this share of them, and each further
-/// attempt that share of what is left.
+/// With a limit in seconds, the first search and its proof may take `FIRST_SHARE` of the time. Each further
+/// attempt may take `RETRY_SHARE` of the remaining time.
 const FIRST_SHARE: f64 = 0.75;
 const RETRY_SHARE: f64 = 0.4;
 /// No such smaller search gets less than this budget.
@@ -169,9 +169,10 @@ impl<'p> Complete<'p> {
         self.with_gap(gap)?.with_budget(budget)?.with_seconds(seconds)
     }
 
-    /// The same with an end for an answer that starts now.
+    /// The same with an end for an answer that starts now. Seconds beyond what a clock counts are no limit.
     fn started(&self) -> Self {
-        let end = self.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
+        let limit = self.seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let end = limit.and_then(|limit| Instant::now().checked_add(limit));
         Complete { end, ..self.clone() }
     }
 

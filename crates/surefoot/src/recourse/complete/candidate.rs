@@ -10,8 +10,8 @@ use crate::{Action, Outcome, Result};
 /// Random starts for each intervention set, and how many there may be while nothing is found.
 const STARTS: usize = 2;
 const MORE_STARTS: usize = 12;
-/// An action that is broken although its changes were enlarged so many times is given up. One that is not
-/// broken, but lacks the margin that the problem asks for, is enlarged further.
+/// The method gives up an action that attacks still break after this many enlargements. It enlarges further an
+/// action that attacks do not break, but whose margin is smaller than the problem requires.
 const SMALL_PUSHES: usize = 3;
 /// The largest number of candidates that attacks may break.
 const REJECTIONS: usize = 8;

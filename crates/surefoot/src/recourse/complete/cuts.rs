@@ -30,8 +30,8 @@ const INHERITED: usize = 8;
 const MORE: usize = 2;
 /// Boxes with several long sides are searched up to a cost of this many times the least weight first.
 const NEAR: f64 = 4.0;
-/// A box is shrunk at most so many times before it is bounded by a linear program; no more often than it has
-/// features.
+/// The largest number of times that a box is shrunk before a linear program bounds it. A box with fewer features
+/// is shrunk once for each of them.
 const CONTRACTIONS: usize = 3;
 /// A side is shrunk if it loses at least this share of its length.
 const WORTH_SHRINKING: f64 = 0.1;

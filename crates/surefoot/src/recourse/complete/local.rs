@@ -27,7 +27,7 @@ use crate::program::{Program, Row, Solution};
 const FIRST: usize = 1500;
 /// Where no more features than this may change, the first boxes often decide.
 const FEW: usize = 4;
-/// Searches from random starts may take one evaluation in so many.
+/// Local searches from random starts may take one of this many evaluations.
 const SHARE: usize = 4;
 /// The same while no incumbent is known, where many features may change.
 const SHARE_WITHOUT_INCUMBENT: usize = 2;
@@ -157,7 +157,8 @@ impl Solver<'_, '_> {
         let mut radius = 1.0;
         for _ in 0..STEPS {
             if radius < SMALLEST && at.margin < 0.0 && !is_raised {
-                // Where margin is dearer than at the start, the search ends before it has enough.
+                // The price was estimated at the start. Elsewhere a unit of margin may cost more, and the search
+                // converges to an action with a negative margin.
                 (price, radius, is_raised) = (RAISED * price, 1.0, true);
             }
             if radius < SMALLEST || self.prover.is_spent() {

@@ -1,7 +1,6 @@
 //! Token changes: features whose change can be dropped, with the others adjusted, at next to no cost.
 //!
-//! An action that is cheapest to the last digit may change a feature by so little that nobody would be told
-//! to. Before the incumbent is proved, such changes are dropped, as long as the cost stays within the gap.
+//! The cheapest action may change a feature by an amount that is too small to be advised to anybody. Before the incumbent is proved, such changes are dropped, as long as the cost stays within the gap.
 
 use super::boxes::cost_of;
 use super::local::Point;
