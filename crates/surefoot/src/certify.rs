@@ -8,15 +8,20 @@
 //!    with a matrix M below the Hessian on the whole ball. Where M plus the multiplier of the ball is
 //!    positive semidefinite, the bound is exact: the local minimum is proven to be the global one;
 //! 3. branch and bound over cells of the ball, where both leave a gap, with affine bounds and, in small
-//!    enough cells, quadratic ones whose error is of third order.
+//!    enough cells, quadratic ones whose error is of third order;
+//! 4. for tanh networks over a Euclidean ball, where too many such cells are needed, [`parabolas`] below all
+//!    units.
 //!
 //! A proof requires a bound of at least [`LEAST_MARGIN`], and every bound accounts for its own rounding.
 //! An action that cannot be decided within the budget is reported as undecided.
 
 mod branch;
+mod parabolas;
 mod search;
 
 pub(crate) use branch::{ProofAttempt, Prover};
+#[cfg(test)]
+pub(crate) use parabolas::{Layers, Partition};
 pub(crate) use search::{Found, Search};
 
 use crate::error::{CausalModelError, SettingError};

@@ -25,11 +25,11 @@ pub(crate) use affine::{Affine, Bounded, Plane};
 pub(crate) use curvature::Curvature;
 pub use interval::Interval;
 pub(crate) use interval::Intervals;
-pub(crate) use jet::{Jet, Jets, Order};
+pub(crate) use jet::{Gram, Jet, Jets, Order, dot};
 pub(crate) use operator::{Elements, Operator};
 pub(crate) use quadratic::Quadratic;
 pub(crate) use region::Region;
-pub(crate) use unit::Unit;
+pub(crate) use unit::{Unit, relax_tanh};
 
 use crate::Network;
 use crate::expression::{self, Arithmetic, Function};

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 pub(crate) use kernel::{Vectorised, vectorised};
 pub use lanes::{LANES, Lanes};
 pub(crate) use real::Real;
-pub(crate) use wide::WideLayer;
+pub(crate) use wide::{WideLayer, on_lanes};
 
 use crate::digest::Digest;
 use crate::error::ModelError;

@@ -46,6 +46,8 @@ pub enum BoundKind {
     Curvature,
     /// A quadratic lower bound of the margin.
     Quadratic,
+    /// Parabolas below all units of a network, on the cells of the piece.
+    Parabolas,
 }
 
 /// A part of the ball with a lower bound of the margin over it, in the coordinates of the certificate.
@@ -59,6 +61,43 @@ pub struct Piece {
     pub margin: f64,
     /// The kind of bound.
     pub reason: BoundKind,
+    /// The cells of a piece that is proven by parabolas, each before its two parts; otherwise empty.
+    pub cells: Vec<Cell>,
+}
+
+/// A part of a piece: the intersection of the ball, of an ellipsoid and of the cuts above it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Quadratic lower bounds of the margin. Each holds where the margin is below the required one on the part
+    /// of the cell that the earlier bounds leave, and leaves an ellipsoid.
+    pub bounds: Vec<Parabolas>,
+    /// The plane that cuts what is left in two; `None` if the bounds leave nothing.
+    pub cut: Option<Cut>,
+}
+
+/// The plane `direction . y = at`. The part below comes first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cut {
+    /// The normal of the plane, of any length.
+    pub direction: Vec<f64>,
+    /// Its place.
+    pub at: f64,
+}
+
+/// Parabolas below the units of a network, and multipliers. Any numbers give a lower bound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parabolas {
+    /// For each unit of the last hidden layer: the coefficients of the square and of the linear term.
+    pub outer: Vec<[f64; 2]>,
+    /// For each unit of the first of two hidden layers: square, linear term, split, shift and twist, then slope
+    /// and offset of the line that replaces the unit.
+    pub inner: Vec<[f64; 7]>,
+    /// The multiplier of each slab between two cuts.
+    pub slabs: Vec<f64>,
+    /// The multiplier of the ellipsoid.
+    pub ellipsoid: f64,
+    /// The multiplier of the ball.
+    pub ball: f64,
 }
 
 /// A verdict with the data that is needed to check it: pieces that cover the ball.

@@ -12,7 +12,7 @@
 //!    rejected now;
 //! 2. the pieces of the certificate cover the ball of perturbations;
 //! 3. on every piece the margin is at least the stated one: by an affine bound, else by a quadratic one,
-//!    else by a curvature bound, else on both halves of the piece.
+//!    else by a curvature bound, else on both halves of the piece; or by the parabolas that a piece states.
 //!
 //! For a lower bound on the cost of any action that holds, or the statement that there is none, it
 //! verifies for every intervention set:
@@ -37,12 +37,17 @@ mod cost_bound;
 mod cones;
 mod cover;
 mod curvature;
+mod ellipsoid;
+#[cfg(test)]
+mod parabola_tests;
+mod parabolas;
 mod robustness;
 mod prove;
 mod tape;
 #[cfg(test)]
 mod tests;
 mod unit;
+mod units;
 mod integer;
 mod zone;
 

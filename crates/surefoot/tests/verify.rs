@@ -440,7 +440,7 @@ fn files_that_are_no_proof_are_errors() {
             "/cover/pieces/0/reason",
             "none".into(),
             "cover.pieces[0].reason",
-            SavedProblem::Expected("`affine`, `quadratic` or `curvature`"),
+            SavedProblem::Expected("`affine`, `quadratic`, `curvature` or `parabolas`"),
         ),
         (
             "/cover/basis",

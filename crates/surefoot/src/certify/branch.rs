@@ -6,6 +6,9 @@
 //! an affine bound is not sufficient, a quadratic one is tried. The cell that contains the worst
 //! perturbation also gets the curvature bound.
 //!
+//! For tanh networks over a Euclidean ball, [parabolas](super::parabolas) take over where too many cells are
+//! predicted.
+//!
 //! The gap between the lowest bound and the worst margin found shrinks by about the same factor whenever
 //! the number of cells doubles. If the predicted gap at the end of the budget is too large, the proof is
 //! abandoned early.
@@ -16,6 +19,7 @@ use std::time::Instant;
 
 use nalgebra::{DMatrix, SymmetricEigen};
 
+use super::parabolas::Layers;
 use super::{Found, Search};
 use crate::Problem;
 use crate::graph::{Affine, Bounded, Curvature, Graph, Jets, Order, Quadratic, Region};
@@ -23,7 +27,7 @@ use crate::margin::{Composer, Coordinates};
 use crate::proof::{BoundKind, Piece};
 
 /// The proven ball is larger by this share, to cover the rounding of coordinates.
-const ROOM: f64 = 1e-12;
+pub(super) const ROOM: f64 = 1e-12;
 /// The number of evaluations that a curvature bound counts as.
 const CURVATURE_EVALUATIONS: usize = 5;
 
@@ -32,6 +36,11 @@ const MAX_QUADRATIC_ERROR_RATIO: f64 = 0.85;
 
 /// The approximate number of evaluations to split a cell and to bound its halves.
 const EVALUATIONS_OF_A_CELL: f64 = 5.0;
+
+/// Boxes are tried first, since they are faster where few are needed. After this many, parabolas take over if
+/// boxes are predicted not to suffice within the evaluations that parabolas usually take.
+const FEW_BOXES: usize = 32;
+const PARABOLA_EVALUATIONS: usize = 3000;
 
 /// This many evaluations without derivatives, or refinements of bounds, count as one evaluation.
 const QUICK_PER_EVALUATION: usize = 4;
@@ -85,6 +94,8 @@ pub(crate) struct ProofAttempt {
     pub nodes: usize,
     /// The proven bound when 1, 2, 4, ... cells had been processed.
     pub doublings: Vec<f64>,
+    /// The approximate number of evaluations that such a cell takes.
+    pub cell_evaluations: f64,
 }
 
 impl ProofAttempt {
@@ -98,7 +109,7 @@ impl ProofAttempt {
         }
         let [.., before, _, last] = self.doublings[..] else { return gap(self.lower) };
         let share = (gap(last) / gap(before)).powf(0.75).clamp(0.5, 0.98);
-        let more = evaluations as f64 / EVALUATIONS_OF_A_CELL / (1usize << (self.doublings.len() - 1)) as f64;
+        let more = evaluations as f64 / self.cell_evaluations / (1usize << (self.doublings.len() - 1)) as f64;
         gap(last) * share.powf((1.0 + more).log2())
     }
 }
@@ -108,15 +119,17 @@ impl ProofAttempt {
 pub(crate) struct Prover {
     pub affine: Affine,
     pub jets: Jets,
-    coordinates: Coordinates,
-    limit: usize,
+    pub(super) coordinates: Coordinates,
+    pub(super) limit: usize,
     /// The start of the work, and when it must end.
     started: Instant,
     until: Option<Instant>,
     /// A proof is abandoned if its predicted work exceeds the rest of the budget by more than this
     /// factor.
-    patience: f64,
+    pub(super) patience: f64,
     curvatures: usize,
+    /// The evaluations of proofs by parabolas.
+    pub(super) parabolas: usize,
 }
 
 impl Prover {
@@ -130,6 +143,7 @@ impl Prover {
             until: None,
             patience: f64::INFINITY,
             curvatures: 0,
+            parabolas: 0,
         }
     }
 
@@ -139,6 +153,7 @@ impl Prover {
         self.affine.count
             + self.jets.count
             + CURVATURE_EVALUATIONS * self.curvatures
+            + self.parabolas
             + quick / QUICK_PER_EVALUATION
     }
 
@@ -196,6 +211,7 @@ impl Prover {
             pieces: Vec::new(),
             nodes: 1,
             doublings: Vec::new(),
+            cell_evaluations: EVALUATIONS_OF_A_CELL,
         };
         if worst.value < required {
             return result;
@@ -219,7 +235,13 @@ impl Prover {
             result.pieces.push(cell.piece());
             return result;
         }
-        self.branch(composer, change, required, worst, cell, &mut result);
+        let radius = composer.problem().uncertainty().radius() * (1.0 + ROOM);
+        let layers = if ball.is_round() { Layers::of(&graph, radius) } else { None };
+        if self.branch(composer, change, required, worst, cell, layers.is_some(), &mut result)
+            && let Some(layers) = layers
+        {
+            self.prove_by_parabolas(composer, &graph, &layers, required, &mut result);
+        }
         result
     }
 
@@ -285,6 +307,9 @@ impl Prover {
         }
     }
 
+    /// Branch and bound over boxes. Returns whether it has stopped because too many boxes are predicted to be
+    /// needed, which it does only if `may_stop`.
+    #[expect(clippy::too_many_arguments, reason = "one caller")]
     fn branch(
         &mut self,
         composer: &Composer<'_>,
@@ -292,8 +317,9 @@ impl Prover {
         required: f64,
         worst: Found,
         root: Cell,
+        may_stop: bool,
         result: &mut ProofAttempt,
-    ) {
+    ) -> bool {
         let uncertainty = composer.problem().uncertainty();
         let n = worst.at.len();
         let coordinates = match uncertainty.set().is_round() {
@@ -324,8 +350,14 @@ impl Prover {
                 result.doublings.push(result.lower);
             }
             result.nodes += 1;
-            if self.is_spent() || self.is_hopeless(result, required) {
-                return;
+            if self.is_spent() {
+                return false;
+            }
+            if may_stop && self.is_slow(result, required) {
+                return true;
+            }
+            if self.is_hopeless(result, required) {
+                return false;
             }
             // Every 16 cells, a search for a worse perturbation starts from the current cell.
             if result.nodes.is_multiple_of(16) {
@@ -340,10 +372,10 @@ impl Prover {
                 }
             }
             if worst.value < required {
-                return;
+                return false;
             }
             // A cell that cannot be split stays open, so the proof ends here.
-            let Some(halves) = self.halves(&graph, &cell, required) else { return };
+            let Some(halves) = self.halves(&graph, &cell, required) else { return false };
             for mut half in halves {
                 if half.lower < required && half.region.contains(&worst.at) {
                     let nearest = half.region.nearest();
@@ -362,6 +394,15 @@ impl Prover {
             }
         }
         result.lower = closed;
+        false
+    }
+
+    /// Whether boxes are predicted to take longer than parabolas usually do.
+    fn is_slow(&self, result: &ProofAttempt, required: f64) -> bool {
+        let last = result.nodes - 1;
+        last >= FEW_BOXES
+            && last.is_power_of_two()
+            && result.upper - result.gap_after(PARABOLA_EVALUATIONS) < required
     }
 
     /// Whether the rest of the budget is predicted not to suffice, by extrapolating the last doublings of
@@ -441,6 +482,7 @@ impl Cell {
             // written to a file.
             margin: self.lower.min(f64::MAX),
             reason: self.reason,
+            cells: Vec::new(),
         }
     }
 }

@@ -136,3 +136,13 @@ pub(crate) enum Elements<'a> {
     /// Only its value and its range are known.
     Opaque,
 }
+
+impl<'a> Elements<'a> {
+    /// The network, if that is what the operator is.
+    pub fn network(self) -> Option<&'a Network> {
+        match self {
+            Elements::Network(network) => Some(network),
+            _ => None,
+        }
+    }
+}

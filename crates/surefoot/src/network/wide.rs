@@ -66,6 +66,12 @@ impl Wide {
         self.blocks
     }
 
+    /// The weights of an input in a block of outputs.
+    #[inline(always)]
+    pub fn weights(&self, block: usize, input: usize) -> &Lanes {
+        &self.weights[block * self.inputs + input]
+    }
+
     /// `output[c] = matrix * input[c]` for every column c; columns lie one after the other.
     pub fn multiply(&self, input: &[Lanes], output: &mut [Lanes]) {
         vectorised(Product::<false> { matrix: self, input, output });

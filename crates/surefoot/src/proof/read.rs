@@ -7,7 +7,7 @@ use super::saved::{Cover, SavedNorm, SavedProof, VERSION};
 use crate::error::SavedProblem;
 use crate::error::{FeatureError, FileError, PeopleError};
 use crate::outcome::{Recourse, Shortfall, Undecided, UndecidedReason};
-use crate::proof::{BoundKind, Cone, Piece, RuledOut, WeightedMargin};
+use crate::proof::{BoundKind, Cell, Cone, Cut, Parabolas, Piece, RuledOut, WeightedMargin};
 use crate::uncertainty::named_norms;
 use crate::{Action, ActionKind, Cost, Error, Norm, Outcome, Result};
 
@@ -93,6 +93,8 @@ impl SavedProof {
             lengths.push((if basis.is_empty() { 0 } else { width * width }, basis.len()));
             lengths.push((width, worst.len()));
             lengths.extend(pieces.iter().flat_map(|p| [(width, p.lower.len()), (width, p.upper.len())]));
+            let cuts = pieces.iter().flat_map(|piece| &piece.cells).filter_map(|cell| cell.cut.as_ref());
+            lengths.extend(cuts.map(|cut| (width, cut.direction.len())));
         }
         for part in &self.ruled_out {
             let count = part.features.len();
@@ -256,11 +258,19 @@ impl<'v> At<'v> {
                 lower: at.field("lower")?.finite_numbers(Some(width))?,
                 upper: at.field("upper")?.finite_numbers(Some(width))?,
                 margin: at.field("margin")?.finite()?,
+                cells: match at.object()?.get("cells") {
+                    Some(_) => at.field("cells")?.listed(None, |cell| cell.cell(width))?,
+                    None => Vec::new(),
+                },
                 reason: match at.field("reason")?.text()? {
                     "affine" => BoundKind::Affine,
                     "curvature" => BoundKind::Curvature,
                     "quadratic" | "bent" => BoundKind::Quadratic,
-                    _ => return Err(at.field("reason")?.expected("`affine`, `quadratic` or `curvature`")),
+                    "parabolas" => BoundKind::Parabolas,
+                    _ => {
+                        const NAMES: &str = "`affine`, `quadratic`, `curvature` or `parabolas`";
+                        return Err(at.field("reason")?.expected(NAMES));
+                    }
                 },
             })
         };
@@ -269,6 +279,33 @@ impl<'v> At<'v> {
             worst: self.field("worst")?.finite_numbers(Some(width))?,
             pieces: self.field("pieces")?.listed(None, piece)?,
         })
+    }
+
+    fn cell(&self, width: usize) -> Result<Cell> {
+        let bound = |at: &At<'v>| {
+            Ok(Parabolas {
+                outer: at.field("outer")?.listed(None, At::array)?,
+                inner: at.field("inner")?.listed(None, At::array)?,
+                slabs: at.field("slabs")?.finite_numbers(None)?,
+                ellipsoid: at.field("ellipsoid")?.finite()?,
+                ball: at.field("ball")?.finite()?,
+            })
+        };
+        let cut = self.field("cut")?;
+        let cut = match cut.value {
+            Value::Null => None,
+            _ => Some(Cut {
+                direction: cut.field("direction")?.finite_numbers(Some(width))?,
+                at: cut.field("at")?.finite()?,
+            }),
+        };
+        Ok(Cell { bounds: self.field("bounds")?.listed(None, bound)?, cut })
+    }
+
+    /// As many finite numbers as an array has.
+    fn array<const N: usize>(&self) -> Result<[f64; N]> {
+        let numbers = self.finite_numbers(Some(N))?;
+        Ok(std::array::from_fn(|k| numbers[k]))
     }
 
     /// The fingerprint of the problem; `None` if the file has none.

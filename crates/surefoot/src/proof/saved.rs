@@ -21,7 +21,7 @@
 //!   "cover": {                                           or null
 //!     "basis": [], "worst": [0.0, -0.1],
 //!     "pieces": [{"lower": [-0.1, -0.1], "upper": [0.1, 0.1], "margin": 0.01, "reason": "curvature"}]
-//!   },
+//!   },                                                   "cells" of a piece with the reason "parabolas"
 //!   "perturbations": [[0.0, -0.1]],
 //!   "ruled_out": [
 //!     {"features": [1], "lower": [0.0], "upper": [0.69], "cost": "inf",
@@ -37,12 +37,12 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::fingerprint::Fingerprint;
-use crate::proof::{BoundKind, Piece, Proof, RuledOut, WeightedMargin};
+use crate::proof::{BoundKind, Cell, Cut, Parabolas, Piece, Proof, RuledOut, WeightedMargin};
 use crate::{Action, ActionKind, Cost, Norm, Outcome, Problem};
 
-/// The version that is written. Version 1, in which at most one constraint could rule out a box, and
-/// version 2, in which one perturbation did, are read as well.
-pub const VERSION: u64 = 3;
+/// The version that is written. Version 1, in which at most one constraint could rule out a box,
+/// version 2, in which one perturbation did, and version 3, which had no parabolas, are read as well.
+pub const VERSION: u64 = 4;
 
 /// Pieces that cover the ball of perturbations, with a lower bound of the margin on each.
 ///
@@ -255,18 +255,40 @@ fn cover(cover: &Cover) -> Value {
             BoundKind::Affine => "affine",
             BoundKind::Curvature => "curvature",
             BoundKind::Quadratic => "quadratic",
+            BoundKind::Parabolas => "parabolas",
         };
-        json!({
+        let mut value = json!({
             "lower": numbers(&piece.lower),
             "upper": numbers(&piece.upper),
             "margin": number(piece.margin),
             "reason": reason,
-        })
+        });
+        if !piece.cells.is_empty() {
+            value["cells"] = piece.cells.iter().map(cell).collect();
+        }
+        value
     };
     json!({
         "basis": numbers(&cover.basis),
         "worst": numbers(&cover.worst),
         "pieces": cover.pieces.iter().map(piece).collect::<Vec<Value>>(),
+    })
+}
+
+fn cell(cell: &Cell) -> Value {
+    let bound = |bound: &Parabolas| {
+        json!({
+            "outer": bound.outer.iter().map(|unit| numbers(unit)).collect::<Vec<Value>>(),
+            "inner": bound.inner.iter().map(|unit| numbers(unit)).collect::<Vec<Value>>(),
+            "slabs": numbers(&bound.slabs),
+            "ellipsoid": number(bound.ellipsoid),
+            "ball": number(bound.ball),
+        })
+    };
+    let cut = |cut: &Cut| json!({ "direction": numbers(&cut.direction), "at": number(cut.at) });
+    json!({
+        "bounds": cell.bounds.iter().map(bound).collect::<Vec<Value>>(),
+        "cut": cell.cut.as_ref().map_or(Value::Null, cut),
     })
 }
 

@@ -1,14 +1,19 @@
 //! Verifies that an action holds for every perturbation, by pieces that cover the ball.
 
+use nalgebra::DVector;
+
 use super::ball::Ball;
 use super::cover::{Covered, Sides, covered};
+use super::parabolas;
 use super::prove::{Claim, Work, agrees, at_least};
 use super::tape::Tape;
+use super::units::Units;
 use super::zone::Zone;
 use super::{Fault, Stop, TOLERANCE};
+use crate::graph::Graph;
 use crate::margin::margin;
 use crate::margin::{Composer, Coordinates};
-use crate::proof::{Cover, SavedProof};
+use crate::proof::{Cell, Cover, SavedProof};
 use crate::{Action, Problem, Recourse};
 
 /// The covered ball is larger than that of the problem by this share, which allows for the rounding of
@@ -31,7 +36,8 @@ pub(super) fn holds(
 ) -> Result<Held, Stop> {
     let coordinates = coordinates(problem, cover)?;
     let composer = Composer::new(problem, &saved.individual, &found.action.features)?;
-    let tape = Tape::new(&composer.in_perturbation(&found.action.change, &coordinates));
+    let graph = composer.in_perturbation(&found.action.change, &coordinates);
+    let tape = Tape::new(&graph);
     let width = problem.features().len();
     let (ball, reach) = Ball::of_uncertainty(problem.uncertainty(), width, ROOM);
     let whole: Sides = (reach.iter().map(|end| -end).collect(), reach);
@@ -72,20 +78,47 @@ pub(super) fn holds(
             let (margin, stated) = (piece.margin, found.margin);
             return Err(Stop::Wrong(Fault::PieceBelow { piece: number, margin, stated }));
         }
+        let wanted = (found.margin - TOLERANCE).max(0.0);
+        let unverified = |bound: f64| Fault::Piece { piece: number, bound, stated: found.margin };
+        if !piece.cells.is_empty() {
+            let radius = ball.as_ref().and_then(Ball::longest);
+            let proven = by_parabolas(&graph, &tape, radius, &piece.cells, wanted, work);
+            proven.map_err(|bound| Stop::Unverified(unverified(bound)))?;
+            held.margin = held.margin.min(wanted);
+            held.pieces += piece.cells.len();
+            continue;
+        }
         let lower = piece.lower.iter().zip(&whole.0).map(|(&end, &limit)| end.max(limit)).collect();
         let upper = piece.upper.iter().zip(&whole.1).map(|(&end, &limit)| end.min(limit)).collect();
         let sides = (lower, upper);
         let Some(zone) = zone(&sides) else { continue };
-        let claim = Claim {
-            wanted: (found.margin - TOLERANCE).max(0.0),
-            lowest: Some(&cover.worst),
-            refuted: &refuted,
-            unverified: &|bound| Fault::Piece { piece: number, bound, stated: found.margin },
-        };
+        let claim = Claim { wanted, lowest: Some(&cover.worst), refuted: &refuted, unverified: &unverified };
         held.margin = held.margin.min(at_least(&tape, zone, &claim, work)?);
         held.pieces += 1;
     }
     Ok(held)
+}
+
+/// Proves by parabolas that the margin is at least `wanted` on the whole ball of a radius. The units that are
+/// bounded must agree with the tape. Returns the bound that was reached where that fails.
+fn by_parabolas(
+    graph: &Graph<'_>,
+    tape: &Tape<'_>,
+    radius: Option<f64>,
+    cells: &[Cell],
+    wanted: f64,
+    work: &mut Work,
+) -> Result<(), f64> {
+    let units = radius.and_then(|radius| Units::of(graph, radius));
+    let (Some(units), Some(radius)) = (units, radius) else { return Err(f64::NEG_INFINITY) };
+    for i in 0..graph.inputs {
+        let y: Vec<f64> = (0..graph.inputs).map(|j| if i == j { radius } else { 0.0 }).collect();
+        let (expected, found) = (tape.value(&y), units.value(&DVector::from_column_slice(&y)));
+        if !((expected - found).abs() <= 1e-9 * expected.abs().max(1.0)) {
+            return Err(f64::NEG_INFINITY);
+        }
+    }
+    parabolas::at_least(&units, radius, cells, wanted, work)
 }
 
 /// The coordinates of the pieces. For every perturbation D of the ball there is a y with
