@@ -5,13 +5,15 @@
 //! cargo bench -p surefoot-paper --bench certified -- 0.1 0.5 ALLR adult people=20 verbose
 //! cargo bench -p surefoot-paper --bench certified -- 0.1 bail seed=0 person=22 verbose
 //! cargo bench -p surefoot-paper --bench certified -- attack           # and try to refute it all
+//! cargo bench -p surefoot-paper --bench certified -- verify           # and check every proof
 //! ```
 //!
 //! For each data set: share of people with a certified action, with a proof that there is none,
 //! and undecided; the published share found and not broken; mean cost over that of the published
 //! actions, for those certified by both; mean proven gap; milliseconds for each person on one
 //! core. With `attack`, every certified action is attacked with 200 restarts, and random actions
-//! cheaper than the proven bound are held against the attack.
+//! cheaper than the proven bound are held against the attack. With `verify`, every answer is saved as JSON,
+//! read again and checked.
 
 #![expect(clippy::expect_used, reason = "a benchmark may stop where it stands")]
 
@@ -24,6 +26,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::action::feasible_change;
 use surefoot::attack::{ProjectedGradient, worst_found};
+use surefoot::proof::{Proof, SavedProof};
+use surefoot::verify::Verification;
 use surefoot::{Action, Budget, Complete, Norm, Outcome, Problem};
 use surefoot_paper::Reference;
 use surefoot_paper::reference::Case;
@@ -46,6 +50,9 @@ struct Row {
     evaluations: usize,
     proving: usize,
     contradictions: usize,
+    verified: usize,
+    unverified: usize,
+    verifying: f64,
     attacked: usize,
     broken: usize,
     random: usize,
@@ -57,6 +64,7 @@ struct Options {
     people: usize,
     verbose: bool,
     attack: bool,
+    verify: bool,
     seed: Option<String>,
     budget: Option<usize>,
     person: Option<usize>,
@@ -73,6 +81,7 @@ fn main() {
         people: words.number("people=").unwrap_or(100),
         verbose: words.has("verbose"),
         attack: words.has("attack"),
+        verify: words.has("verify"),
         seed: words.value("seed="),
         budget: words.number("budget="),
         person: words.number("person="),
@@ -118,15 +127,28 @@ fn print(name: &str, row: &Row) {
         each(row.evaluations),
         each(row.proving),
         row.contradictions,
-        if row.attacked + row.random > 0 {
-            format!(
-                " | {} of {} broken, {} of {} cheaper ones survive",
-                row.broken, row.attacked, row.survivors, row.random
-            )
-        } else {
-            String::new()
-        },
+        checks(row),
     );
+}
+
+/// What attacks and the checker said, where they were asked.
+fn checks(row: &Row) -> String {
+    let mut words = String::new();
+    if row.verified + row.unverified > 0 {
+        words += &format!(
+            " | {} proofs verified, {} not, in {:.2} times the time of the searches",
+            row.verified,
+            row.unverified,
+            row.verifying / row.seconds
+        );
+    }
+    if row.attacked + row.random > 0 {
+        words += &format!(
+            " | {} of {} broken, {} of {} cheaper ones survive",
+            row.broken, row.attacked, row.survivors, row.random
+        );
+    }
+    words
 }
 
 fn run(reference: &Reference, case: &Case, epsilon: f64, options: &Options, row: &mut Row) {
@@ -181,6 +203,9 @@ fn run(reference: &Reference, case: &Case, epsilon: f64, options: &Options, row:
             }
             Outcome::AlreadyFavourable | Outcome::Unproved(_) => {}
         }
+        if options.verify {
+            verify(&problem, x, &proof, row);
+        }
         if options.verbose {
             println!(
                 "{} {i}: {:.1} ms, {} evaluations, {} proving, {} ruled out, published {:?} {}: {note}",
@@ -196,6 +221,21 @@ fn run(reference: &Reference, case: &Case, epsilon: f64, options: &Options, row:
     }
     if options.attack {
         refute(&problem, case, &certified, row);
+    }
+}
+
+/// Checks the saved proof.
+fn verify(problem: &Problem, individual: &[f64], proof: &Proof, row: &mut Row) {
+    let start = Instant::now();
+    let saved = SavedProof::from_json(&proof.to_json(problem, individual)).expect("a saved proof");
+    let report = surefoot::verify(problem, &saved).expect("a verdict");
+    row.verifying += start.elapsed().as_secs_f64();
+    match report {
+        Verification::Verified(_) => row.verified += 1,
+        other => {
+            row.unverified += 1;
+            println!("not verified: {other:?}");
+        }
     }
 }
 

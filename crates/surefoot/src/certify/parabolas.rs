@@ -45,12 +45,10 @@ const PARALLEL: f64 = 0.8;
 /// The number of rounds of ascent and contraction at the first cell and at later ones.
 const ROUNDS: (usize, usize) = (6, 3);
 /// The number of steps of an ascent at the first cell and at later ones.
-const STEPS: (usize, usize) = (400, 120);
+const STEPS: (usize, usize) = (200, 120);
 /// The number of evaluations that one step of ascent counts as, and that a round counts as besides. Measured
 /// for networks with two hidden layers of a hundred units.
 const EVALUATIONS: (usize, usize) = (5, 100);
-/// The approximate number of evaluations to bound a cell.
-const EVALUATIONS_OF_A_CELL: f64 = 1500.0;
 
 /// The centre and the matrix of the ellipsoid across whose axes a cell is cut.
 type Axes = (DVector<f64>, DMatrix<f64>);

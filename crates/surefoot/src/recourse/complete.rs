@@ -59,6 +59,12 @@ const STRICTER: [f64; 2] = [0.05, 0.25];
 /// A found action whose cost exceeds the lower bound by more than this share triggers a search for a
 /// cheaper one that is easier to prove.
 const LARGE_GAP: f64 = 0.05;
+/// The search for an action that is easier to prove ends at this gap, and where margins that could be proved
+/// and that could not differ by less than this factor.
+const SMALL_GAP: f64 = 0.02;
+const CLOSE_MARGINS: f64 = 1.6;
+/// The number of evaluations that a search with a larger margin, and its proof, may cost.
+const RETRY_EVALUATIONS: usize = 12_500;
 /// If an answer is not settled, a second search uses the budget divided by this.
 const SMALLER_BUDGET_DIVISOR: usize = 4;
 /// With a limit in seconds, the first search and its proof may take `FIRST_SHARE` of the time. Each further
@@ -206,13 +212,18 @@ impl<'p> Complete<'p> {
             return self.started().prove_once(individual);
         }
         let proof = self.prove_once(individual)?;
-        let smaller = Budget { evaluations: self.budget.evaluations / SMALLER_BUDGET_DIVISOR };
-        if proof.outcome.is_settled(self.gap) || smaller.evaluations < LEAST_BUDGET {
+        let smaller = |budget: Budget| Budget { evaluations: budget.evaluations / SMALLER_BUDGET_DIVISOR };
+        let mut budget = smaller(self.budget);
+        // With a smaller budget that suffices for the same search, the same proofs follow, only fewer.
+        while proof.searched <= solve::search_evaluations(budget) && budget.evaluations >= LEAST_BUDGET {
+            budget = smaller(budget);
+        }
+        if proof.outcome.is_settled(self.gap) || budget.evaluations < LEAST_BUDGET {
             return Ok(proof);
         }
         // The action that is proved depends on the budget, so a smaller budget may have led to a cheaper
         // one.
-        let other = Complete { budget: smaller, ..self.clone() }.prove(individual)?;
+        let other = Complete { budget, ..self.clone() }.prove(individual)?;
         Ok(proof.combined(other))
     }
 
@@ -238,24 +249,26 @@ impl<'p> Complete<'p> {
                 known.push(margin.perturbation.clone());
             }
         }
+        // The largest margin with which a proof failed, and the least with which one succeeded.
+        let (mut failed, mut proven) = (0.0f64, f64::INFINITY);
         for _ in 0..MAX_MARGIN_RETRIES {
             let (bound, least) = match &proof.outcome {
                 Outcome::Undecided(undecided) => (undecided.cost_bound, f64::INFINITY),
                 Outcome::Found(found) => (found.cost_bound, found.cost),
                 _ => return Ok(proof),
             };
-            if proof.evaluations >= 2 * self.budget.evaluations || self.is_over() {
+            let is_enough = proof.outcome.is_settled(SMALL_GAP) || proven < CLOSE_MARGINS * failed;
+            if is_enough || proof.evaluations >= 2 * self.budget.evaluations || self.is_over() {
                 break;
             }
             let left = self.budget.evaluations.saturating_sub(proof.evaluations);
-            let settings = Complete {
-                budget: Budget { evaluations: (left / 2).max(self.budget.evaluations / 4) },
-                ..self.clone().for_a_share(RETRY_SHARE)
-            };
+            let evaluations = (left / 2).max(self.budget.evaluations / 4).min(RETRY_EVALUATIONS);
+            let settings =
+                Complete { budget: Budget { evaluations }, ..self.clone().for_a_share(RETRY_SHARE) };
             // A threshold so close to 1 that it cannot be raised allows no larger margin.
             let Ok(problem) = self.problem.stricter(room) else { break };
             let stricter = Complete { problem: &problem, ..settings.clone() };
-            let (cheapest_unproven, evaluations) =
+            let (cheapest_unproven, pool, evaluations) =
                 solve::Solver::new(&stricter, individual)?.cheapest_unproven(&known);
             proof.evaluations += evaluations;
             let Some(solve::Incumbent { set, change, cost }) = cheapest_unproven else {
@@ -265,28 +278,32 @@ impl<'p> Complete<'p> {
             if cost >= least {
                 break;
             }
-            let (more, broken, evaluations) =
-                solve::Solver::new(&settings, individual)?.prove(set, &change)?;
-            proof.evaluations += evaluations;
-            proof.proving += evaluations;
-            if let Some(perturbation) = broken {
+            let tried = solve::Solver::new(&settings, individual)?.prove(set, &change, pool)?;
+            proof.evaluations += tried.evaluations;
+            proof.proving += tried.evaluations;
+            if let Some(perturbation) = tried.broken {
                 known.push(perturbation);
                 continue;
             }
-            if let Some(Proof { outcome: Outcome::Found(found), certificate, .. }) = more
-                && found.cost < least
-            {
-                let cost_bound = bound.min(found.cost);
-                proof.outcome = Outcome::Found(Recourse { cost_bound, ..found });
-                proof.certificate = certificate;
-                break;
+            match tried.proof {
+                Some(Proof { outcome: Outcome::Found(found), certificate, .. }) if found.cost < least => {
+                    proven = room;
+                    let cost_bound = bound.min(found.cost);
+                    proof.outcome = Outcome::Found(Recourse { cost_bound, ..found });
+                    proof.certificate = certificate;
+                }
+                _ => failed = room,
             }
-            room *= 2.2;
+            room = match (failed, proven) {
+                (failed, f64::INFINITY) => tried.room.max(2.2 * failed),
+                (0.0, proven) => 0.4 * proven,
+                (failed, proven) => (failed * proven).sqrt(),
+            };
         }
         match &proof.outcome {
             Outcome::Undecided(undecided) => {
                 let bound = undecided.cost_bound;
-                self.for_a_stricter_one(individual, proof, bound)
+                self.for_a_stricter_one(individual, proof, bound, &known)
             }
             _ => Ok(proof),
         }
@@ -295,7 +312,13 @@ impl<'p> Complete<'p> {
     /// Solves for a stricter classifier. An action that holds for it holds for this one with more margin.
     /// That action is proved again for this problem, so that its margin and certificate refer to this
     /// problem. If that proof fails, those of the stricter problem are kept; its margin is a lower bound.
-    fn for_a_stricter_one(&self, individual: &[f64], mut proof: Proof, bound: f64) -> Result<Proof> {
+    fn for_a_stricter_one(
+        &self,
+        individual: &[f64],
+        mut proof: Proof,
+        bound: f64,
+        known: &[Vec<f64>],
+    ) -> Result<Proof> {
         let budget = Budget { evaluations: self.budget.evaluations / 3 };
         for room in STRICTER {
             let Ok(problem) = self.problem.stricter(room) else { break };
@@ -308,14 +331,17 @@ impl<'p> Complete<'p> {
             };
             let settings = Complete { budget, ..self.clone() };
             let set = self.sets.iter().position(|set| *set == certificate.action.features);
-            let (own, _, evaluations) = match set {
+            let own = match set {
                 Some(set) => {
-                    solve::Solver::new(&settings, individual)?.prove(set, &certificate.action.change)?
+                    let change = &certificate.action.change;
+                    let tried =
+                        solve::Solver::new(&settings, individual)?.prove(set, change, known.to_vec())?;
+                    proof.evaluations += tried.evaluations;
+                    proof.proving += tried.evaluations;
+                    tried.proof
                 }
-                None => (None, None, 0),
+                None => None,
             };
-            proof.evaluations += evaluations;
-            proof.proving += evaluations;
             let (found, certificate) = match own {
                 Some(Proof { outcome: Outcome::Found(own), certificate: Some(proved), .. }) => (own, proved),
                 _ => (found, certificate),

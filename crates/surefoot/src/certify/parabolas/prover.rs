@@ -1,14 +1,11 @@
 //! Proofs by parabolas as a part of [`Prover`].
 
-use super::{EVALUATIONS_OF_A_CELL, Layers, Partition};
+use super::{Layers, Partition};
 use crate::certify::branch::{ProofAttempt, Prover, ROOM};
 use crate::graph::Graph;
 use crate::margin::Composer;
 use crate::proof::{BoundKind, Piece};
 use crate::uncertainty::project_inside;
-
-/// The number of cells has doubled this often when the work of a proof is predicted.
-const PREDICTED_DOUBLINGS: usize = 4;
 
 impl Prover {
     /// Tries to prove by parabolas the margin that the boxes of `result` did not prove.
@@ -25,9 +22,10 @@ impl Prover {
         let before = self.parabolas;
         let mut partition = Partition::new(layers, radius, required);
         result.doublings.clear();
-        result.cell_evaluations = EVALUATIONS_OF_A_CELL;
+        let first = partition.evaluations;
         loop {
             self.parabolas = before + partition.evaluations;
+            result.parabolas = Some(partition.evaluations - first);
             if partition.len() >= 1 << result.doublings.len() {
                 result.doublings.push(partition.lower());
             }
@@ -39,10 +37,9 @@ impl Prover {
                 result.upper = found.value;
                 result.perturbation = self.coordinates.admissible(composer, &found.at);
             }
-            let left = self.limit.saturating_sub(self.evaluations()) as f64 * self.patience;
-            let is_hopeless = self.patience < f64::INFINITY
-                && result.doublings.len() >= PREDICTED_DOUBLINGS
-                && result.upper - result.gap_after(left as usize) < required;
+            let left = self.left() as f64 * self.patience;
+            let is_hopeless =
+                self.patience < f64::INFINITY && result.upper - result.gap_after(left as usize) < required;
             if result.upper < required || self.is_spent() || is_hopeless {
                 return;
             }

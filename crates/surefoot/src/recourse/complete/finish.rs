@@ -14,14 +14,32 @@ pub(super) const PUSHES: [f64; 16] =
     [0.0005, 0.0015, 0.0035, 0.007, 0.012, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.18, 0.27, 0.4, 0.7, 1.5];
 /// A proof is abandoned if its predicted work exceeds the rest of the budget by more than this factor.
 const PATIENCE: f64 = 3.0;
-/// The first proof may cost the rest of the budget divided by this.
-const FIRST: usize = 10;
+/// The number of evaluations that the first proof may cost. The others may cost twice as much as the one
+/// before. These numbers do not depend on the budget, so that a larger one continues what a smaller one does.
+const FIRST_EVALUATIONS: usize = 5_000;
+/// The number of evaluations that the first proof by parabolas may cost, and the factor by which its
+/// predicted work may exceed that before it is abandoned.
+const PARABOLA_EVALUATIONS: usize = 10_000;
+const PARABOLA_PATIENCE: f64 = 1.5;
+/// After a failed proof by parabolas, an action is searched for that this many evaluations beyond the first
+/// cell are predicted to prove.
+const ROOM_EVALUATIONS: usize = 2_500;
 /// Incumbents whose costs differ by less than this share count as the same.
 const SAME_COST_TOLERANCE: f64 = 1e-3;
 /// The largest number of further proofs that are tried.
 const ATTEMPTS: usize = 7;
 /// A change with less than this share of the cost is dropped if the action still survives attacks.
 const NEGLIGIBLE_COST_SHARE: f64 = 0.003;
+
+/// The result of [`Solver::prove`].
+pub(super) struct Tried {
+    pub proof: Option<Proof>,
+    /// A perturbation that breaks the action, if one was found.
+    pub broken: Option<Vec<f64>>,
+    /// After a failed proof, the margin that is predicted to suffice, if it can be predicted.
+    pub room: f64,
+    pub evaluations: usize,
+}
 
 /// The result of an attempt to prove an action.
 enum Attempt {
@@ -38,14 +56,18 @@ impl Solver<'_, '_> {
     /// with such a margin is tried next.
     pub(super) fn finish(&mut self) -> Result<Option<Proof>> {
         self.drop_token_changes();
+        self.searched = self.prover.evaluations();
         let Some(Incumbent { set, change: incumbent, cost }) = self.incumbent.clone() else {
             return Ok(None);
         };
         self.limit_proof();
         // An action that is expensive to prove may be cheap to prove after a small enlargement.
-        self.prover.set_limit(self.prover.evaluations() + self.prover.left() / FIRST);
+        self.prover.set_limit(self.prover.evaluations() + self.prover.left().min(FIRST_EVALUATIONS));
         self.prover.set_patience(PATIENCE);
-        let mut open = match self.attempt(set, &incumbent, PUSHES[0])? {
+        self.prover.allow_parabolas(false);
+        let first = self.attempt(set, &incumbent, PUSHES[0])?;
+        self.prover.allow_parabolas(true);
+        let open = match first {
             Attempt::Proven(proof) => return Ok(Some(self.with_reasons(*proof))),
             Attempt::Broken(_)
                 if self.is_broken(set, &incumbent)
@@ -62,9 +84,23 @@ impl Solver<'_, '_> {
             Attempt::Open(open) => Some(open),
         };
         self.limit_proof();
+        let proven = match open {
+            Some(open) if open.is_for_parabolas => self.prove_by_parabolas(set, &incumbent, cost)?,
+            open => self.prove_enlarged(set, &incumbent, open)?,
+        };
+        Ok(proven.map(|proof| self.with_reasons(*proof)))
+    }
+
+    /// Proves the action with its changes enlarged as little as seems necessary after the failed proof `open`.
+    fn prove_enlarged(
+        &mut self,
+        set: usize,
+        incumbent: &[f64],
+        mut open: Option<Box<ProofAttempt>>,
+    ) -> Result<Option<Box<Proof>>> {
         let mut rooms = [0.0; PUSHES.len()];
         for (room, push) in rooms.iter_mut().zip(PUSHES) {
-            let change = self.outwards(set, &incumbent, push);
+            let change = self.outwards(set, incumbent, push);
             *room = self.worst_of(set, &change);
         }
         let (mut failed, mut proven) = (0, None);
@@ -77,14 +113,38 @@ impl Solver<'_, '_> {
             let most = || (failed + 1..end).max_by(|&a, &b| rooms[a].total_cmp(&rooms[b]));
             let next = if proven.is_none() { likely.or_else(most) } else { likely };
             let Some(k) = next.filter(|&k| rooms[k] > 0.0 && left > 0) else { break };
-            match self.attempt(set, &incumbent, PUSHES[k])? {
+            match self.attempt(set, incumbent, PUSHES[k])? {
                 Attempt::Proven(proof) => (proven, end) = (Some(proof), k),
                 Attempt::Broken(_) => rooms[k] = f64::NEG_INFINITY,
                 Attempt::Open(other) if likely.is_some() => (open, failed) = (Some(other), k),
                 Attempt::Open(_) => break,
             }
         }
-        Ok(proven.map(|proof| self.with_reasons(*proof)))
+        Ok(proven)
+    }
+
+    /// Proves the action by parabolas with its changes enlarged as much as the gap allows, because a proof is
+    /// the easier the larger the margin. If that fails, [`Solver::room`] is what the failed proof predicts for
+    /// an action that can be proved.
+    fn prove_by_parabolas(&mut self, set: usize, incumbent: &[f64], cost: f64) -> Result<Option<Box<Proof>>> {
+        let most = self.bound().min(cost) / (1.0 - self.settings.gap);
+        let mut push = PUSHES[0];
+        for more in PUSHES {
+            let change = self.outwards(set, incumbent, more);
+            let change = self.simplified_and_rounded(set, &change);
+            if cost_of(self.cost(), &self.sets[set].weights, &change) > most {
+                break;
+            }
+            push = more;
+        }
+        self.prover.set_limit(self.prover.evaluations() + self.prover.left().min(PARABOLA_EVALUATIONS));
+        self.prover.set_patience(PARABOLA_PATIENCE);
+        match self.attempt(set, incumbent, push)? {
+            Attempt::Proven(proof) => return Ok(Some(proof)),
+            Attempt::Broken(_) => {}
+            Attempt::Open(open) => self.room = open.gap_after(ROOM_EVALUATIONS),
+        }
+        Ok(None)
     }
 
     /// Whether a recent perturbation of the pool breaks an action.
@@ -101,24 +161,24 @@ impl Solver<'_, '_> {
         least.min(self.attack(set, change, None).1)
     }
 
-    /// Tries to prove an action within the budget. Returns the proof, or a perturbation that breaks the
-    /// action if one is found, and the number of evaluations.
-    pub(super) fn prove(
-        mut self,
-        set: usize,
-        change: &[f64],
-    ) -> Result<(Option<Proof>, Option<Vec<f64>>, usize)> {
-        let (proof, broken) = match self.attempt(set, change, 0.0)? {
-            Attempt::Proven(proof) => (Some(*proof), None),
-            Attempt::Broken(perturbation) => (None, Some(perturbation)),
-            Attempt::Open(_) => (None, None),
-        };
-        Ok((proof, broken, self.prover.evaluations()))
+    /// Tries to prove an action within the budget. The search for a break starts at perturbations of `pool`.
+    pub(super) fn prove(mut self, set: usize, change: &[f64], pool: Vec<Vec<f64>>) -> Result<Tried> {
+        self.pool = pool;
+        self.prover.set_patience(PARABOLA_PATIENCE);
+        let mut tried = Tried { proof: None, broken: None, room: 0.0, evaluations: 0 };
+        match self.attempt(set, change, 0.0)? {
+            Attempt::Proven(proof) => tried.proof = Some(*proof),
+            Attempt::Broken(perturbation) => tried.broken = Some(perturbation),
+            Attempt::Open(open) if open.parabolas.is_some() => tried.room = open.gap_after(ROOM_EVALUATIONS),
+            Attempt::Open(_) => {}
+        }
+        Ok(Tried { evaluations: self.prover.evaluations(), ..tried })
     }
 
     fn with_reasons(&mut self, mut proof: Proof) -> Proof {
         proof.ruled_out = std::mem::take(&mut self.ruled_out);
-        (proof.evaluations, proof.proving, proof.room) = (self.prover.evaluations(), self.proving, self.room);
+        (proof.evaluations, proof.proving) = (self.prover.evaluations(), self.proving);
+        (proof.searched, proof.room) = (self.searched, self.room);
         proof
     }
 
@@ -255,6 +315,7 @@ impl Solver<'_, '_> {
             ruled_out: Vec::new(),
             evaluations: 0,
             proving: 0,
+            searched: 0,
             room: 0.0,
         })))
     }

@@ -7,7 +7,7 @@ use super::Complete;
 use super::boxes::{Cuboid, cost_of};
 use super::local::Progress;
 use crate::action::feasible_change;
-use crate::certify::{LEAST_MARGIN, Prover, Search, breaks};
+use crate::certify::{Budget, LEAST_MARGIN, Prover, Search, breaks};
 use crate::graph::{Graph, Order};
 use crate::integer::Integrality;
 use crate::margin::{Composer, Coordinates, margin};
@@ -25,6 +25,11 @@ const SHORTEST: f64 = 1e-5;
 const COST_STEPS: i32 = 7;
 /// The number of most recent perturbations of the pool that are tried on an action or a box.
 const RECENT: usize = 12;
+
+/// The number of evaluations of a budget that a search may take before a proof begins.
+pub(super) fn search_evaluations(budget: Budget) -> usize {
+    budget.evaluations - budget.evaluations / PROOF_SHARE
+}
 
 /// One intervention set.
 pub(super) struct Set<'p> {
@@ -74,6 +79,8 @@ pub(super) struct Solver<'p, 's> {
     pub(super) best: Option<NearMiss>,
     pub(super) ruled_out: Vec<RuledOut>,
     pub(super) proving: usize,
+    /// The number of evaluations when the last search ended and its proof began.
+    pub(super) searched: usize,
     /// The estimated worst-case margin that a proof needs.
     pub(super) room: f64,
     /// The cost of the last incumbent that was rejected.
@@ -110,6 +117,7 @@ impl<'p, 's> Solver<'p, 's> {
             best: None,
             ruled_out: Vec::new(),
             proving: 0,
+            searched: 0,
             room: 0.0,
             last_rejected_cost: 0.0,
             local_searches: Progress::default(),
@@ -131,15 +139,16 @@ impl<'p, 's> Solver<'p, 's> {
                 return Ok(proof);
             }
             if self.incumbent.is_some() {
-                break;
+                return Ok(self.undecided());
             }
         }
+        self.searched = self.prover.evaluations();
         Ok(self.undecided())
     }
 
     /// The cheapest action that survives attacks from all axes and the `known` perturbations, without a
-    /// proof; and the number of evaluations.
-    pub fn cheapest_unproven(mut self, known: &[Vec<f64>]) -> (Option<Incumbent>, usize) {
+    /// proof; all perturbations that were tried on it; and the number of evaluations.
+    pub fn cheapest_unproven(mut self, known: &[Vec<f64>]) -> (Option<Incumbent>, Vec<Vec<f64>>, usize) {
         self.pool.extend_from_slice(known);
         self.fill_queue();
         while self.seek() {
@@ -151,13 +160,14 @@ impl<'p, 's> Solver<'p, 's> {
             let search = Prover::search(composer);
             let worst = self.prover.worst(&graph, search, &starts, true);
             let perturbation = self.coordinates.admissible(composer, &worst.at);
-            if self.add(set, &change, perturbation).is_none() {
+            if self.add(set, &change, perturbation.clone()).is_none() {
+                self.pool.push(perturbation);
                 break;
             }
             self.incumbent = None;
             self.queue.extend(self.open_points.drain(..));
         }
-        (self.incumbent, self.prover.evaluations())
+        (self.incumbent, self.pool, self.prover.evaluations())
     }
 
     /// Searches until no box is left that is cheaper than the incumbent by more than the gap, or no box
@@ -219,6 +229,7 @@ impl<'p, 's> Solver<'p, 's> {
             ruled_out: self.ruled_out,
             evaluations: self.prover.evaluations(),
             proving: self.proving,
+            searched: self.searched,
             room: self.room,
         }
     }
@@ -453,8 +464,7 @@ impl<'p, 's> Solver<'p, 's> {
 
     /// Limits the search to a part of the budget and of the time, so that some is left for the proof.
     pub(super) fn limit_search(&mut self) {
-        let evaluations = self.settings.budget.evaluations;
-        self.prover.set_limit(evaluations - evaluations / PROOF_SHARE);
+        self.prover.set_limit(search_evaluations(self.settings.budget));
         let now = Instant::now();
         let end = self.settings.end.map(|end| now + end.saturating_duration_since(now).mul_f64(SEARCH_TIME));
         self.prover.set_end(end);
