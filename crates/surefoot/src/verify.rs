@@ -42,6 +42,7 @@ mod ellipsoid;
 mod parabola_tests;
 mod parabolas;
 mod robustness;
+mod substitution;
 mod prove;
 mod tape;
 #[cfg(test)]

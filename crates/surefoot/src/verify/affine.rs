@@ -18,10 +18,15 @@
 //! reason is given there. Constants and errors are sums of as many terms as there are nodes. They are
 //! added with compensation, whose error is a few units in the last place of the sum of magnitudes.
 
+use super::substitution::{Substituted, Substitution};
 use super::tape::{Node, Tape};
 use super::unit::{Line, Range, line, touching, values, values_within, within_domain};
 use super::zone::Zone;
 use crate::graph::Interval;
+use crate::network::vectorised;
+
+/// The number of nodes that are substituted at a time.
+const GROUP: usize = 8;
 
 /// `linear . y + constant +- error`, where each coefficient has an error of at most `doubt`.
 #[derive(Clone, Debug)]
@@ -48,19 +53,11 @@ pub(super) struct Affine {
     pub is_unknown: bool,
 }
 
-/// The result of a substitution: the plane and, for each node, its contribution to the error and its
-/// coefficient.
-struct Substituted {
-    plane: Plane,
-    errors: Vec<f64>,
-    coefficients: Vec<f64>,
-}
-
 impl Affine {
     pub fn new(tape: &Tape<'_>, zone: &Zone) -> Self {
         let count = tape.nodes.len();
         let mut affine = Self {
-            ranges: Vec::with_capacity(count),
+            ranges: vec![Range::EVERYTHING; count],
             lines: vec![None; count],
             planes: vec![None; count],
             errors: vec![0.0; count],
@@ -68,25 +65,30 @@ impl Affine {
             concerns_nobody: false,
             is_unknown: false,
         };
-        for (k, node) in tape.nodes.iter().enumerate() {
-            let mut range = affine.interval(tape, zone, k, node);
-            if tape.bounded[k] && !matches!(node, Node::Input) {
-                affine.ranges.push(range);
-                let plane = affine.substitute(tape, k);
-                range = range.and(Range::new(plane.least(zone), plane.most(zone)));
-                affine.ranges.pop();
-                affine.planes[k] = Some(plane);
+        // The nodes of a level need the ranges of the levels before, and none of their own.
+        for level in &tape.levels {
+            for &k in level {
+                affine.ranges[k] = affine.interval(tape, zone, k, &tape.nodes[k]);
+                if let Node::Apply(unit, j) = &tape.nodes[k] {
+                    let within = match tape.must_be_defined[k] {
+                        true => Some(affine.ranges[*j]),
+                        false => within_domain(*unit, affine.ranges[*j]),
+                    };
+                    affine.concerns_nobody |= within.is_none();
+                    affine.lines[k] = within.map(|within| line(*unit, within));
+                }
             }
-            affine.ranges.push(range);
-            affine.is_unknown |= tape.must_be_defined[k] && !range.size().is_finite();
-            if let Node::Apply(unit, j) = node {
-                let within = match tape.must_be_defined[k] {
-                    true => Some(affine.ranges[*j]),
-                    false => within_domain(*unit, affine.ranges[*j]),
-                };
-                affine.concerns_nobody |= within.is_none();
-                affine.lines[k] = within.map(|within| line(*unit, within));
+            let is_target = |&k: &usize| tape.bounded[k] && !matches!(tape.nodes[k], Node::Input);
+            let targets: Vec<usize> = level.iter().copied().filter(is_target).collect();
+            for group in targets.chunks(GROUP) {
+                for (&k, plane) in group.iter().zip(affine.substitute(tape, group)) {
+                    let range = Range::new(plane.least(zone), plane.most(zone));
+                    affine.ranges[k] = affine.ranges[k].and(range);
+                    affine.planes[k] = Some(plane);
+                }
             }
+            let is_unknown = |&k: &usize| tape.must_be_defined[k] && !affine.ranges[k].size().is_finite();
+            affine.is_unknown |= level.iter().any(is_unknown);
         }
         affine
     }
@@ -140,14 +142,22 @@ impl Affine {
         }
     }
 
-    fn substitute(&mut self, tape: &Tape<'_>, target: usize) -> Plane {
+    /// The planes of a group of nodes of one level.
+    fn substitute(&mut self, tape: &Tape<'_>, targets: &[usize]) -> Vec<Plane> {
         let unknown = Line { slope: 0.0, offset: 0.0, radius: f64::INFINITY };
         let parallel = |k: usize, _: f64| (self.lines[k].unwrap_or(unknown), 0.0);
-        let Substituted { plane, errors, coefficients } = self.substitute_lines(tape, target, parallel);
-        if target + 1 == tape.nodes.len() {
-            (self.errors, self.coefficients) = (errors, coefficients);
+        if let [target] = *targets {
+            let substituted = Substitution { affine: self, tape, targets: [target], lines: parallel };
+            let Substituted { planes, errors, coefficients } = vectorised(substituted);
+            if target + 1 == tape.nodes.len() {
+                self.errors = errors.into_iter().flatten().collect();
+                self.coefficients = coefficients.into_iter().flatten().collect();
+            }
+            return planes.into();
         }
-        plane
+        // An incomplete group is filled up with its first node.
+        let targets: [usize; GROUP] = std::array::from_fn(|l| *targets.get(l).unwrap_or(&targets[0]));
+        vectorised(Substitution { affine: self, tape, targets, lines: parallel }).planes.into()
     }
 
     /// A plane below the result, up to its error, that is close to it near a point. Where the coefficient of
@@ -167,87 +177,9 @@ impl Affine {
             }
             _ => (unknown, 0.0),
         };
-        self.substitute_lines(tape, tape.nodes.len() - 1, touching).plane
-    }
-
-    /// Substitutes lines for functions: `lines` gives the line of a node with a coefficient, and a number
-    /// that is multiplied with the rounding error of the coefficient.
-    fn substitute_lines(
-        &self,
-        tape: &Tape<'_>,
-        target: usize,
-        lines: impl Fn(usize, f64) -> (Line, f64),
-    ) -> Substituted {
-        let (mut coefficients, mut sizes) = (vec![0.0; target + 1], vec![0.0; target + 1]);
-        (coefficients[target], sizes[target]) = (1.0, 1.0);
-        let mut errors = vec![0.0; target + 1];
-        let (mut constant, mut error) = (Summed::default(), Summed::default());
-        // The effect of the coefficients' errors on constants and errors.
-        let mut wrong = 0.0;
-        for k in (tape.inputs..=target).rev() {
-            let (c, size) = (coefficients[k], sizes[k]);
-            if size == 0.0 {
-                continue;
-            }
-            let mut with_error = |offset: f64, radius: f64, factor: f64| {
-                constant.add(c * offset);
-                let own = c.abs() * radius;
-                // Zero times infinity is unknown, so the error is infinite.
-                error.add(if own.is_nan() { f64::INFINITY } else { own });
-                wrong += size * factor * (offset.abs() + radius);
-                errors[k] = own;
-            };
-            match &tape.nodes[k] {
-                Node::Input => {}
-                Node::Sum(own, terms) => {
-                    constant.add(c * own);
-                    wrong += size * own.abs();
-                    for &(j, factor) in terms {
-                        coefficients[j] += c * factor;
-                        sizes[j] += size * factor.abs();
-                    }
-                }
-                Node::Apply(_, j) => {
-                    let (line, apart) = lines(k, c);
-                    with_error(line.offset, line.radius, 1.0);
-                    wrong += size * apart;
-                    coefficients[*j] += c * line.slope;
-                    sizes[*j] += size * line.slope.abs();
-                }
-                Node::Product(i, j) => {
-                    let (x, y) = (self.ranges[*i], self.ranges[*j]);
-                    let (x0, y0) = (x.middle(), y.middle());
-                    let (rx, ry) = (0.5 * (x.upper - x.lower), 0.5 * (y.upper - y.lower));
-                    if (rx + ry).is_finite() {
-                        // The computed middle is rounded too.
-                        with_error(-x0 * y0, rx * ry * (1.0 + 1e-14), 2.0);
-                        wrong += size * (x.size() * ry + y.size() * rx);
-                        coefficients[*i] += c * y0;
-                        sizes[*i] += size * y0.abs();
-                        coefficients[*j] += c * x0;
-                        sizes[*j] += size * x0.abs();
-                    } else {
-                        with_error(0.0, f64::INFINITY, 1.0);
-                    }
-                }
-                Node::Slack(..) | Node::Opaque(..) => {
-                    let range = self.ranges[k];
-                    let radius = 0.5 * (range.upper - range.lower);
-                    match radius.is_finite() {
-                        true => with_error(range.middle(), radius, 2.0),
-                        false => with_error(0.0, f64::INFINITY, 1.0),
-                    }
-                }
-            }
-        }
-        let inputs = tape.inputs.min(target + 1);
-        let mut linear = coefficients[..inputs].to_vec();
-        linear.resize(tape.inputs, 0.0);
-        let mut doubt: Vec<f64> = sizes[..inputs].iter().map(|size| tape.rounding * size).collect();
-        doubt.resize(tape.inputs, 0.0);
-        let rounding = 8.0 * f64::EPSILON * (constant.size + error.size) + tape.rounding * wrong;
-        let plane = Plane { linear, doubt, constant: constant.value(), error: error.value() + rounding };
-        Substituted { plane, errors, coefficients }
+        let targets = [tape.nodes.len() - 1];
+        let [plane] = vectorised(Substitution { affine: self, tape, targets, lines: touching }).planes;
+        plane
     }
 
     /// For each input, the part of the result's error that it causes: the contribution of each node,
@@ -307,29 +239,5 @@ impl Plane {
     fn size(&self, bound: f64) -> f64 {
         let size = self.constant.abs() + self.error + bound.abs();
         if size.is_finite() { size } else { 0.0 }
-    }
-}
-
-/// A compensated sum (Neumaier), and the sum of magnitudes.
-#[derive(Default)]
-struct Summed {
-    sum: f64,
-    lost: f64,
-    size: f64,
-}
-
-impl Summed {
-    fn add(&mut self, term: f64) {
-        let next = self.sum + term;
-        if next.is_finite() {
-            self.lost +=
-                if self.sum.abs() >= term.abs() { self.sum - next + term } else { term - next + self.sum };
-        }
-        self.sum = next;
-        self.size += term.abs();
-    }
-
-    fn value(&self) -> f64 {
-        self.sum + self.lost
     }
 }

@@ -6,12 +6,11 @@ use super::zone::Zone;
 use super::{Fault, Stop};
 use super::{curvature, quadratic};
 
-/// The number of axes across which a split is tried before one is chosen.
-const AXES: usize = 3;
-
 /// The largest number of planes that touch the result at a point. Each takes far less time than the ranges
 /// of all units.
 const TANGENTS: usize = 24;
+/// After so many of them, planes that improve the bound too slowly are given up.
+const FEW_TANGENTS: usize = 4;
 /// The shares with which the next plane may count in an average.
 const SHARES: [f64; 6] = [1.0, 0.5, 0.25, 0.1, 0.04, 0.015];
 
@@ -49,8 +48,8 @@ pub(super) struct Claim<'a> {
 /// Proves a claim by the affine bound, else by planes that touch the result, else by a quadratic bound, else by the curvature bound, else by
 /// proving both halves.
 ///
-/// The zone is split across the side whose halves have the best bounds. Candidates are the sides that
-/// cause most of the error, and the first one, along which certificates put the worst perturbation.
+/// The zone is split across the side that causes most of the error; in a certificate, first of all across
+/// the first one, along which the worst perturbation lies.
 /// Returns the lowest of the bounds that made up the proof.
 pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mut Work) -> Result<f64, Stop> {
     let first = work.bound(tape, &zone);
@@ -81,8 +80,9 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
                 bound = bound.max(finite(quadratic));
             }
         }
-        if may_bend && bound < claim.wanted {
-            let at = claim.lowest.filter(|at| zone.holds(at)).unwrap_or(&low);
+        // A search uses curvature only around the worst perturbation.
+        let at = claim.lowest.map_or(Some(&low[..]), |at| zone.holds(at).then_some(at));
+        if let Some(at) = at.filter(|_| may_bend && bound < claim.wanted) {
             work.done += 1;
             work.left = work.left.saturating_sub(1);
             if let Some(curved) = curvature::least(tape, &zone, &affine, at, claim.wanted) {
@@ -96,7 +96,7 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
         if work.left == 0 || zone.shares.is_some() {
             return Err(Stop::Unverified((claim.unverified)(bound)));
         }
-        let halves = halves(tape, &whole, &zone, &affine, claim.wanted, work);
+        let halves = halves(tape, &whole, &zone, &affine, claim.lowest.is_some(), work);
         // A half that equals the whole zone cannot be split further.
         if halves.iter().any(|(half, _)| *half == zone) {
             return Err(Stop::Unverified((claim.unverified)(bound)));
@@ -115,7 +115,7 @@ fn by_tangents(tape: &Tape<'_>, zone: &Zone, affine: &Affine, mut at: Vec<f64>, 
     }
     let mut average = affine.tangent_plane(tape, &at);
     best = best.max(finite(average.least(zone)));
-    for _ in 1..TANGENTS {
+    for number in 1..TANGENTS {
         if best >= wanted {
             break;
         }
@@ -124,6 +124,11 @@ fn by_tangents(tape: &Tape<'_>, zone: &Zone, affine: &Affine, mut at: Vec<f64>, 
         let mixed = SHARES.map(|share| average.mixed(&plane, share));
         let bounds = mixed.each_ref().map(|plane| finite(plane.least(zone)));
         let highest = (0..SHARES.len()).fold(0, |a, b| if bounds[b] > bounds[a] { b } else { a });
+        // With such steps the rest of the planes would not suffice.
+        let left = (TANGENTS - number) as f64;
+        if number > FEW_TANGENTS && best + left * (bounds[highest] - best).max(0.0) < wanted {
+            break;
+        }
         best = best.max(bounds[highest]);
         let mut mixed = mixed.into_iter();
         average = mixed.nth(highest).unwrap_or(plane);
@@ -147,12 +152,15 @@ fn halves(
     whole: &Zone,
     zone: &Zone,
     affine: &Affine,
-    wanted: f64,
+    starts_along_worst: bool,
     work: &mut Work,
 ) -> Vec<(Zone, Affine)> {
     let error_share = affine.error_share(tape, zone);
-    // A thin slice may repeatedly give the best bound, so sides that are already short are not split.
+    // A thin slice may repeatedly cause most of the error, so sides that are already short are not split.
     let share = |i: usize| match whole.width(i) {
+        _ if whole.is_long(i) && zone.width(i) > 0.0 => {
+            (zone.upper[i] / zone.lower[i]).ln() / (whole.upper[i] / whole.lower[i]).ln()
+        }
         width if width.is_finite() && width > 0.0 => zone.width(i) / width,
         _ if zone.width(i) > 0.0 => 1.0,
         _ => 0.0,
@@ -161,32 +169,16 @@ fn halves(
     let worst = error_share.iter().copied().fold(0.0, f64::max);
     let matters = |i: &usize| share(*i) > 0.0 && error_share[*i] >= 1e-6 * worst;
     let most = (0..tape.inputs).filter(matters).map(share).fold(0.0, f64::max);
-    let mut axes: Vec<usize> =
-        (0..tape.inputs).filter(matters).filter(|&i| share(i) >= SHORT * most).collect();
-    // If the shares of the error are equal, as for infinite sides: the longest side first.
-    let longest = |&a: &usize, &b: &usize| zone.width(b).total_cmp(&zone.width(a));
-    axes.sort_by(|a, b| error_share[*b].total_cmp(&error_share[*a]).then_with(|| longest(a, b)));
-    if axes.len() > AXES && !axes[..AXES].contains(&0) && axes.contains(&0) {
-        axes[AXES - 1] = 0;
-    }
-    axes.truncate(AXES);
-    let mut best: Option<(f64, Vec<(Zone, Affine)>)> = None;
-    for axis in axes {
-        let (mut worth, mut halves) = (0.0, Vec::with_capacity(2));
-        for half in zone.halves(axis) {
-            let Some(half) = half else {
-                worth += wanted;
-                continue;
-            };
-            let affine = work.bound(tape, &half);
-            worth += proven(&affine).min(wanted);
-            halves.push((half, affine));
-        }
-        if best.as_ref().is_none_or(|(most, _)| worth > *most) {
-            best = Some((worth, halves));
-        }
-    }
-    best.map_or_else(|| vec![(zone.clone(), affine.clone())], |(_, halves)| halves)
+    let axes = (0..tape.inputs).filter(matters).filter(|&i| share(i) >= SHORT * most);
+    // If the shares of the error are equal, as for infinite sides: the longest side.
+    let longest = |a: usize, b: usize| zone.width(a).total_cmp(&zone.width(b)).then(b.cmp(&a));
+    let most_error =
+        |&a: &usize, &b: &usize| error_share[a].total_cmp(&error_share[b]).then_with(|| longest(a, b));
+    let first = axes.clone().next().filter(|&axis| axis == 0 && starts_along_worst);
+    let axis = first.or_else(|| axes.max_by(most_error));
+    let Some(axis) = axis else { return vec![(zone.clone(), affine.clone())] };
+    let halves = zone.halves(axis).into_iter().flatten();
+    halves.map(|half| (work.bound(tape, &half), half)).map(|(affine, half)| (half, affine)).collect()
 }
 
 /// Whether the tape agrees with the definition at some points of a zone, which are the same in every run.

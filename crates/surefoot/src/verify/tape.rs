@@ -34,6 +34,9 @@ pub(super) struct Tape<'p> {
     /// Whether a bound of the result must prove that a node has a finite value. The argument of other
     /// nodes may be intersected with the domain of their function, see [`Graph`].
     pub must_be_defined: Vec<bool>,
+    /// The nodes by level: no path from an input to a node of a level passes through more functions and
+    /// products than the number of the level.
+    pub levels: Vec<Vec<usize>>,
     /// An upper bound of the rounding error of a coefficient computed by substitution, as a share of the
     /// sum of magnitudes of its terms; see [`Tape::share`].
     pub rounding: f64,
@@ -46,6 +49,7 @@ impl<'p> Tape<'p> {
             nodes: Vec::new(),
             bounded: Vec::new(),
             must_be_defined: Vec::new(),
+            levels: Vec::new(),
             rounding: 0.0,
         };
         tape.nodes.resize(graph.inputs, Node::Input);
@@ -75,6 +79,7 @@ impl<'p> Tape<'p> {
         tape.sum(&places, output);
         tape.must_be_defined.resize(tape.nodes.len(), false);
         tape.bounded = tape.arguments();
+        tape.levels = tape.by_level();
         tape.rounding = tape.share();
         tape
     }
@@ -128,6 +133,20 @@ impl<'p> Tape<'p> {
             *last = true;
         }
         bounded
+    }
+
+    fn by_level(&self) -> Vec<Vec<usize>> {
+        let mut level = vec![0; self.nodes.len()];
+        let mut levels: Vec<Vec<usize>> = Vec::new();
+        for (k, node) in self.nodes.iter().enumerate() {
+            let mut own = 0;
+            node.each_term(|j| own = own.max(level[j]));
+            own += usize::from(!matches!(node, Node::Input | Node::Sum(..)));
+            level[k] = own;
+            levels.resize(levels.len().max(own + 1), Vec::new());
+            levels[own].push(k);
+        }
+        levels
     }
 
     /// An upper bound of the relative rounding error of substitution.

@@ -2,6 +2,9 @@
 
 use super::ball::Ball;
 
+/// The factor between the ends of a long side.
+const LONG: f64 = 16.0;
+
 /// A convex set of inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Zone {
@@ -52,10 +55,20 @@ impl Zone {
         sides && self.shares.is_none() && self.ball.as_ref().is_none_or(|ball| ball.holds(y))
     }
 
-    /// The two halves, split across one side; an infinite side is split at a finite distance.
+    /// Whether the ends of a side differ by more than a factor of [`LONG`], on one side of zero. Where such a
+    /// side ends far away, functions change most near its start.
+    pub fn is_long(&self, side: usize) -> bool {
+        let (l, u) = (self.lower[side], self.upper[side]);
+        let (near, far) = (l.abs().min(u.abs()), l.abs().max(u.abs()));
+        l * u > 0.0 && far.is_finite() && far > LONG * near
+    }
+
+    /// The two halves, split across one side; a [long](Zone::is_long) side is split at the geometric mean, and
+    /// an infinite one at a finite distance.
     pub fn halves(&self, side: usize) -> [Option<Zone>; 2] {
         let (l, u) = (self.lower[side], self.upper[side]);
         let at = match (l.is_finite(), u.is_finite()) {
+            (true, true) if self.is_long(side) => (l.abs().sqrt() * u.abs().sqrt()).copysign(l),
             (true, true) => l + 0.5 * (u - l),
             (true, false) => l + l.abs().max(1.0),
             (false, true) => u - u.abs().max(1.0),
