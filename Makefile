@@ -1,6 +1,6 @@
 # `make test` runs every check on a machine that has cargo and Python (3.9 or later) and nothing else.
 
-.PHONY: test fmt lint unit docs demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency bench-regions
+.PHONY: test fmt lint unit docs demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency bench-regions bench-random-networks
 
 PYTHON ?= python3
 
@@ -126,6 +126,11 @@ bench-consistency:
 bench-regions: bench-wheel
 	$(VENV)/bin/pip install --quiet --no-deps --force-reinstall target/bench/wheels/*.whl
 	$(VENV)/bin/python benches/regions.py
+
+# Random networks of 30 and 60 features beside an independent search.
+bench-random-networks: bench-wheel
+	$(VENV)/bin/pip install --quiet --no-deps --force-reinstall target/bench/wheels/*.whl
+	$(VENV)/bin/python benches/random_networks.py
 
 bench-wheel: $(VENV)/installed
 	rm -rf target/bench/wheels

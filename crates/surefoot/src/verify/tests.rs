@@ -76,6 +76,11 @@ fn no_perturbation_is_beyond_a_bound() {
                 let slack = 1e-13 * value.abs().max(1.0);
                 let inside = value >= range.lower - slack && value <= range.upper + slack;
                 assert!(inside, "{round}: {value} {range:?}");
+                for (k, (value, range)) in tape.values(&y).iter().zip(&affine.ranges).enumerate() {
+                    let slack = 1e-12 * value.abs().max(1.0);
+                    let is_inside = *value >= range.lower - slack && *value <= range.upper + slack;
+                    assert!(is_inside || value.is_nan(), "{round}, node {k}: {value} {range:?}");
+                }
                 assert!(lower.is_none_or(|lower| value >= lower - slack), "{round}: {value} {lower:?}");
                 assert!(
                     quadratic.is_none_or(|quadratic| value >= quadratic - slack),
@@ -141,6 +146,23 @@ fn no_action_is_beyond_a_bound() {
         }
     }
     assert!(known > 500, "{known}");
+}
+
+#[test]
+fn sides_that_reach_far_are_split_at_the_geometric_mean() {
+    let at = |lower: f64, upper: f64| {
+        let zone = Zone::new(vec![lower], vec![upper], None).unwrap();
+        let [below, above] = zone.halves(0).map(Option::unwrap);
+        assert_eq!((below.lower[0], above.upper[0]), (lower, upper));
+        assert_eq!(below.upper[0], above.lower[0]);
+        below.upper[0]
+    };
+    assert!((at(1.0, 1e8) - 1e4).abs() < 1e-8);
+    assert!((at(-1e8, -1.0) + 1e4).abs() < 1e-8);
+    assert_eq!(at(1.0, 15.0), 8.0);
+    assert_eq!(at(-1.0, 1e8), 0.5 * (1e8 - 1.0));
+    assert_eq!(at(0.0, 1e8), 5e7);
+    assert_eq!(at(3.0, f64::INFINITY), 6.0);
 }
 
 /// For a linear function all bounds are exact: the greatest value over a ball is the dual norm, over a
