@@ -15,7 +15,7 @@ mod units;
 use std::path::Path;
 
 pub use crate::error::{Fault, Mistake, Mistakes};
-pub use classifier::{ClassifierEntry, ClassifierForm, LinearModel, OnnxFile, StatedModel};
+pub use classifier::{ClassifierEntry, ClassifierForm, LinearModel, OnnxFile, StatedModel, TreesFile};
 pub use edit::Edit;
 pub use entry::{EquationEntry, EquationForm, Inputs, NetworkFile};
 pub use file::ProblemFile;

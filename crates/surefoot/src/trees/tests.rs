@@ -1,0 +1,1 @@
+//! Ensembles by hand, and models that other programs wrote.
