@@ -40,8 +40,14 @@ pub fn read(document: &Value) -> Result<Draft> {
     let trees = &trees[..used(&learner, &model, trees.len())?];
     let mut drafts = Vec::with_capacity(trees.len());
     for (number, tree) in trees.iter().enumerate() {
-        let weight = weights.as_ref().map_or(Some(1.0), |weights| weights.get(number).copied());
-        drafts.push(read_tree(tree, weight.ok_or_else(|| model.expected("a weight for each tree"))? as f32)?);
+        let Some(weights) = &weights else {
+            drafts.push(read_tree(tree, &|leaf| leaf)?);
+            continue;
+        };
+        let weight = weights.get(number).ok_or_else(|| model.expected("a weight for each tree"))?;
+        // The booster `dart` evaluates each tree with the base score and takes that off again.
+        let base = start as f32;
+        drafts.push(read_tree(tree, &|leaf| (base + leaf - base) * *weight as f32)?);
     }
     Ok(Draft {
         sources: sources(&learner, &model, inputs)?,
@@ -64,7 +70,8 @@ fn objective(learner: &Part<'_>, parameters: &Part<'_>) -> Result<(Link, OwnRule
     let rule = |compares| OwnRule { compares, strict: true };
     match name {
         "binary:logistic" | "reg:logistic" => Ok((logistic, rule(Compared::Probability), logit)),
-        "binary:logitraw" => Ok((logistic, rule(Compared::Sum), logit)),
+        // Without a transformation of scores there is none of the base score.
+        "binary:logitraw" => Ok((logistic, rule(Compared::Sum), base.into())),
         "binary:hinge" => Ok((Link::Margin, rule(Compared::Sum), base.into())),
         other => Err(unsupported(
             &format!("XGBoost's objective `{other}`"),
@@ -122,8 +129,8 @@ fn labels(encoding: &Part<'_>) -> Option<Vec<String>> {
     Some(values.iter().map(f64::to_string).collect::<Vec<String>>()).filter(|texts| !texts.is_empty())
 }
 
-/// Multiplies leaves by the weight of the tree, as the booster `dart` does.
-fn read_tree(tree: &Part<'_>, weight: f32) -> Result<Vec<DraftNode>> {
+/// The nodes of a tree, with a function of each leaf.
+fn read_tree(tree: &Part<'_>, leaf: &dyn Fn(f32) -> f32) -> Result<Vec<DraftNode>> {
     let left = tree.field("left_children")?.numbers()?;
     let numbers = |name: &str| tree.field(name)?.numbers_of(left.len());
     let right = numbers("right_children")?;
@@ -141,7 +148,7 @@ fn read_tree(tree: &Part<'_>, weight: f32) -> Result<Vec<DraftNode>> {
     let mut nodes = Vec::with_capacity(left.len());
     for node in 0..left.len() {
         if left[node] < 0.0 {
-            let value = f64::from(conditions[node] as f32 * weight);
+            let value = f64::from(leaf(conditions[node] as f32));
             nodes.push(DraftNode::Leaf { value, against: 0.0 });
             continue;
         }
