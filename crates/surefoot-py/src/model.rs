@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use ndarray::Axis;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+use surefoot::error::{FileError, FileProblem, ModelError, OnnxProblem};
 use surefoot::file::ModelFolder;
 use surefoot::problem::{ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs, LinearModel};
-use surefoot::error::{FileError, FileProblem, ModelError, OnnxProblem};
 use surefoot::{Activation, Classifier, Ensemble, Equation, Error, Features, Layer, Network};
 
 use crate::error::{Result, choice};
@@ -105,8 +105,7 @@ pub fn tree_scores<'py>(
         let (features, inputs) = (Vec::new(), ensemble.inputs());
         return Err(Error::Model(ModelError::ClassifierInputs { features, inputs }).into());
     }
-    let scores: Vec<f64> =
-        rows.rows().into_iter().map(|row| ensemble.sum(&row.to_vec()) - least).collect();
+    let scores: Vec<f64> = rows.rows().into_iter().map(|row| ensemble.sum(&row.to_vec()) - least).collect();
     Ok((scores.into_pyarray(py), ensemble.rounding()))
 }
 

@@ -33,7 +33,9 @@ pub enum TreesProblem {
     #[error("tree {tree}, node {node}: it tests column {column}, but there are {inputs}")]
     Column { tree: usize, node: usize, column: usize, inputs: usize },
     /// A number is not finite or too large.
-    #[error("tree {tree}, node {node}: {value:?} among its numbers; all must be finite and no larger than 1e100")]
+    #[error(
+        "tree {tree}, node {node}: {value:?} among its numbers; all must be finite and no larger than 1e100"
+    )]
     Number { tree: usize, node: usize, value: f64 },
     /// The ensemble has no trees.
     #[error("has no trees")]
@@ -41,6 +43,9 @@ pub enum TreesProblem {
     /// The ensemble is larger than the limit.
     #[error("has too many nodes; there may be at most {most}")]
     TooLarge { most: usize },
+    /// The ensemble has more inputs than the limit.
+    #[error("has {inputs} columns; there may be at most {most}")]
+    TooManyInputs { inputs: usize, most: usize },
     /// The columns are not those of the features.
     #[error(
         "takes {}, {}, which are not the features: {}; name the features as the model does, or give one for each of its columns, in their order",

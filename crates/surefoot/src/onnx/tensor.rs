@@ -71,7 +71,9 @@ fn from_lists(message: &TensorMessage) -> Result<Vec<f64>, OnnxProblem> {
     Ok(match message.data_type {
         data_type::FLOAT => message.floats.iter().map(|&number| number.into()).collect(),
         data_type::DOUBLE => message.doubles.clone(),
-        data_type::INT32 | data_type::UINT8 => message.short_wholes.iter().map(|&number| number.into()).collect(),
+        data_type::INT32 | data_type::UINT8 => {
+            message.short_wholes.iter().map(|&number| number.into()).collect()
+        }
         data_type::INT64 => message.wholes.iter().map(|&number| number as f64).collect(),
         kind => return Err(OnnxProblem::Numbers { tensor: message.name.clone(), kind }),
     })

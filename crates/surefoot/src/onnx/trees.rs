@@ -23,8 +23,7 @@ const OPERATORS: [&str; 3] = ["TreeEnsembleClassifier", "TreeEnsembleRegressor",
 
 /// The ensemble of a model; `None` if it has no trees.
 pub fn read(graph: &Graph, file: Option<ModelFile<'_>>) -> Result<Option<Ensemble>> {
-    let is_trees =
-        |node: &Node| node.domain == "ai.onnx.ml" && OPERATORS.contains(&node.operator.as_str());
+    let is_trees = |node: &Node| node.domain == "ai.onnx.ml" && OPERATORS.contains(&node.operator.as_str());
     let mut found = graph.nodes.iter().enumerate().filter(|(_, node)| is_trees(node));
     let Some((number, node)) = found.next() else { return Ok(None) };
     if let Some((number, node)) = found.next() {
@@ -80,8 +79,8 @@ impl Reader<'_> {
             DraftNode::Leaf { .. } => 0,
         };
         let tested = trees.iter().flatten().map(column).max().unwrap_or(0);
-        // A hostile number of columns is refused when the ensemble is built.
-        declared.unwrap_or_else(|| tested.min(1 << 20))
+        // A test of a column beyond the limit is refused when the ensemble is built.
+        declared.unwrap_or_else(|| tested.min(1 << 18))
     }
 
     fn unsupported(&self, attribute: &'static str, value: impl Into<String>) -> OnnxProblem {
@@ -161,7 +160,8 @@ impl Reader<'_> {
             _ => return Err(self.unsupported("post_transform", transform)),
         };
         let counted = if has_both { 1 } else { classes.first().copied().unwrap_or(0) };
-        let entries = classes.iter().zip(&weights).map(|(&class, &weight)| (class == counted).then_some(weight));
+        let entries =
+            classes.iter().zip(&weights).map(|(&class, &weight)| (class == counted).then_some(weight));
         let trees = self.trees("class", &entries.collect::<Vec<_>>())?;
         Ok((trees, Form { link, rule, divisor: 1.0, shift }))
     }

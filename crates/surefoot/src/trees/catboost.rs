@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::columns::Source;
 use super::document::Part;
+use super::draft::affordable;
 use super::{Arithmetic, Compared, Draft, DraftNode, DraftTest, Link, OwnRule};
 use crate::error::TreesProblem;
 
@@ -17,7 +18,8 @@ const DEEPEST: usize = 16;
 
 /// Whether a document looks like a model of CatBoost.
 pub fn recognises(document: &Value) -> bool {
-    document.get("features_info").is_some() && (document.get("oblivious_trees").or(document.get("trees"))).is_some()
+    document.get("features_info").is_some()
+        && (document.get("oblivious_trees").or(document.get("trees"))).is_some()
 }
 
 /// A column of numbers.
@@ -34,7 +36,7 @@ pub fn read(document: &Value) -> Result<Draft> {
     let document = Part::whole(document);
     let features = float_features(&document.field("features_info")?)?;
     let width = features.iter().map(|feature| feature.column + 1).max().unwrap_or(0);
-    let mut names = vec![None; width.min(super::draft::MOST_NODES)];
+    let mut names = vec![None; affordable(width)?];
     for feature in &features {
         if let Some(name) = names.get_mut(feature.column) {
             name.clone_from(&feature.name);
@@ -51,7 +53,10 @@ pub fn read(document: &Value) -> Result<Draft> {
     let (factor, shift) = scale_and_bias(&document)?;
     let rule = OwnRule { compares: Compared::Sum, strict: true };
     Ok(Draft {
-        sources: names.into_iter().map(|name| Source::Unstated { name, labels: None, steps: Vec::new() }).collect(),
+        sources: names
+            .into_iter()
+            .map(|name| Source::Unstated { name, labels: None, steps: Vec::new() })
+            .collect(),
         single_inputs: true,
         trees,
         arithmetic: Arithmetic { factor, shift, ..Arithmetic::SUM },
@@ -68,7 +73,9 @@ fn link(document: &Part<'_>) -> Result<Link> {
     let name = loss.as_ref().map_or(Ok("Logloss"), Part::text)?;
     match name {
         "Logloss" | "CrossEntropy" => Ok(Link::Logistic { slope: 1.0, single: false }),
-        other => Err(unsupported(format!("CatBoost's loss function `{other}`"), "use `Logloss` or `CrossEntropy`")),
+        other => {
+            Err(unsupported(format!("CatBoost's loss function `{other}`"), "use `Logloss` or `CrossEntropy`"))
+        }
     }
 }
 
@@ -123,7 +130,8 @@ fn split(part: &Part<'_>, features: &[FloatFeature]) -> Result<(usize, DraftTest
 
 /// A tree with the same test at all nodes of a level. The number of a leaf has one bit for each test.
 fn symmetric(tree: &Part<'_>, features: &[FloatFeature]) -> Result<Vec<DraftNode>> {
-    let splits = tree.find("splits").map_or(Ok(Vec::new()), |part| part.each(|part| split(part, features)))?;
+    let splits =
+        tree.find("splits").map_or(Ok(Vec::new()), |part| part.each(|part| split(part, features)))?;
     let leaves = tree.field("leaf_values")?.numbers()?;
     if splits.len() > DEEPEST || leaves.len() != 1 << splits.len() {
         return Err(tree.expected("one leaf value for each combination of splits"));

@@ -59,7 +59,10 @@ impl Step {
 
 /// An input of a model in terms of the features of a problem.
 enum Input {
-    Number { feature: usize, steps: Vec<Step> },
+    Number {
+        feature: usize,
+        steps: Vec<Step>,
+    },
     /// The value for each of the features of a category, of which one is 1 and the others are 0.
     OneOf(Vec<(usize, f64)>),
     Constant(f64),
@@ -163,10 +166,8 @@ impl Ensemble {
             Node::AnyOf { first, .. } => from.members[first as usize].feature,
             Node::AtMost { feature, .. } => feature,
         };
-        let missing_left = matches!(
-            node,
-            Node::AtMost { missing_left: true, .. } | Node::AnyOf { missing_left: true, .. }
-        );
+        let missing_left =
+            matches!(node, Node::AtMost { missing_left: true, .. } | Node::AnyOf { missing_left: true, .. });
         let within = |value: f64| intervals.iter().any(|&(lower, upper)| lower < value && value <= upper);
         match &inputs[input as usize] {
             Input::Constant(value) => Err(within(*value)),
@@ -192,18 +193,28 @@ impl Ensemble {
     }
 
     /// The test whether one of some intervals contains its feature.
-    fn any_of(&mut self, members: &[(usize, f64, f64)], missing_left: bool) -> std::result::Result<Test, bool> {
+    fn any_of(
+        &mut self,
+        members: &[(usize, f64, f64)],
+        missing_left: bool,
+    ) -> std::result::Result<Test, bool> {
         let (left, right) = (0, 0);
         match *members {
             [(_, f64::NEG_INFINITY, f64::INFINITY)] => Err(true),
             [(_, lower, upper)] if lower >= upper => Err(false),
             [(feature, f64::NEG_INFINITY, threshold)] => {
                 let feature = position(feature);
-                Ok(Test { node: Node::AtMost { feature, threshold, left, right, missing_left }, swapped: false })
+                Ok(Test {
+                    node: Node::AtMost { feature, threshold, left, right, missing_left },
+                    swapped: false,
+                })
             }
             [(feature, threshold, f64::INFINITY)] => {
                 let (feature, missing_left) = (position(feature), !missing_left);
-                Ok(Test { node: Node::AtMost { feature, threshold, left, right, missing_left }, swapped: true })
+                Ok(Test {
+                    node: Node::AtMost { feature, threshold, left, right, missing_left },
+                    swapped: true,
+                })
             }
             _ => {
                 let first = position(self.members.len());
@@ -231,7 +242,8 @@ impl Ensemble {
         };
         let is_stated = |source: &Source| !matches!(source, Source::Unstated { .. });
         let count = self.sources.len();
-        if !is_named && (self.sources.iter().any(is_stated) || ![columns.len(), features.len()].contains(&count))
+        if !is_named
+            && (self.sources.iter().any(is_stated) || ![columns.len(), features.len()].contains(&count))
         {
             return Err(mismatch());
         }
@@ -304,7 +316,9 @@ fn category(
     let categories = column.categories().unwrap_or_default();
     let value = |label: &String| {
         let known = values.iter().find(|(known, _)| known == label);
-        known.map(|(_, value)| *value).ok_or_else(|| fault(name, &format!("the model does not know `{label}`")))
+        known
+            .map(|(_, value)| *value)
+            .ok_or_else(|| fault(name, &format!("the model does not know `{label}`")))
     };
     let values = categories.iter().map(value).collect::<std::result::Result<Vec<f64>, _>>()?;
     Ok(Input::OneOf(column.positions().zip(values).collect()))
@@ -321,7 +335,10 @@ fn of_column(
     let Some(categories) = column.categories() else {
         let is_code = |(code, label): (usize, &String)| *label == code.to_string();
         if labels.is_some_and(|labels| !labels.iter().enumerate().all(is_code)) {
-            return Err(fault(column.name(), "the model takes categories; declare the feature with `categories`"));
+            return Err(fault(
+                column.name(),
+                "the model takes categories; declare the feature with `categories`",
+            ));
         }
         return Ok(Input::Number { feature: first, steps: steps.to_vec() });
     };

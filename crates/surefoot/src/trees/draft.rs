@@ -10,6 +10,18 @@ type Result<T> = std::result::Result<T, TreesProblem>;
 /// The most nodes of an ensemble, so that a file cannot cause huge allocations: 10,000 trees of depth 10.
 pub const MOST_NODES: usize = 1 << 24;
 
+/// The most inputs of an ensemble, for the same reason.
+const MOST_INPUTS: usize = 1 << 18;
+
+/// A number of inputs, unless it is beyond the limit.
+pub fn affordable(inputs: usize) -> Result<usize> {
+    if inputs <= MOST_INPUTS {
+        Ok(inputs)
+    } else {
+        Err(TreesProblem::TooManyInputs { inputs, most: MOST_INPUTS })
+    }
+}
+
 /// An ensemble as a file states it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
@@ -31,8 +43,17 @@ pub struct Draft {
 #[derive(Clone, Debug, PartialEq)]
 pub enum DraftNode {
     /// What it adds to the sum, and to that of the other class.
-    Leaf { value: f64, against: f64 },
-    Split { feature: usize, test: DraftTest, left: usize, right: usize, missing_left: bool },
+    Leaf {
+        value: f64,
+        against: f64,
+    },
+    Split {
+        feature: usize,
+        test: DraftTest,
+        left: usize,
+        right: usize,
+        missing_left: bool,
+    },
 }
 
 /// A test of an input, after its rounding to single precision where there is one.

@@ -56,7 +56,10 @@ mod tests {
         }
         for x in ascending {
             assert_eq!(from_order(order(x)).to_bits(), x.to_bits());
-            assert_eq!(from_order(order(x) + 1).to_bits(), if x == f64::NEG_INFINITY { f64::MIN } else { next(x) }.to_bits());
+            assert_eq!(
+                from_order(order(x) + 1).to_bits(),
+                if x == f64::NEG_INFINITY { f64::MIN } else { next(x) }.to_bits()
+            );
             if x == 1.0 {
                 break;
             }
@@ -64,14 +67,21 @@ mod tests {
     }
 
     fn next(x: f64) -> f64 {
-        if x.to_bits() == (-0.0f64).to_bits() { 0.0 } else if x == -5e-324 { -0.0 } else { x.next_up() }
+        if x.to_bits() == (-0.0f64).to_bits() {
+            0.0
+        } else if x == -5e-324 {
+            -0.0
+        } else {
+            x.next_up()
+        }
     }
 
     /// Doubles around the threshold, around its neighbours in single precision, and around their midpoints.
     #[test]
     fn rounding_to_single_precision_is_folded_exactly() {
         for start in [0.1f32, -0.1, 1.0, 0.0, 3.5e-45, -1e-40, 16_777_216.0, 1e38, f32::MAX, f32::MIN] {
-            for threshold in [f64::from(start), f64::from(start).next_down(), f64::from(start) * (1.0 + 1e-9)] {
+            for threshold in [f64::from(start), f64::from(start).next_down(), f64::from(start) * (1.0 + 1e-9)]
+            {
                 let folded = single(threshold);
                 let mut near = vec![folded, threshold];
                 for single in [start.next_down().next_down(), start.next_down(), start, start.next_up()] {
@@ -89,7 +99,9 @@ mod tests {
         for (mean, scale, threshold) in [(38.6, 13.4, 0.1f32), (1e6, 3e-3, -2.5), (-7.0, 1e9, 1e-8)] {
             let scaled = |x: f64| f64::from(((x - mean) / scale) as f32);
             let folded = largest(|x| scaled(x) <= f64::from(threshold));
-            assert!(scaled(folded) <= f64::from(threshold) && scaled(folded.next_up()) > f64::from(threshold));
+            assert!(
+                scaled(folded) <= f64::from(threshold) && scaled(folded.next_up()) > f64::from(threshold)
+            );
         }
     }
 

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use super::columns::Source;
+use super::draft::{affordable, position};
 use super::{Arithmetic, Compared, Draft, DraftNode, DraftTest, Link, OwnRule};
 use crate::error::TreesProblem;
 
@@ -59,7 +60,8 @@ struct Section<'a> {
 
 impl<'a> Section<'a> {
     fn new(place: &str, text: &'a str) -> Self {
-        let field = |line: &'a str| line.trim_end_matches('\r').split_once('=').unwrap_or((line.trim_end(), ""));
+        let field =
+            |line: &'a str| line.trim_end_matches('\r').split_once('=').unwrap_or((line.trim_end(), ""));
         Self { place: place.into(), fields: text.lines().map(field).collect() }
     }
 
@@ -113,9 +115,7 @@ fn objective(text: &str) -> Result<(Link, OwnRule)> {
 }
 
 fn sources(text: &str, head: &Section<'_>, most: usize) -> Result<Vec<Source>> {
-    if most >= super::draft::MOST_NODES {
-        return Err(TreesProblem::TooLarge { most: super::draft::MOST_NODES });
-    }
+    let inputs = affordable(most.saturating_add(1))?;
     let names: Vec<&str> = head.find("feature_names").unwrap_or_default().split(' ').collect();
     let infos: Vec<&str> = head.find("feature_infos").unwrap_or_default().split(' ').collect();
     // The categories of the columns of pandas, in the order of those columns that are categories.
@@ -132,13 +132,16 @@ fn sources(text: &str, head: &Section<'_>, most: usize) -> Result<Vec<Source>> {
         let labels = labels.map(|labels| labels.into_iter().map(label).collect());
         Source::Unstated { name, labels, steps: Vec::new() }
     };
-    Ok((0..=most).map(source).collect())
+    Ok((0..inputs).map(source).collect())
 }
 
 fn read_tree(section: &Section<'_>) -> Result<Vec<DraftNode>> {
     let leaves = section.whole("num_leaves")?.ok_or_else(|| section.missing("num_leaves"))?;
     if section.find("is_linear").is_some_and(|text| text.trim() == "1") {
-        return Err(unsupported("a tree of LightGBM with linear leaves".into(), "train with linear_tree=false"));
+        return Err(unsupported(
+            "a tree of LightGBM with linear leaves".into(),
+            "train with linear_tree=false",
+        ));
     }
     let values: Vec<f64> = section.list_of("leaf_value", leaves)?;
     let leaf = |value: f64| DraftNode::Leaf { value, against: 0.0 };
@@ -161,7 +164,8 @@ fn read_tree(section: &Section<'_>) -> Result<Vec<DraftNode>> {
     for node in 0..inner {
         let (left, right) = (child(left[node]), child(right[node]));
         let (test, missing_left) = if types[node] & IS_CATEGORY != 0 {
-            let set = bits.set(thresholds[node]).ok_or_else(|| section.expected("threshold", "a known set"))?;
+            let set =
+                bits.set(thresholds[node]).ok_or_else(|| section.expected("threshold", "a known set"))?;
             // A missing value is none of the categories.
             (DraftTest::category(set, true), false)
         } else {
@@ -217,7 +221,7 @@ impl Bits {
         let (start, end) = (*self.boundaries.get(number)?, *self.boundaries.get(number.checked_add(1)?)?);
         let words = self.words.get(start..end)?;
         let codes = |(place, &word): (usize, &u32)| {
-            let first = super::draft::position(place).saturating_mul(32);
+            let first = position(place).saturating_mul(32);
             (0..32u32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| first.saturating_add(bit))
         };
         Some(words.iter().enumerate().flat_map(codes).collect())

@@ -162,7 +162,9 @@ mod tests {
             let link = Link::Logistic { slope, single };
             let cut = least_favourable(&link, STRICT, 0.8).unwrap();
             assert!((cut * slope - 4f64.ln()).abs() < precision, "{cut}");
-            assert!(link.probability(cut).unwrap() >= 0.8 && link.probability(cut.next_down()).unwrap() < 0.8);
+            assert!(
+                link.probability(cut).unwrap() >= 0.8 && link.probability(cut.next_down()).unwrap() < 0.8
+            );
         }
         // In single precision the sum must exceed zero by some units before the probability does.
         let cut = least_favourable(&Link::Logistic { slope: 1.0, single: true }, STRICT, 0.5).unwrap();

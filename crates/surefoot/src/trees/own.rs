@@ -26,10 +26,9 @@ use serde_json::Value;
 
 use super::columns::{Source, Step};
 use super::document::Part;
+use super::draft::affordable;
 use super::read::draft;
-use super::{
-    Arithmetic, Calibration, Compared, Draft, DraftNode, DraftTest, Ensemble, Link, OwnRule,
-};
+use super::{Arithmetic, Calibration, Compared, Draft, DraftNode, DraftTest, Ensemble, Link, OwnRule};
 use crate::error::TreesProblem;
 use crate::magnitude::is_moderate;
 
@@ -76,7 +75,9 @@ fn calibrate(draft: &mut Draft, part: &Part<'_>) -> Result<()> {
             scores: part.field("scores")?.numbers()?,
             probabilities: part.field("probabilities")?.numbers()?,
         },
-        other => return Err(unsupported(&format!("the calibration `{other}`"), "use `sigmoid` or `isotonic`")),
+        other => {
+            return Err(unsupported(&format!("the calibration `{other}`"), "use `sigmoid` or `isotonic`"));
+        }
     };
     if let Some(mistake) = by.mistake() {
         return Err(unsupported(mistake, "calibrate with scores that rise with the probability"));
@@ -129,10 +130,7 @@ fn step(part: &Part<'_>) -> Result<Step> {
 /// Trees in the own form.
 pub fn read_model(document: &Value) -> Result<Draft> {
     let model = Part::whole(document);
-    let inputs = model.field("inputs")?.count()?;
-    if inputs > super::draft::MOST_NODES {
-        return Err(TreesProblem::TooLarge { most: super::draft::MOST_NODES });
-    }
+    let inputs = affordable(model.field("inputs")?.count()?)?;
     let names = model.find("names").map_or(Ok(Vec::new()), |part| part.texts())?;
     let sum = model.field("sum")?;
     let number = |name: &str| sum.field(name)?.number();
@@ -143,7 +141,8 @@ pub fn read_model(document: &Value) -> Result<Draft> {
         _ => return Err(rule.expected("`compares`: `sum` or `probability`")),
     };
     let compares_sums = model.find("compares_sums").map_or(Ok(false), |part| part.boolean())?;
-    let source = |input: usize| Source::Unstated { name: names.get(input).cloned(), labels: None, steps: Vec::new() };
+    let source =
+        |input: usize| Source::Unstated { name: names.get(input).cloned(), labels: None, steps: Vec::new() };
     Ok(Draft {
         sources: (0..inputs).map(source).collect(),
         single_inputs: model.field("single_inputs")?.boolean()?,

@@ -18,10 +18,8 @@ pub fn parse(bytes: &[u8]) -> Result<Option<Ensemble>> {
             from_document(&document).map(Some)
         }
         [b'{', ..] => {
-            let document = serde_json::from_slice(bytes).map_err(|error| TreesProblem::Syntax {
-                format: "JSON",
-                message: error.to_string(),
-            })?;
+            let document = serde_json::from_slice(bytes)
+                .map_err(|error| TreesProblem::Syntax { format: "JSON", message: error.to_string() })?;
             from_document(&document).map(Some)
         }
         text => match std::str::from_utf8(text) {

@@ -154,7 +154,8 @@ mod tests {
 
     #[test]
     fn documents_by_hand() {
-        let bytes = b"{i\x01a[$d#i\x02\x3f\x80\x00\x00\xbf\x00\x00\x00i\x01b[i\x05Si\x01xTFZ]i\x01cI\x01\x00}";
+        let bytes =
+            b"{i\x01a[$d#i\x02\x3f\x80\x00\x00\xbf\x00\x00\x00i\x01b[i\x05Si\x01xTFZ]i\x01cI\x01\x00}";
         let expected = serde_json::json!({"a": [1.0, -0.5], "b": [5, "x", true, false, null], "c": 256});
         assert_eq!(parse(bytes), Ok(expected));
         assert_eq!(parse(b"{#i\x01i\x01aL\0\0\0\0\0\0\0\x07"), Ok(serde_json::json!({"a": 7})));
@@ -162,7 +163,9 @@ mod tests {
 
     #[test]
     fn malformed_documents_are_refused() {
-        for cut in [&b"{"[..], b"[i", b"[$d#i\x7f", b"{i\x01", b"Si\xff", b"x", b"", b"[$#", b"ZZ", b"[$Z#i\x00"] {
+        for cut in
+            [&b"{"[..], b"[i", b"[$d#i\x7f", b"{i\x01", b"Si\xff", b"x", b"", b"[$#", b"ZZ", b"[$Z#i\x00"]
+        {
             assert!(parse(cut).is_err(), "{cut:?}");
         }
         assert!(parse(&[b'['; 5000]).unwrap_err().contains("nested"));

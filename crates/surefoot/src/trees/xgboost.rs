@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::columns::Source;
 use super::document::Part;
+use super::draft::{affordable, position};
 use super::{Arithmetic, Compared, Draft, DraftNode, DraftTest, Link, OwnRule};
 use crate::error::TreesProblem;
 
@@ -30,10 +31,7 @@ pub fn read(document: &Value) -> Result<Draft> {
     let (link, rule, start) = objective(&learner, &parameters)?;
     let (model, weights) = match booster.field("name")?.text()? {
         "gbtree" => (booster.field("model")?, None),
-        "dart" => (
-            booster.field("gbtree")?.field("model")?,
-            Some(booster.field("weight_drop")?.numbers()?),
-        ),
+        "dart" => (booster.field("gbtree")?.field("model")?, Some(booster.field("weight_drop")?.numbers()?)),
         other => return Err(unsupported(&format!("XGBoost's booster `{other}`"), "use `gbtree`")),
     };
     let trees = model.field("trees")?.list()?;
@@ -102,9 +100,6 @@ fn used(learner: &Part<'_>, model: &Part<'_>, trees: usize) -> Result<usize> {
 }
 
 fn sources(learner: &Part<'_>, model: &Part<'_>, inputs: usize) -> Result<Vec<Source>> {
-    if inputs > super::draft::MOST_NODES {
-        return Err(TreesProblem::TooLarge { most: super::draft::MOST_NODES });
-    }
     let names = learner.find("feature_names").map_or(Ok(Vec::new()), |part| part.texts())?;
     let encodings = model.find("cats").and_then(|cats| cats.find("enc"));
     let encodings = encodings.map_or(Ok(Vec::new()), |part| part.list())?;
@@ -113,7 +108,7 @@ fn sources(learner: &Part<'_>, model: &Part<'_>, inputs: usize) -> Result<Vec<So
         labels: encodings.get(input).and_then(labels),
         steps: Vec::new(),
     };
-    Ok((0..inputs).map(source).collect())
+    Ok((0..affordable(inputs)?).map(source).collect())
 }
 
 /// The names of the categories of a column: texts in one list of bytes with offsets, or numbers.
@@ -143,7 +138,8 @@ fn read_tree(tree: &Part<'_>, leaf: &dyn Fn(f32) -> f32) -> Result<Vec<DraftNode
     if width.map_or(Ok(0), |part| part.count())? > 1 {
         return Err(unsupported("a tree of XGBoost with several values in each leaf", "use one output"));
     }
-    let kinds = tree.find("split_type").map_or(Ok(vec![0.0; left.len()]), |part| part.numbers_of(left.len()))?;
+    let kinds =
+        tree.find("split_type").map_or(Ok(vec![0.0; left.len()]), |part| part.numbers_of(left.len()))?;
     let categories = categories(tree, left.len())?;
     let mut nodes = Vec::with_capacity(left.len());
     for node in 0..left.len() {
@@ -177,7 +173,7 @@ fn categories(tree: &Part<'_>, nodes: usize) -> Result<Vec<Vec<u32>>> {
         let (Some(list), Some(into)) = (list, categories.get_mut(node)) else {
             return Err(tree.expected("categories of nodes that there are"));
         };
-        *into = list.iter().map(|&code| super::draft::position(code)).collect();
+        *into = list.iter().map(|&code| position(code)).collect();
     }
     Ok(categories)
 }

@@ -39,7 +39,9 @@ impl Chain {
         let tensor = input.kind.as_ref().and_then(|kind| kind.tensor.as_ref());
         let dimensions = tensor.and_then(|tensor| tensor.shape.as_ref()).map(|shape| &shape.dimensions[..]);
         let width = match dimensions {
-            Some([.., last]) => last.size.and_then(|size| usize::try_from(size).ok()).filter(|&size| size > 0),
+            Some([.., last]) => {
+                last.size.and_then(|size| usize::try_from(size).ok()).filter(|&size| size > 0)
+            }
             _ => None,
         };
         let mut single = tensor.is_none_or(|tensor| is_single(tensor.data_type));
@@ -48,7 +50,7 @@ impl Chain {
             single = add(&mut steps, node, &place(number, node), single)?;
         }
         check_ending(graph, file, &constants, &producers, trees)?;
-        Ok(Self { is_single: single, width: width.filter(|&width| width < 1 << 20), steps })
+        Ok(Self { is_single: single, width: width.filter(|&width| width <= 1 << 18), steps })
     }
 
     /// The columns, of which there are this many.
@@ -102,9 +104,15 @@ fn add(steps: &mut Vec<Vec<Step>>, node: &Node, place: &str, single: bool) -> Re
             }
             let earlier = std::mem::take(steps);
             for column in 0..width {
-                let mut path = earlier.get(if earlier.len() == 1 { 0 } else { column }).cloned().unwrap_or_default();
+                let mut path =
+                    earlier.get(if earlier.len() == 1 { 0 } else { column }).cloned().unwrap_or_default();
                 let of = |list: &[f64]| list[if list.len() == 1 { 0 } else { column }];
-                path.extend([Step::Single, Step::Subtract(of(&offset)), Step::Single, Step::Multiply(of(&scale))]);
+                path.extend([
+                    Step::Single,
+                    Step::Subtract(of(&offset)),
+                    Step::Single,
+                    Step::Multiply(of(&scale)),
+                ]);
                 steps.push(path);
             }
             // The operator gives single precision, whatever it takes.

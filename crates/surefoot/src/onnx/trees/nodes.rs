@@ -41,20 +41,12 @@ impl Branch<'_> {
         // Every comparison with a missing value is false, but that it differs is true.
         let is_true = missing_is_true || mode == "BRANCH_NEQ";
         Some(match is_direct {
-            true => DraftNode::Split {
-                feature,
-                test,
-                left: when_true,
-                right: when_false,
-                missing_left: is_true,
-            },
-            false => DraftNode::Split {
-                feature,
-                test,
-                left: when_false,
-                right: when_true,
-                missing_left: !is_true,
-            },
+            true => {
+                DraftNode::Split { feature, test, left: when_true, right: when_false, missing_left: is_true }
+            }
+            false => {
+                DraftNode::Split { feature, test, left: when_false, right: when_true, missing_left: !is_true }
+            }
         })
     }
 }
