@@ -14,7 +14,6 @@ import catboost
 import lightgbm
 import numpy as np
 import onnxruntime
-import surefoot as sf
 import xgboost
 from skl2onnx import to_onnx
 from sklearn.ensemble import (
@@ -26,6 +25,8 @@ from sklearn.ensemble import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+
+import surefoot as sf
 
 FOLDER = Path(__file__).parents[2] / "crates" / "surefoot" / "tests" / "trees"
 FEATURES = [sf.Feature(name, "any") for name in ("a", "b", "c")]
@@ -47,7 +48,12 @@ def rows(thresholds: list[tuple[int, float]], has_missing: bool) -> np.ndarray:
     made = [*X[:10]]
     for k, (column, threshold) in enumerate(thresholds[:4]):
         single = np.float32(threshold)
-        for value in (threshold, np.nextafter(single, np.float32(-9e9)), single, np.nextafter(single, np.float32(9e9))):
+        for value in (
+            threshold,
+            np.nextafter(single, np.float32(-9e9)),
+            single,
+            np.nextafter(single, np.float32(9e9)),
+        ):
             for near in (np.nextafter(float(value), -9e9), float(value), np.nextafter(float(value), 9e9)):
                 row = X[20 + k].copy()
                 row[column] = near
@@ -59,7 +65,9 @@ def rows(thresholds: list[tuple[int, float]], has_missing: bool) -> np.ndarray:
     return np.array(made)
 
 
-def keep(name: str, content: bytes, table: np.ndarray, decisions: np.ndarray, sums: np.ndarray | None) -> None:
+def keep(
+    name: str, content: bytes, table: np.ndarray, decisions: np.ndarray, sums: np.ndarray | None
+) -> None:
     (FOLDER / name).write_bytes(content)
     expected = {
         "rows": [[None if np.isnan(value) else value for value in row] for row in table.tolist()],
@@ -80,7 +88,13 @@ def gradient_boosters() -> None:
     for ending in ("json", "ubj"):
         keep(f"xgboost.{ending}", bytes(model.save_raw(ending)), at, model.predict(given) > 0.5, margins)
 
-    settings = {"objective": "binary", "num_leaves": 6, "verbose": -1, "min_data_per_group": 5, "cat_smooth": 1}
+    settings = {
+        "objective": "binary",
+        "num_leaves": 6,
+        "verbose": -1,
+        "min_data_per_group": 5,
+        "cat_smooth": 1,
+    }
     dataset = lightgbm.Dataset(data, Y, feature_name=["a", "b", "c"], categorical_feature=[2])
     light = lightgbm.train(settings, dataset, 3)
     text = re.sub(r"\nfeature_importances:.*", "\n", light.model_to_string(), flags=re.DOTALL)

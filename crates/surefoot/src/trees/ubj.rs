@@ -21,6 +21,14 @@ struct Reader<'a> {
     at: usize,
 }
 
+/// The type and the number of the items of a list or a table, if they are stated; otherwise the byte that
+/// follows its start.
+struct Header {
+    kind: Option<u8>,
+    count: Option<usize>,
+    next: Option<u8>,
+}
+
 impl Reader<'_> {
     fn take<const COUNT: usize>(&mut self) -> Result<[u8; COUNT], String> {
         let chunk = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<COUNT>());
@@ -89,7 +97,7 @@ impl Reader<'_> {
     }
 
     /// The optional type and count after the start of a list or a table.
-    fn header(&mut self) -> Result<(Option<u8>, Option<usize>, Option<u8>), String> {
+    fn header(&mut self) -> Result<Header, String> {
         let mut next = self.marker()?;
         let mut kind = None;
         if next == b'$' {
@@ -102,13 +110,13 @@ impl Reader<'_> {
         }
         if next == b'#' {
             let count = self.length()?;
-            return Ok((kind, Some(count), None));
+            return Ok(Header { kind, count: Some(count), next: None });
         }
-        Ok((None, None, Some(next)))
+        Ok(Header { kind: None, count: None, next: Some(next) })
     }
 
     fn list(&mut self, depth: usize) -> Result<Vec<Value>, String> {
-        let (kind, count, mut next) = self.header()?;
+        let Header { kind, count, mut next } = self.header()?;
         let mut items = Vec::new();
         loop {
             let marker = match (count, next.take()) {
@@ -125,7 +133,7 @@ impl Reader<'_> {
     }
 
     fn table(&mut self, depth: usize) -> Result<Map<String, Value>, String> {
-        let (kind, count, mut next) = self.header()?;
+        let Header { kind, count, mut next } = self.header()?;
         let mut fields = Map::new();
         let mut read = 0;
         loop {
