@@ -105,11 +105,11 @@ def hold_scaled(classifier: sf.Classifier, predicted: np.ndarray, rows: np.ndarr
     features = [sf.Feature(f"x{i}", "any", mean=means[i], std=stds[i]) for i in range(WIDTH)]
     scaled = sf.Problem(features, classifier, epsilon=0).score(rows)
     different = np.flatnonzero((scaled >= 0) != predicted.astype(bool))
-    # Two numbers beside each other may be the same in standardised units; then the lower one decides.
+    # Two numbers beside each other may be the same in standardised units.
     for row in rows[different]:
         standardised = (row - means) / stds
-        lower = (np.nextafter(row, -np.inf) - means) / stds
-        assert np.any(standardised == lower), row
+        beside = [(np.nextafter(row, end) - means) / stds for end in (-np.inf, np.inf)]
+        assert np.any(standardised == beside), row
 
 
 def xgboost_splits(model: xgboost.XGBClassifier) -> list[tuple[int, float]]:

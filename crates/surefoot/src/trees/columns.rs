@@ -90,7 +90,7 @@ impl Ensemble {
     pub fn over(&self, features: &Features, is_standardised: bool) -> Result<Self> {
         let inputs = self.resolve(features).map_err(|problem| Error::Model(ModelError::Trees(problem)))?;
         let scaled = |feature: usize, value: f64| {
-            if is_standardised { value } else { features.standardise(feature, value) }
+            if is_standardised { value } else { standardised(features, feature, value) }
         };
         let mut made = Self {
             inputs: features.len(),
@@ -282,6 +282,16 @@ impl Source {
             Self::Constant(_) => None,
         }
     }
+}
+
+/// A threshold in standardised units.
+///
+/// Two neighbouring doubles may be the same number there, so that the threshold cannot be between them. Then the
+/// lower one decides, which is the threshold itself, unless the one above is a whole number, such as a code.
+fn standardised(features: &Features, feature: usize, threshold: f64) -> f64 {
+    let (value, above) = (features.standardise(feature, threshold), threshold.next_up());
+    let is_code = above.fract() == 0.0 && threshold.fract() != 0.0;
+    if is_code && features.standardise(feature, above) == value { value.next_down() } else { value }
 }
 
 /// The largest number that some steps take to at most `threshold`.

@@ -172,3 +172,20 @@ fn what_is_not_understood_is_refused_by_name() {
     );
     assert!(matches!(parse(b"anything else"), Ok(None)));
 }
+
+/// Codes are whole numbers, which standardised units must not mistake for the numbers just below them.
+#[test]
+fn codes_keep_their_category_in_standardised_units() {
+    let ensemble = read(&LIGHTGBM.replace("KIND", "2").replace("0:1:2", "[0:5]"));
+    for (mean, std) in [(2.4531, 1.7), (1e7 / 3.0, 1e3), (-0.1, 3.3), (1.0 / 3.0, 0.7)] {
+        let codes = Feature::new("b").scaling(mean, std);
+        let features = Features::new(vec![Feature::new("a").scaling(0.7, 13.0 / 3.0), codes]).unwrap();
+        let scaled = ensemble.over(&features, false).unwrap();
+        for code in 0..6 {
+            for a in [0.5, 1.0] {
+                let row = [features.standardise(0, a), features.standardise(1, f64::from(code))];
+                assert_eq!(scaled.sum(&row), ensemble.sum(&[a, f64::from(code)]), "{a} {code} {mean}");
+            }
+        }
+    }
+}
