@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -286,7 +286,7 @@ def _ada_boost(model: Any) -> Json:
     )
 
 
-_MODELS = {
+_MODELS: dict[str, Callable[[Any], Any]] = {
     "DecisionTreeClassifier": _forest,
     "ExtraTreeClassifier": _forest,
     "RandomForestClassifier": _forest,
