@@ -22,8 +22,10 @@ from sklearn.ensemble import (
     AdaBoostClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
+    GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
+    RandomForestRegressor,
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
@@ -480,6 +482,16 @@ def test_onnx(tmp_path: Path) -> None:
         else:
             print(name, end=": ")
             hold(classifier, labels == 1, rows, None)
+
+
+@pytest.mark.parametrize("kind", [GradientBoostingRegressor, RandomForestRegressor])
+def test_onnx_regressors(kind: type) -> None:
+    """Sums and averages, whose value is the logit."""
+    model = kind(n_estimators=20, max_depth=4, random_state=0).fit(X.astype(np.float32), Y - 0.5)
+    content = to_onnx(model, X[:1].astype(np.float32)).SerializeToString()
+    rows = probes(sklearn_splits(model)[:300], X, False)
+    values = onnxruntime.InferenceSession(content).run(None, {"X": rows.astype(np.float32)})[0].ravel()
+    hold(sf.Classifier.from_onnx(content, inputs="raw"), values >= 0, rows, values)
 
 
 def tree_ensemble_5(modes: list[int]) -> bytes:
