@@ -80,7 +80,7 @@ fuzz:
 			$(FUZZ)/corpus/$$target crates/surefoot-fuzz/corpus/$$target; \
 	done
 
-# Together with scikit-learn, PyTorch, onnxruntime, DiCE and Spark from PyPI, in a folder of their own
+# Together with scikit-learn, XGBoost, LightGBM, CatBoost, PyTorch, onnxruntime, DiCE and Spark from PyPI, in a folder of their own
 # under target/; the first time this downloads some gigabytes. Spark needs Java 17 or later.
 ECOSYSTEM = target/ecosystem
 test-ecosystem: $(ECOSYSTEM)/installed wheel

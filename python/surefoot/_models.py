@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 import numpy as np
@@ -43,10 +44,12 @@ class Classifier:
     """A model that decides on people: favourable where ``sigmoid(logit) >= threshold``.
 
     Made by :meth:`linear`, :meth:`network`, :meth:`from_sklearn`, :meth:`from_torch`,
-    :meth:`from_onnx` or :func:`surefoot.train`.
+    :meth:`from_onnx`, :meth:`from_xgboost`, :meth:`from_lightgbm`, :meth:`from_catboost`,
+    :meth:`from_trees` or :func:`surefoot.train`.
     """
 
     #: Weight (one row for each output) and bias of each layer; the last has one output, the logit.
+    #: None if it consists of trees.
     layers: Layers
     activation: Activation = "tanh"
     threshold: float = 0.5
@@ -56,6 +59,8 @@ class Classifier:
     losses: Sequence[tuple[float, float | None]] = ()
     #: The share of right decisions in training, and on rows held out, if it was trained here.
     accuracy: tuple[float, float | None] | None = None
+    #: The file of a tree ensemble, if it is one; see :meth:`save_trees`.
+    trees: bytes | None = None
 
     @classmethod
     def linear(
@@ -98,7 +103,9 @@ class Classifier:
         """A fitted scikit-learn classifier, or a whole pipeline that ends in one.
 
         Understood are linear classifiers and ``MLPClassifier``, behind scalers, encoders, column
-        transformers and whatever else is linear. The features are the columns that the pipeline is
+        transformers and whatever else is linear; and trees, forests, gradient boosting and AdaBoost
+        over trees, XGBoost, LightGBM and CatBoost, behind scalers, encoders and column transformers,
+        and calibrated by one ``CalibratedClassifierCV`` without folds. The features are the columns that the pipeline is
         given, in people's own units; so are answers.
 
         >>> import surefoot as sf
@@ -147,13 +154,76 @@ class Classifier:
         inputs: Inputs = "standardised",
         threshold: float = 0.5,
     ) -> Classifier:
-        """A logistic regression or a dense network in an ONNX file, or its bytes.
+        """A logistic regression, a dense network or a tree ensemble in an ONNX file, or its bytes.
 
         Scalers within it are understood; ``inputs="raw"`` says that it takes people's own units. The
         second of its classes is favourable.
         """
-        layers, activation = _engine.read_onnx(model)
-        return cls.network(layers, activation, threshold=threshold, inputs=inputs)
+        network = _engine.read_onnx(model)
+        if network is None:
+            return cls.from_trees(model, threshold=threshold, inputs=inputs)
+        return cls.network(*network, threshold=threshold, inputs=inputs)
+
+    @classmethod
+    def from_trees(
+        cls, model: Union[bytes, str, os.PathLike[str]], *, inputs: Inputs = "raw", threshold: float = 0.5
+    ) -> Classifier:
+        """A tree ensemble in a file of XGBoost (JSON, UBJ), LightGBM (text), CatBoost (JSON) or ONNX, or of
+        :meth:`save_trees`; or the bytes of such a file.
+
+        Its columns are found among the features by their names, if it has any that are features, and
+        otherwise by their order. The second of its classes is favourable. At a threshold of 0.5 ties are
+        decided as the model itself does.
+        """
+        content = model if isinstance(model, bytes) else Path(model).read_bytes()
+        _engine.tree_counts(content)
+        return cls((), threshold=threshold, inputs=inputs, trees=content)
+
+    @classmethod
+    def from_xgboost(cls, model: Any, *, favourable: object = None, threshold: float = 0.5) -> Classifier:
+        """A fitted ``XGBClassifier`` or ``Booster`` of XGBoost.
+
+        :param favourable: the class that is favourable; the last of ``classes_`` if not given.
+        """
+        from ._trees import of_xgboost
+
+        return cls.from_trees(of_xgboost(model, favourable), threshold=threshold)
+
+    @classmethod
+    def from_lightgbm(cls, model: Any, *, favourable: object = None, threshold: float = 0.5) -> Classifier:
+        """A fitted ``LGBMClassifier`` or ``Booster`` of LightGBM.
+
+        :param favourable: the class that is favourable; the last of ``classes_`` if not given.
+        """
+        from ._trees import of_lightgbm
+
+        return cls.from_trees(of_lightgbm(model, favourable), threshold=threshold)
+
+    @classmethod
+    def from_catboost(cls, model: Any, *, favourable: object = None, threshold: float = 0.5) -> Classifier:
+        """A fitted ``CatBoostClassifier`` or ``CatBoost`` model over numbers.
+
+        :param favourable: the class that is favourable; the last of ``classes_`` if not given.
+        """
+        from ._trees import of_catboost
+
+        return cls.from_trees(of_catboost(model, favourable), threshold=threshold)
+
+    def save_trees(self, path: Union[str, os.PathLike[str]]) -> None:
+        """Writes its trees, for ``trees = "..."`` of a problem file and :meth:`from_trees`."""
+        if self.trees is None:
+            raise ClassifierError("this classifier has no trees; name its coefficients or its network")
+        Path(path).write_bytes(self.trees)
+
+    def tree_scores(self, rows: ArrayLike) -> Array:
+        """The scores of its trees for rows of the model's own columns, in which NaN is a missing value.
+
+        Without the steps of a pipeline in front of it; :meth:`surefoot.Problem.score` has those.
+        """
+        if self.trees is None:
+            raise ClassifierError("this classifier has no trees")
+        table = np.ascontiguousarray(rows, dtype=np.float64)
+        return _engine.tree_scores(self.trees, self.threshold, table)[0]
 
     @property
     def is_linear(self) -> bool:
@@ -161,6 +231,10 @@ class Classifier:
         return len(self.layers) == 1
 
     def __repr__(self) -> str:
+        if self.trees is not None:
+            inputs, trees, leaves = _engine.tree_counts(self.trees)
+            kind = f"{trees} tree{'' if trees == 1 else 's'} of {inputs} columns, {leaves} leaves"
+            return f"Classifier({kind}, threshold {self.threshold:.4g})"
         widths = [self.layers[0][0].shape[1], *(weight.shape[0] for weight, _ in self.layers)]
         network = "-".join(str(width) for width in widths)
         features = f"{widths[0]} feature{'' if widths[0] == 1 else 's'}"

@@ -3,11 +3,15 @@
 Everything before the classifier that is understood is affine in the features of the engine: numbers
 as they are, and one 0 or 1 for each category. So each column on its way through the pipeline is a
 row of weights and an offset, and what arrives at the classifier is folded into its first layer.
+
+In front of trees rounding decides, so the steps of each column are kept as well, in the order in which
+scikit-learn computes them; the engine folds them into the thresholds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +20,26 @@ import numpy as np
 from ._features import Feature
 from ._models import Activation, Array, Classifier
 from ._tables import label, quoted
+from ._trees import Json, calibration_of, document, is_trees, model_of
 from .errors import ClassifierError
+
+#: A step of a scaler, with its number.
+Step = tuple[str, float]
+
+
+_STEPS: dict[str, Callable[[float, float], float]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+}
+
+
+def _after(value: float, steps: Sequence[Step]) -> float:
+    """A value after some steps."""
+    for name, number in steps:
+        value = _STEPS[name](value, number)
+    return value
 
 
 @dataclass(frozen=True)
@@ -31,13 +54,42 @@ class Column:
     #: Where that begins among those of the engine, and how many of these there are.
     first: int = 0
     width: int = 0
+    #: The name of the feature that alone determines it, if there is one.
+    origin: str | None = None
+    #: What was done to it, such as ``("subtract", 3.0)``.
+    steps: tuple[Step, ...] = ()
+    #: Its value for each category of that feature.
+    values: dict[str, float] | None = None
 
-    def scaled(self, by: float, shift: float = 0.0) -> Column:
-        """``by * column + shift``."""
+    def scaled(self, by: float, shift: float = 0.0, steps: Sequence[Step] = ()) -> Column:
+        """``by * column + shift``, computed in some steps."""
         if self.weights is None:
             name = "" if self.feature is None else f" `{self.feature.name}`"
             raise ClassifierError(f"a column of categories{name} is used as numbers; encode it before")
-        return Column(by * self.weights, by * self.offset + shift)
+        values = self.values
+        if values is not None:
+            values = {category: _after(value, steps) for category, value in values.items()}
+        return Column(
+            by * self.weights,
+            by * self.offset + shift,
+            origin=self.origin,
+            steps=self.steps + tuple(steps),
+            values=values,
+        )
+
+    def source(self, kind: str) -> Json:
+        """What it is, as a column of a file of trees."""
+        if self.origin is None:
+            raise ClassifierError(
+                f"a column of several features arrives at {kind}, which is not understood; leave out PCA"
+            )
+        if self.weights is None:
+            raise ClassifierError(
+                f"the column of categories `{self.origin}` arrives at {kind}; encode it before"
+            )
+        if self.values is not None:
+            return {"column": self.origin, "values": self.values}
+        return {"column": self.origin, "steps": [{name: value} for name, value in self.steps]}
 
 
 def read(model: Any, features: Sequence[Feature], favourable: object, threshold: float) -> Classifier:
@@ -51,10 +103,20 @@ def read(model: Any, features: Sequence[Feature], favourable: object, threshold:
         raise ClassifierError(
             f"the model takes {model.n_features_in_} columns; there are {len(columns)} features"
         )
-    while hasattr(model, "steps"):
+    calibrator = None
+    while hasattr(model, "steps") or hasattr(model, "calibrated_classifiers_"):
+        if hasattr(model, "calibrated_classifiers_"):
+            model, calibrator = _calibrated(model)
+            continue
         for _, step in model.steps[:-1]:
             columns = _through(step, columns)
         model = getattr(model.steps[-1][1], "best_estimator_", model.steps[-1][1])
+    if is_trees(model):
+        return _trees(model, columns, calibrator, favourable, threshold)
+    if calibrator is not None:
+        raise ClassifierError(
+            f"a calibration of {type(model).__name__} is not understood; it is in front of trees"
+        )
     layers, activation = _classifier(model, threshold)
     if _is_first_class(model, favourable):
         layers[-1] = (-layers[-1][0], -layers[-1][1])
@@ -70,12 +132,51 @@ def read(model: Any, features: Sequence[Feature], favourable: object, threshold:
     return Classifier.network(layers, activation, threshold=threshold, inputs="raw")
 
 
+def _calibrated(model: Any) -> tuple[Any, Any]:
+    """The classifier and the calibrator of a ``CalibratedClassifierCV`` that has one of each."""
+    fitted = model.calibrated_classifiers_
+    if len(fitted) != 1 or len(fitted[0].calibrators) != 1:
+        raise ClassifierError(
+            f"CalibratedClassifierCV averages {len(fitted)} classifiers, which is not understood; "
+            "fit it with ensemble=False"
+        )
+    inner = fitted[0].estimator
+    inner = inner.estimator if type(inner).__name__ == "FrozenEstimator" else inner
+    return getattr(inner, "best_estimator_", inner), fitted[0].calibrators[0]
+
+
+def _trees(
+    model: Any, columns: list[Column], calibrator: Any, favourable: object, threshold: float
+) -> Classifier:
+    """A classifier of trees behind some columns."""
+    kind = type(model).__name__
+    _require_two_classes(model)
+    opposite = _is_first_class(model, favourable)
+    calibration = None if calibrator is None else calibration_of(calibrator, model)
+    if getattr(model, "_preprocessor", None) is not None:
+        # That of HistGradientBoostingClassifier, which encodes categories.
+        columns = _through(model._preprocessor, columns)
+    if getattr(model, "n_features_in_", len(columns)) != len(columns):
+        raise ClassifierError(f"{kind} takes {model.n_features_in_} columns, but {len(columns)} arrive at it")
+    sources: list[Json] | None = None
+    # Without steps the engine finds columns and categories by the names in the model itself.
+    if not (kind in _WITH_NAMES and all(column.feature is not None for column in columns)):
+        sources = [column.source(kind) for column in columns]
+    content = document(model_of(model), sources, opposite, calibration)
+    return Classifier.from_trees(content, threshold=threshold)
+
+
+#: Classifiers whose files have the names of columns and categories.
+_WITH_NAMES = ("XGBClassifier", "LGBMClassifier")
+
+
 def _raw(features: Sequence[Feature]) -> list[Column]:
     width = sum(feature._width for feature in features)
     columns, first = [], 0
     for feature in features:
         is_named = feature.kind in ("category", "ordinal")
-        columns.append(Column(None if is_named else _unit(width, first), 0.0, feature, first, width))
+        weights = None if is_named else _unit(width, first)
+        columns.append(Column(weights, 0.0, feature, first, width, feature.name))
         first += feature._width
     return columns
 
@@ -112,12 +213,15 @@ def _through(step: Any, columns: list[Column]) -> list[Column]:
     if kind == "OrdinalEncoder":
         return [_ordinal(column, known) for column, known in zip(columns, step.categories_)]
     if kind in _AFFINE:
-        by, shift = _AFFINE[kind](step, len(columns))
-        return [column.scaled(float(b), float(s)) for column, b, s in zip(columns, by, shift)]
+        by, shift, steps = _AFFINE[kind](step, len(columns))
+        return [
+            column.scaled(float(b), float(s), [(name, float(numbers[k])) for name, numbers in steps])
+            for k, (column, b, s) in enumerate(zip(columns, by, shift))
+        ]
     if hasattr(step, "get_support"):
         return [column for column, kept in zip(columns, step.get_support()) if kept]
     is_identity = kind == "SimpleImputer" and not step.add_indicator
-    if is_identity or (kind == "FunctionTransformer" and step.func is None):
+    if is_identity or (kind == "FunctionTransformer" and _keeps(step.func)):
         return columns
     if kind == "PCA":
         return _pca(step, columns)
@@ -133,6 +237,12 @@ def _through(step: Any, columns: list[Column]) -> list[Column]:
     raise ClassifierError(
         f"the step {kind} is not understood; understood are {', '.join(known)} and selections"
     )
+
+
+def _keeps(function: Any) -> bool:
+    """Whether a function only checks its table, as that of HistGradientBoostingClassifier does."""
+    checked = getattr(function, "func", None)
+    return function is None or getattr(checked, "__name__", "") == "check_array"
 
 
 def _column_transformer(step: Any, columns: list[Column]) -> list[Column]:
@@ -168,22 +278,28 @@ def _one_hot(step: Any, columns: list[Column]) -> list[Column]:
                 if is_known
                 else np.zeros(column.width)
             )
-            made += [Column(weights)] if k != left_out else []
+            values = {known: float(known == category) for known in labels}
+            made += [Column(weights, origin=column.origin, values=values)] if k != left_out else []
     return made
 
 
 def _ordinal(column: Column, known: Sequence[object]) -> Column:
+    # The codes of numbers 0, 1, 2 and so on are these numbers; the last may be NaN, for missing values.
+    numbers = [value for value in known if value == value]
+    if column.weights is not None and numbers == list(range(len(numbers))):
+        return column
     labels, order = _labels(column, known, "OrdinalEncoder", True), [label(category) for category in known]
     if column.feature is not None and column.feature.kind == "ordinal":
         if labels != order:
             raise ClassifierError(
                 f"OrdinalEncoder has the categories of `{column.feature.name}` in another order; declare them as {order}"
             )
-        return Column(_unit(column.width, column.first))
+        return Column(_unit(column.width, column.first), origin=column.origin)
     weights = np.zeros(column.width)
     for k, category in enumerate(labels):
         weights[column.first + k] = float(order.index(category))
-    return Column(weights)
+    values = {category: float(order.index(category)) for category in labels}
+    return Column(weights, origin=column.origin, values=values)
 
 
 def _labels(column: Column, known: Sequence[object], encoder: str, is_strict: bool) -> list[str]:
@@ -216,27 +332,43 @@ def _pca(step: Any, columns: list[Column]) -> list[Column]:
     return [Column(row @ matrix, float(row @ offset)) for row in components]
 
 
-def _standard(step: Any, count: int) -> tuple[Array, Array]:
-    by = np.ones(count) if step.scale_ is None else 1.0 / np.asarray(step.scale_)
-    mean = getattr(step, "mean_", None) if step.with_mean else None
-    return by, np.zeros(count) if mean is None else -np.asarray(mean) * by
+#: Factors, constants, and the steps in which they are computed.
+Scaling = tuple[Array, Array, list[tuple[str, Array]]]
 
 
-def _robust(step: Any, count: int) -> tuple[Array, Array]:
-    by = np.ones(count) if step.scale_ is None else 1.0 / np.asarray(step.scale_)
-    return by, np.zeros(count) if step.center_ is None else -np.asarray(step.center_) * by
+def _centred(center: Any, scale: Any, count: int) -> Scaling:
+    """``(column - center) / scale``; either may be missing."""
+    steps: list[tuple[str, Array]] = []
+    by, shift = np.ones(count), np.zeros(count)
+    if center is not None:
+        steps.append(("subtract", np.asarray(center)))
+    if scale is not None:
+        by = 1.0 / np.asarray(scale)
+        steps.append(("divide", np.asarray(scale)))
+    if center is not None:
+        shift = -np.asarray(center) * by
+    return by, shift, steps
 
 
-def _min_max(step: Any, count: int) -> tuple[Array, Array]:
+def _standard(step: Any, count: int) -> Scaling:
+    return _centred(getattr(step, "mean_", None) if step.with_mean else None, step.scale_, count)
+
+
+def _robust(step: Any, count: int) -> Scaling:
+    return _centred(step.center_, step.scale_, count)
+
+
+def _min_max(step: Any, count: int) -> Scaling:
     if step.clip:
         raise ClassifierError(
             "MinMaxScaler cuts values off (clip=True), which is not understood; scale without"
         )
-    return np.asarray(step.scale_), np.asarray(step.min_)
+    by, shift = np.asarray(step.scale_), np.asarray(step.min_)
+    return by, shift, [("multiply", by), ("add", shift)]
 
 
-def _max_abs(step: Any, count: int) -> tuple[Array, Array]:
-    return 1.0 / np.asarray(step.scale_), np.zeros(count)
+def _max_abs(step: Any, count: int) -> Scaling:
+    return _centred(None, step.scale_, count)
 
 
 _AFFINE = {
@@ -248,14 +380,19 @@ _AFFINE = {
 _ACTIVATIONS: dict[str, Activation] = {"tanh": "tanh", "relu": "relu", "logistic": "sigmoid"}
 
 
-def _classifier(model: Any, threshold: float) -> tuple[list[tuple[Array, Array]], Activation]:
-    """The layers of a fitted classifier, of which the last gives the logit of its second class."""
+def _require_two_classes(model: Any) -> None:
     kind = type(model).__name__
     classes = getattr(model, "classes_", None)
     if classes is None:
         raise ClassifierError(f"{kind} is not fitted, or no classifier")
     if len(classes) != 2:
         raise ClassifierError(f"{kind} has {len(classes)} classes; there must be two")
+
+
+def _classifier(model: Any, threshold: float) -> tuple[list[tuple[Array, Array]], Activation]:
+    """The layers of a fitted classifier, of which the last gives the logit of its second class."""
+    kind = type(model).__name__
+    _require_two_classes(model)
     if hasattr(model, "coefs_"):
         layers = [
             (np.asarray(w, dtype=np.float64).T, np.asarray(b, dtype=np.float64))
@@ -280,7 +417,9 @@ def _classifier(model: Any, threshold: float) -> tuple[list[tuple[Array, Array]]
                 np.atleast_1d(model.intercept_).astype(np.float64),
             )
         ], "tanh"
-    raise ClassifierError(f"{kind} is not understood; understood are linear classifiers and MLPClassifier")
+    raise ClassifierError(
+        f"{kind} is not understood; understood are linear classifiers, MLPClassifier and trees"
+    )
 
 
 def _is_first_class(model: Any, favourable: object) -> bool:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -26,6 +36,7 @@ from sklearn.preprocessing import (
     RobustScaler,
     StandardScaler,
 )
+from sklearn.tree import DecisionTreeClassifier
 
 import surefoot as sf
 
@@ -144,16 +155,46 @@ def test_the_favourable_class_may_be_the_first() -> None:
     np.testing.assert_array_equal(favourable, model.predict_proba(numbers)[:, 0] >= 0.8)
 
 
+TREES = [
+    make_pipeline(encoder(), RandomForestClassifier(15, max_depth=5, random_state=0)),
+    make_pipeline(encoder(drop="first"), MinMaxScaler(), ExtraTreesClassifier(15, random_state=0)),
+    make_pipeline(encoder(), RobustScaler(), DecisionTreeClassifier(max_depth=6, random_state=0)),
+    make_pipeline(encoder(), SelectKBest(k=4), GradientBoostingClassifier(n_estimators=15, random_state=0)),
+    make_pipeline(encoder(sparse_output=False), HistGradientBoostingClassifier(max_iter=15, random_state=0)),
+    make_pipeline(encoder(), AdaBoostClassifier(n_estimators=10, random_state=0)),
+    CalibratedClassifierCV(
+        make_pipeline(encoder(), RandomForestClassifier(9, random_state=0)), ensemble=False
+    ),
+]
+
+
+@pytest.mark.parametrize("pipeline", TREES, ids=lambda p: " ".join(str(p).split())[-60:])
+def test_trees_decide_as_the_pipeline_does(pipeline: Any) -> None:
+    frame, outcomes = applicants()
+    pipeline.fit(frame, outcomes)
+    known = features(frame)
+    for favourable in (0, 1):
+        classifier = sf.Classifier.from_sklearn(pipeline, known, favourable=favourable)
+        problem = sf.Problem(known, classifier, epsilon=0.1)
+        np.testing.assert_array_equal(problem.score(frame) >= 0, pipeline.predict(frame) == favourable)
+        copy = pickle.loads(pickle.dumps(problem))
+        np.testing.assert_array_equal(copy.score(frame), problem.score(frame))
+    assert "tree" in repr(classifier)
+    with pytest.raises(sf.SettingError, match="recourse is not there for them"):
+        sf.recourse(problem, frame.head(1))
+
+
 def test_what_is_not_understood_is_named() -> None:
     frame, outcomes = applicants()
     numbers = frame[NUMBERS].astype(float) / 1000
     known = sf.features(numbers, change=CHANGE)
     named = features(frame)
-    from sklearn.ensemble import RandomForestClassifier
-
     three = np.arange(len(frame)) % 3
     refused: list[tuple[str, Callable[[], Any]]] = [
-        ("RandomForestClassifier is not understood", lambda: RandomForestClassifier(2).fit(numbers, outcomes)),
+        ("KNeighborsClassifier is not understood", lambda: KNeighborsClassifier(2).fit(numbers, outcomes)),
+        ("PCA", lambda: make_pipeline(PCA(2), RandomForestClassifier(2)).fit(numbers, outcomes)),
+        ("averages 5 classifiers", lambda: CalibratedClassifierCV(RandomForestClassifier(2)).fit(numbers, outcomes)),
+        ("AdaBoostClassifier over LogisticRegression", lambda: AdaBoostClassifier(LogisticRegression()).fit(numbers, outcomes)),
         ("step PolynomialFeatures is not", lambda: make_pipeline(PolynomialFeatures(), LogisticRegression()).fit(numbers, outcomes)),
         ("LogisticRegression has 3 classes", lambda: LogisticRegression().fit(numbers, three)),
         ("LogisticRegression is not fitted", lambda: LogisticRegression()),

@@ -67,7 +67,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 12] = [
     Target { name: "formula", syntax: Syntax::Text, read: formula::equation },
     Target { name: "constraint", syntax: Syntax::Text, read: formula::constraint },
     Target { name: "problem_toml", syntax: Syntax::Text, read: problem::toml },
@@ -77,6 +77,8 @@ pub const TARGETS: [Target; 10] = [
     Target { name: "parquet", syntax: Syntax::Binary, read: table::parquet },
     Target { name: "safetensors", syntax: Syntax::Binary, read: model::safetensors },
     Target { name: "onnx", syntax: Syntax::Binary, read: model::onnx },
+    Target { name: "trees", syntax: Syntax::Binary, read: model::trees },
+    Target { name: "trees_json", syntax: Syntax::Json, read: model::trees },
     Target { name: "proof", syntax: Syntax::Json, read: proof::proof },
 ];
 

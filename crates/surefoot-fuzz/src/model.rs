@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ndarray::Array2;
 use safetensors::tensor::{Dtype, TensorView};
-use surefoot::{Activation, Classifier, Network};
+use surefoot::{Activation, Classifier, Ensemble, Feature, Features, Interval, Network};
 
 use crate::Reading;
 
@@ -42,6 +42,31 @@ pub fn onnx(bytes: &[u8]) -> Reading {
             Reading::Refused
         }
     }
+}
+
+/// A tree ensemble in any format.
+pub fn trees(bytes: &[u8]) -> Reading {
+    let ensemble = match Ensemble::from_bytes(bytes) {
+        Ok(ensemble) => ensemble,
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            return Reading::Refused;
+        }
+    };
+    assert!(ensemble.trees() > 0 && ensemble.leaves() >= ensemble.trees());
+    for value in [-1e6, 0.0, 0.4, 1.0, 3.5, 1e9] {
+        let row = vec![value; ensemble.inputs()];
+        let sum = ensemble.sum(&row);
+        assert!(ensemble.range(&vec![Interval::point(value); row.len()]).contains(sum));
+        assert!(ensemble.range(&vec![Interval::EVERYTHING; row.len()]).contains(sum));
+        assert!(ensemble.sum(&vec![f64::NAN; row.len()]).is_finite());
+    }
+    let names = (0..ensemble.inputs().min(20)).map(|i| Feature::new(format!("x{i}"))).collect();
+    if let Ok(over) = ensemble.over(&Features::new(names).expect("names differ"), true) {
+        let row = vec![0.4; over.inputs()];
+        assert!(Classifier::trees(over, 0.5).expect("one half is a threshold").score(&row).is_finite());
+    }
+    Reading::Accepted
 }
 
 /// Layers fit each other, all numbers are finite, and individuals give the same logit in blocks as

@@ -103,6 +103,16 @@ fn onnx() {
 }
 
 #[test]
+fn trees() {
+    run("trees", 10_000);
+}
+
+#[test]
+fn trees_json() {
+    run("trees_json", 5000);
+}
+
+#[test]
 fn proof() {
     run("proof", 3000);
 }

@@ -33,6 +33,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layout::observe, module)?)?;
     module.add_function(wrap_pyfunction!(table::report_columns, module)?)?;
     module.add_function(wrap_pyfunction!(model::read_onnx, module)?)?;
+    module.add_function(wrap_pyfunction!(model::tree_counts, module)?)?;
+    module.add_function(wrap_pyfunction!(model::tree_scores, module)?)?;
     module.add_function(wrap_pyfunction!(recourse::recourse, module)?)?;
     module.add_function(wrap_pyfunction!(attack::attack, module)?)?;
     module.add_function(wrap_pyfunction!(certify::certify, module)?)?;

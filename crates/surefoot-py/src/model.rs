@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use ndarray::Axis;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+use surefoot::error::{FileError, FileProblem, ModelError, OnnxProblem};
 use surefoot::file::ModelFolder;
 use surefoot::problem::{ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs, LinearModel};
-use surefoot::{Activation, Classifier, Equation, Features, Layer, Network};
+use surefoot::{Activation, Classifier, Ensemble, Equation, Error, Features, Layer, Network};
 
 use crate::error::{Result, choice};
 
@@ -29,6 +30,7 @@ pub struct DeclaredClassifier<'py> {
     activation: String,
     threshold: f64,
     inputs: String,
+    trees: Option<Vec<u8>>,
 }
 
 /// A `surefoot.Equation`.
@@ -63,21 +65,58 @@ pub enum Onnx {
     File(PathBuf),
 }
 
-/// The layers of an ONNX model and what stands between them.
+/// The layers of an ONNX model and what stands between them; nothing if it is a tree ensemble.
 #[pyfunction]
-pub fn read_onnx(py: Python<'_>, model: Onnx) -> Result<(NewLayers<'_>, &'static str)> {
+pub fn read_onnx(py: Python<'_>, model: Onnx) -> Result<Option<(NewLayers<'_>, &'static str)>> {
     let network = match model {
-        Onnx::Bytes(bytes) => Network::from_onnx(&bytes)?,
-        Onnx::File(path) => Network::read_onnx(path)?,
+        Onnx::Bytes(bytes) => Network::from_onnx(&bytes),
+        Onnx::File(path) => Network::read_onnx(path),
+    };
+    let network = match network {
+        Err(
+            Error::Model(ModelError::Onnx(OnnxProblem::Trees))
+            | Error::File(FileError::File { problem: FileProblem::Onnx(OnnxProblem::Trees), .. }),
+        ) => return Ok(None),
+        network => network?,
     };
     let activation = ACTIVATIONS.iter().find(|(_, activation)| *activation == network.activation());
-    Ok((new_layers(py, &network), activation.map_or("tanh", |(name, _)| name)))
+    Ok(Some((new_layers(py, &network), activation.map_or("tanh", |(name, _)| name))))
+}
+
+/// The numbers of inputs, trees and leaves of a tree ensemble.
+#[pyfunction]
+pub fn tree_counts(model: &[u8]) -> Result<(usize, usize, usize)> {
+    let ensemble = Ensemble::from_bytes(model)?;
+    Ok((ensemble.inputs(), ensemble.trees(), ensemble.leaves()))
+}
+
+/// The scores of a tree ensemble for rows of its own inputs, in which NaN is a missing value, and a bound on
+/// what rounding adds to them.
+#[pyfunction]
+pub fn tree_scores<'py>(
+    py: Python<'py>,
+    model: &[u8],
+    threshold: f64,
+    rows: PyReadonlyArray2<'py, f64>,
+) -> Result<(Bound<'py, PyArray1<f64>>, f64)> {
+    let (ensemble, least) = Ensemble::from_bytes(model)?.least_favourable(threshold)?;
+    let rows = rows.as_array();
+    if rows.ncols() != ensemble.inputs() {
+        let (features, inputs) = (Vec::new(), ensemble.inputs());
+        return Err(Error::Model(ModelError::ClassifierInputs { features, inputs }).into());
+    }
+    let scores: Vec<f64> = rows.rows().into_iter().map(|row| ensemble.sum(&row.to_vec()) - least).collect();
+    Ok((scores.into_pyarray(py), ensemble.rounding()))
 }
 
 impl DeclaredClassifier<'_> {
     /// The classifier over these features.
     pub fn compile(&self, features: &Features) -> Result<Classifier> {
         let inputs = choice("unit of inputs", &self.inputs, &INPUTS)?;
+        if let Some(model) = &self.trees {
+            let ensemble = Ensemble::from_bytes(model)?.over(features, inputs == Inputs::Standardised)?;
+            return Ok(Classifier::trees(ensemble, self.threshold)?);
+        }
         let activation = choice("activation", &self.activation, &ACTIVATIONS)?;
         let mut layers = layers(&self.layers);
         if let [layer] = &layers[..]

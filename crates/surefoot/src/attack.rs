@@ -154,6 +154,7 @@ fn for_everybody(
     actions: &[Action],
     perturb: impl Fn(&mut Target<'_, '_>) -> Vec<Lanes> + Sync,
 ) -> Result<Vec<Vec<f64>>> {
+    problem.require_search("an attack")?;
     if people.features() != problem.features() {
         return Err(Error::CausalModel(CausalModelError::OtherFeatures));
     }

@@ -87,6 +87,7 @@ pub fn certify(
     budget: Budget,
 ) -> Result<Certificate> {
     action.check(problem.features())?;
+    problem.require_search("a certificate")?;
     budget.check()?;
     let composer = Composer::new(problem, individual, &action.features)?;
     let mut prover = Prover::new(problem, budget.evaluations);

@@ -8,6 +8,7 @@
 mod linear;
 mod model;
 mod network;
+mod trees;
 
 pub use model::Model;
 pub(crate) use model::{Blocks, Precision};
@@ -20,10 +21,11 @@ use crate::error::ModelError;
 use crate::graph::{AffineForm, Builder};
 use crate::magnitude::is_moderate;
 use crate::network::{Lanes, Network, logit, sigmoid};
-use crate::{Error, Features, Result};
+use crate::{Ensemble, Error, Features, Result};
 use linear::Linear;
 use model::Shared;
 use network::NetworkModel;
+use trees::TreeModel;
 
 /// A model with the threshold of its favourable decision.
 #[derive(Clone, Debug)]
@@ -91,6 +93,26 @@ impl Classifier {
         Self::network(Network::read_onnx(path)?, threshold)
     }
 
+    /// A tree ensemble over standardised features; see [`Ensemble::over`]. Scores are in units of its sums:
+    /// logits of boosted trees, probabilities of forests.
+    ///
+    /// # Errors
+    /// If the threshold is not between 0 and 1, or is not one half where the model gives no probabilities.
+    pub fn trees(ensemble: Ensemble, threshold: f64) -> Result<Self> {
+        let (ensemble, offset) = ensemble.least_favourable(threshold)?;
+        Ok(Self { offset, ..Self::with_model(TreeModel(Arc::new(ensemble)), threshold)? })
+    }
+
+    /// The trees, if it is a tree ensemble. Favourable sums are those of at least [`Classifier::offset`].
+    pub fn ensemble(&self) -> Option<&Ensemble> {
+        self.model.0.ensemble()
+    }
+
+    /// What is subtracted from the model's logit: the least logit that is favourable.
+    pub fn offset(&self) -> f64 {
+        self.offset
+    }
+
     /// A classifier with a model of any kind, over standardised features.
     pub fn with_model(model: impl Model + 'static, threshold: f64) -> Result<Self> {
         Self::new(Shared(Arc::new(model)), threshold)
@@ -106,6 +128,9 @@ impl Classifier {
 
     /// The same classifier with a threshold whose logit is higher by about this much.
     pub(crate) fn stricter(&self, by: f64) -> Result<Self> {
+        if self.ensemble().is_some() {
+            return Ok(Self { offset: self.offset + by, ..self.clone() });
+        }
         Self::new(self.model.clone(), sigmoid(self.offset + by))
     }
 
@@ -158,6 +183,9 @@ impl Classifier {
     /// Adds everything that determines scores to a digest.
     pub(crate) fn digest(&self, digest: &mut Digest) {
         digest.number(self.threshold);
+        if self.ensemble().is_some() {
+            digest.number(self.offset);
+        }
         self.model.0.add_to_digest(digest);
     }
 

@@ -15,6 +15,7 @@ mod people;
 mod rule;
 mod setting;
 mod training;
+mod trees;
 
 pub use category::CategoryProblem;
 pub use causal_model::CausalModelError;
@@ -28,6 +29,7 @@ pub use people::PeopleError;
 pub use rule::{RuleError, RuleProblem};
 pub use setting::SettingError;
 pub use training::TrainingError;
+pub use trees::TreesProblem;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

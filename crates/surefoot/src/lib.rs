@@ -58,6 +58,7 @@ pub mod network;
 pub mod uncertainty;
 mod expression;
 mod graph;
+pub mod trees;
 mod onnx;
 pub mod scm;
 pub mod classifier;
@@ -114,6 +115,7 @@ pub use problem::{LimitsOn, Problem, ProblemFile};
 pub use proof::{Certificate, SavedProof, Verdict};
 pub use recourse::{Complete, Descent, Exact, recourse, recourse_options};
 pub use scm::{Equation, Intervention, Noise, Scm};
+pub use trees::Ensemble;
 pub use uncertainty::{Norm, NormKind, Uncertainty, UncertaintySet};
 pub use verify::{Verification, verify};
 

@@ -3,7 +3,8 @@
 //! Each value is represented as a linear function of the last activation's output ([`affine`]). Linear
 //! operators, including a scaler in front of the model, are folded into the next layer, so that a chain of
 //! dense layers remains. A probability at its end is replaced by its logit, and two classes by the
-//! difference of their logits. An error names the operator of a model that has another form.
+//! difference of their logits. A model with trees is read by [`trees`]. An error names the operator of a model
+//! that has another form.
 
 mod affine;
 mod graph;
@@ -12,14 +13,16 @@ mod operators;
 mod tensor;
 #[cfg(test)]
 mod tests;
+mod trees;
 
 use std::path::{Path, PathBuf};
 
 use prost::Message;
 
-use crate::error::{FileError, FileProblem, ModelError, OnnxProblem};
+use crate::error::{FileError, FileProblem, ModelError, OnnxProblem, TreesProblem};
 use crate::file::{ModelFolder, read_whole};
-use crate::{Error, Network, Result};
+use crate::trees::parse;
+use crate::{Ensemble, Error, Network, Result};
 
 impl Network {
     /// Reads a binary classifier from an ONNX file: a logistic regression or a dense network, with
@@ -73,8 +76,84 @@ pub(crate) fn external_files(folder: &ModelFolder, named: &Path) -> Vec<PathBuf>
     files
 }
 
+/// The contents of an ONNX file.
+#[derive(Debug)]
+pub(crate) enum Contents {
+    /// A logistic regression or a dense network.
+    Network(Network),
+    /// A tree ensemble.
+    Trees(Ensemble),
+}
+
+impl Contents {
+    /// Reads a classifier by its path relative to a folder, which also decides which files may be read.
+    pub fn read(folder: &ModelFolder, named: &Path) -> Result<Self> {
+        let fault = |problem| Error::File(FileError::File { path: folder.path().join(named), problem });
+        let bytes = folder.open(named).and_then(read_whole);
+        let bytes = bytes.map_err(|error| fault(FileProblem::Read(error.into())))?;
+        let model = ModelFile { folder, named };
+        contents(&bytes, Some(model)).map_err(|problem| fault(FileProblem::Onnx(problem)))
+    }
+}
+
+impl Ensemble {
+    /// Reads a binary classifier: a model of XGBoost (JSON or UBJ), LightGBM (text) or CatBoost (JSON), trees
+    /// in an ONNX file, or Surefoot's own JSON. The format is recognised by the content.
+    ///
+    /// # Errors
+    /// If the file is none of these, or has something that is not understood, which the error names.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let folder = ModelFolder::new(path.parent().unwrap_or(Path::new("")));
+        Self::read_in(&folder, Path::new(path.file_name().unwrap_or_default()))
+    }
+
+    /// Reads a classifier by its path relative to a folder, which also decides which files may be read.
+    pub(crate) fn read_in(folder: &ModelFolder, named: &Path) -> Result<Self> {
+        let fault = |problem| Error::File(FileError::File { path: folder.path().join(named), problem });
+        let bytes = folder.open(named).and_then(read_whole);
+        let bytes = bytes.map_err(|error| fault(FileProblem::Read(error.into())))?;
+        match parse(&bytes).map_err(|problem| fault(FileProblem::Trees(problem)))? {
+            Some(ensemble) => Ok(ensemble),
+            None => match contents(&bytes, Some(ModelFile { folder, named })) {
+                Ok(Contents::Trees(ensemble)) => Ok(ensemble),
+                Ok(Contents::Network(_)) => Err(fault(FileProblem::Trees(TreesProblem::Network))),
+                Err(OnnxProblem::Format(_)) => Err(fault(FileProblem::Trees(TreesProblem::Unknown))),
+                Err(problem) => Err(fault(FileProblem::Onnx(problem))),
+            },
+        }
+    }
+
+    /// Reads a classifier from the bytes of a file.
+    ///
+    /// # Errors
+    /// As for [`Ensemble::read`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let fault = |problem| Error::Model(ModelError::Trees(problem));
+        match parse(bytes).map_err(fault)? {
+            Some(ensemble) => Ok(ensemble),
+            None => match contents(bytes, None) {
+                Ok(Contents::Trees(ensemble)) => Ok(ensemble),
+                Ok(Contents::Network(_)) => Err(fault(TreesProblem::Network)),
+                Err(OnnxProblem::Format(_)) => Err(fault(TreesProblem::Unknown)),
+                Err(problem) => Err(ModelError::Onnx(problem).into()),
+            },
+        }
+    }
+}
+
 fn network(bytes: &[u8], file: Option<ModelFile<'_>>) -> Result<Network, OnnxProblem> {
+    match contents(bytes, file)? {
+        Contents::Network(network) => Ok(network),
+        Contents::Trees(_) => Err(OnnxProblem::Trees),
+    }
+}
+
+fn contents(bytes: &[u8], file: Option<ModelFile<'_>>) -> Result<Contents, OnnxProblem> {
     let model = message::Model::decode(bytes).map_err(|error| OnnxProblem::Format(error.to_string()))?;
     let graph = model.graph.ok_or_else(|| OnnxProblem::Format("it has no graph".into()))?;
-    graph::read(&graph, file)
+    match trees::read(&graph, file)? {
+        Some(ensemble) => Ok(Contents::Trees(ensemble)),
+        None => graph::read(&graph, file).map(Contents::Network),
+    }
 }

@@ -15,7 +15,7 @@ mod units;
 use std::path::Path;
 
 pub use crate::error::{Fault, Mistake, Mistakes};
-pub use classifier::{ClassifierEntry, ClassifierForm, LinearModel, OnnxFile, StatedModel};
+pub use classifier::{ClassifierEntry, ClassifierForm, LinearModel, OnnxFile, StatedModel, TreesFile};
 pub use edit::Edit;
 pub use entry::{EquationEntry, EquationForm, Inputs, NetworkFile};
 pub use file::ProblemFile;
@@ -232,6 +232,14 @@ impl Problem {
     /// The same problem with a stricter classifier: scores are lower by about this much.
     pub(crate) fn stricter(&self, by: f64) -> Result<Self> {
         Ok(Self { classifier: self.classifier.stricter(by)?, ..self.clone() })
+    }
+
+    /// Refuses questions that are not answered for tree ensembles yet.
+    pub(crate) fn require_search(&self, question: &'static str) -> Result<()> {
+        match self.classifier.ensemble() {
+            Some(_) => Err(Error::Setting(SettingError::TreesNotSearched { question })),
+            None => Ok(()),
+        }
     }
 
     /// The features.

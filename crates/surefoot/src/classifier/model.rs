@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::digest::Digest;
 use crate::graph::{AffineForm, Builder, Interval, Operator};
 use crate::network::{LANES, Lanes};
+use crate::trees::Ensemble;
 
 /// A function from standardised features to a logit.
 ///
@@ -37,6 +38,12 @@ pub trait Model: Debug + Send + Sync {
     /// A text that two models share only if they compute the same logits. Saved proofs refer to it.
     fn fingerprint(&self) -> String {
         format!("{self:?}")
+    }
+
+    /// The trees, if it is a tree ensemble.
+    #[doc(hidden)]
+    fn ensemble(&self) -> Option<&Ensemble> {
+        None
     }
 
     /// An evaluator of blocks of individuals, if it is faster than one by one.

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::mistake::Mistakes;
 use super::onnx::OnnxProblem;
+use super::trees::TreesProblem;
 use crate::file::ReadProblem;
 
 /// What can be wrong with files.
@@ -99,6 +100,9 @@ pub enum FileProblem {
     /// It is no ONNX model that is understood.
     #[error("{0}")]
     Onnx(OnnxProblem),
+    /// It is no tree ensemble that is understood.
+    #[error("{0}")]
+    Trees(TreesProblem),
     /// A tensor is of whole numbers or the like.
     #[error("holds numbers of type {0}; save weights as F64 or F32")]
     Numbers(String),

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::onnx::OnnxProblem;
+use super::trees::TreesProblem;
 use super::{count_of, quoted};
 
 /// What can be wrong with the model that decides.
@@ -29,6 +30,9 @@ pub enum ModelError {
     /// An ONNX model that cannot be used.
     #[error("the ONNX model {0}")]
     Onnx(OnnxProblem),
+    /// A tree ensemble that cannot be used.
+    #[error("the tree ensemble {0}")]
+    Trees(TreesProblem),
     /// A classifier that looks at another number of features.
     #[error(
         "the classifier takes {}, but there {}; give one coefficient, or one input of the network, for each feature, in this order: {}",

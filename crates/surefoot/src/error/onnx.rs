@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::quoted;
+use super::trees::TreesProblem;
 
 /// The reason why an ONNX file is refused.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -14,7 +15,7 @@ pub enum OnnxProblem {
     Format(String),
     /// An operator is not part of a logistic regression or a dense network.
     #[error(
-        "{node}: the operator `{operator}` is not understood; models are logistic regressions or linear layers with Relu, Tanh or Sigmoid between them"
+        "{node}: the operator `{operator}` is not understood; models are logistic regressions, linear layers with Relu, Tanh or Sigmoid between them, or one tree ensemble"
     )]
     Operator { operator: String, node: String },
     /// An operator is known but is used in an unsupported way.
@@ -60,6 +61,12 @@ pub enum OnnxProblem {
     /// A matrix is larger than the limit.
     #[error("{node}: the model is too large; all matrices together must have at most {most} numbers")]
     TooLarge { node: String, most: usize },
+    /// The model is a tree ensemble where a network is needed.
+    #[error("is a tree ensemble where a network is needed")]
+    Trees,
+    /// The trees do not form a valid ensemble.
+    #[error("{node}: {problem}")]
+    Ensemble { node: String, problem: TreesProblem },
     /// The layers do not form a valid network.
     #[error("{0}")]
     Network(String),

@@ -28,6 +28,9 @@ pub enum SettingError {
     /// A name that is not that of a method.
     #[error("there is no method `{name}`; the methods are {known}")]
     UnknownMethod { name: String, known: String },
+    /// A question about a tree ensemble that is not answered yet.
+    #[error("for tree ensembles there are scores, but no search yet: {question} is not there for them")]
+    TreesNotSearched { question: &'static str },
     /// A method that proves nothing.
     #[error("the method `{method}` proves nothing; choose `auto`, `exact` or `complete`")]
     NoProof { method: &'static str },

@@ -71,7 +71,7 @@ pub fn read(graph: &Graph, file: Option<ModelFile<'_>>) -> Result<Network> {
 }
 
 /// The name of a node in messages.
-fn place(number: usize, node: &Node) -> String {
+pub(super) fn place(number: usize, node: &Node) -> String {
     match (node.name.as_str(), node.outputs.first()) {
         ("", None) => format!("node {}", number + 1),
         ("", Some(output)) => format!("the node of `{output}`"),
@@ -80,7 +80,7 @@ fn place(number: usize, node: &Node) -> String {
 }
 
 /// Whether an output has numbers, or scikit-learn's maps from class to probability; not a class.
-fn is_score(output: &ValueInfo) -> bool {
+pub(super) fn is_score(output: &ValueInfo) -> bool {
     let tensor = output.kind.as_ref().and_then(|kind| kind.tensor.as_ref());
     tensor.is_none_or(|tensor| [0, data_type::FLOAT, data_type::DOUBLE].contains(&tensor.data_type))
 }

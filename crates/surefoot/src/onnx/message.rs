@@ -133,6 +133,7 @@ pub struct Dimension {
 /// The supported element types.
 pub mod data_type {
     pub const FLOAT: i32 = 1;
+    pub const UINT8: i32 = 2;
     pub const INT32: i32 = 6;
     pub const INT64: i32 = 7;
     pub const DOUBLE: i32 = 11;

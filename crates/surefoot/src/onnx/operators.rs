@@ -9,15 +9,15 @@ use crate::error::{OnnxProblem, UnsupportedUse};
 
 type Result<T> = std::result::Result<T, OnnxProblem>;
 
-fn attribute<'n>(node: &'n Node, name: &str) -> Option<&'n Attribute> {
+pub(super) fn attribute<'n>(node: &'n Node, name: &str) -> Option<&'n Attribute> {
     node.attributes.iter().find(|attribute| attribute.name == name)
 }
 
-fn whole(node: &Node, name: &str, default: i64) -> i64 {
+pub(super) fn whole(node: &Node, name: &str, default: i64) -> i64 {
     attribute(node, name).map_or(default, |attribute| attribute.whole)
 }
 
-fn floats(node: &Node, name: &str) -> Vec<f64> {
+pub(super) fn floats(node: &Node, name: &str) -> Vec<f64> {
     let floats = attribute(node, name).map(|attribute| &attribute.floats);
     floats.into_iter().flatten().map(|&number| number.into()).collect()
 }
@@ -365,7 +365,7 @@ impl Reader<'_> {
     }
 }
 
-fn unknown(node: &Node, place: &str) -> OnnxProblem {
+pub(super) fn unknown(node: &Node, place: &str) -> OnnxProblem {
     let operator = match node.domain.as_str() {
         "" | "ai.onnx" => node.operator.clone(),
         domain => format!("{domain}.{}", node.operator),

@@ -71,7 +71,9 @@ fn from_lists(message: &TensorMessage) -> Result<Vec<f64>, OnnxProblem> {
     Ok(match message.data_type {
         data_type::FLOAT => message.floats.iter().map(|&number| number.into()).collect(),
         data_type::DOUBLE => message.doubles.clone(),
-        data_type::INT32 => message.short_wholes.iter().map(|&number| number.into()).collect(),
+        data_type::INT32 | data_type::UINT8 => {
+            message.short_wholes.iter().map(|&number| number.into()).collect()
+        }
         data_type::INT64 => message.wholes.iter().map(|&number| number as f64).collect(),
         kind => return Err(OnnxProblem::Numbers { tensor: message.name.clone(), kind }),
     })
@@ -94,6 +96,7 @@ fn from_bytes(message: &TensorMessage, bytes: &[u8]) -> Result<Vec<f64>, OnnxPro
     Ok(match message.data_type {
         data_type::FLOAT => numbers!(f32),
         data_type::DOUBLE => numbers!(f64),
+        data_type::UINT8 => numbers!(u8),
         data_type::INT32 => numbers!(i32),
         data_type::INT64 => numbers!(i64),
         kind => return Err(OnnxProblem::Numbers { tensor: message.name.clone(), kind }),

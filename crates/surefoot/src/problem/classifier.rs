@@ -4,6 +4,7 @@
 mod linear;
 mod network;
 mod onnx;
+mod trees;
 
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ use crate::{Classifier, Features, Result};
 
 pub use linear::LinearModel;
 pub use onnx::OnnxFile;
+pub use trees::TreesFile;
 
 use super::entry::NetworkFile;
 
@@ -36,8 +38,10 @@ pub enum ClassifierForm {
     Linear(LinearModel),
     /// A network in a safetensors file.
     Network(NetworkFile),
-    /// A logistic regression or a network in an ONNX file.
+    /// A logistic regression, a network or a tree ensemble in an ONNX file.
     Onnx(OnnxFile),
+    /// A tree ensemble in a file of the program that made it.
+    Trees(TreesFile),
 }
 
 /// A model as stated in a problem file.
@@ -63,6 +67,11 @@ pub trait StatedModel {
         false
     }
 
+    /// The units of its inputs if the problem file does not state them.
+    fn default_inputs(&self) -> Inputs {
+        Inputs::Standardised
+    }
+
     /// A readable summary in one line.
     fn summary(&self, features: &Features, folder: &ModelFolder) -> String;
 
@@ -81,10 +90,11 @@ pub(super) struct Kind {
 }
 
 /// Every kind that can be read. (`network`, `coefficients` and their fields are also those of equations.)
-pub(super) const KINDS: [Kind; 3] = [
+pub(super) const KINDS: [Kind; 4] = [
     Kind { field: "onnx", others: &[], read: onnx::read },
     Kind { field: "network", others: &["activation"], read: network::read },
     Kind { field: "coefficients", others: &["intercept"], read: linear::read },
+    Kind { field: "trees", others: &[], read: trees::read },
 ];
 
 impl ClassifierForm {
@@ -94,6 +104,7 @@ impl ClassifierForm {
             Self::Linear(model) => model,
             Self::Network(model) => model,
             Self::Onnx(model) => model,
+            Self::Trees(model) => model,
         }
     }
 }

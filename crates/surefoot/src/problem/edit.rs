@@ -61,7 +61,7 @@ impl Edit {
     pub fn set_classifier(&mut self, entry: &ClassifierEntry) {
         let mut fields = entry.form.model().fields();
         fields.push(("threshold", value(entry.threshold)));
-        inputs(&mut fields, entry.inputs);
+        inputs(&mut fields, entry.inputs, entry.form.model().default_inputs());
         match self.document.get_mut("classifier").and_then(Item::as_table_mut) {
             Some(table) => update(table, fields),
             None => {
@@ -234,9 +234,10 @@ pub(super) fn network_fields(file: &NetworkFile) -> Entries {
     fields
 }
 
-fn inputs(fields: &mut Entries, inputs: Inputs) {
-    if inputs == Inputs::Raw {
-        fields.push(("inputs", value("raw")));
+fn inputs(fields: &mut Entries, inputs: Inputs, default: Inputs) {
+    if inputs != default {
+        let name = if inputs == Inputs::Raw { "raw" } else { "standardised" };
+        fields.push(("inputs", value(name)));
     }
 }
 
@@ -252,12 +253,12 @@ fn equation(entry: &EquationEntry) -> Entries {
             with(parents);
             let linear = LinearModel { coefficients: coefficients.clone(), intercept: *intercept };
             fields.extend(linear.fields());
-            inputs(&mut fields, *units);
+            inputs(&mut fields, *units, Inputs::Standardised);
         }
         EquationForm::Network { parents, network: file, inputs: units } => {
             with(parents);
             fields.extend(network_fields(file));
-            inputs(&mut fields, *units);
+            inputs(&mut fields, *units, Inputs::Standardised);
         }
     }
     fields

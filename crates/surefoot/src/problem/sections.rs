@@ -266,7 +266,7 @@ pub(super) fn read_classifier(
     let known: Vec<&'static str> = own.clone().chain(["threshold", "inputs"]).collect();
     let mut fields = Fields::new(node, Some("classifier".into()), &known);
     let threshold = fields.number("threshold").unwrap_or(0.5);
-    let inputs = fields.choice("inputs", &INPUTS).unwrap_or_default();
+    let inputs = fields.choice("inputs", &INPUTS);
     let names = KINDS.map(|kind| kind.field);
     let kind = the_one_of(&mut fields, &names).and_then(|field| KINDS.iter().find(|k| k.field == field));
     let form = kind.and_then(|kind| {
@@ -280,7 +280,11 @@ pub(super) fn read_classifier(
     if !in_order {
         fields.report_at("threshold", Error::Model(ModelError::Threshold { threshold }));
     }
-    let entry = form.map(|form| ClassifierEntry { form, threshold, inputs });
+    let entry = form.map(|form| ClassifierEntry {
+        inputs: inputs.unwrap_or(form.model().default_inputs()),
+        form,
+        threshold,
+    });
     let mut classifier = None;
     if let (Some(entry), Some(features)) = (&entry, features) {
         let checked = ClassifierEntry { threshold: if in_order { threshold } else { 0.5 }, ..entry.clone() };
@@ -306,7 +310,7 @@ fn the_one_of(fields: &mut Fields<'_>, kinds: &[&'static str]) -> Option<&'stati
             let remedy = if kinds.contains(&"formula") {
                 "give it, or `parents` with `coefficients` or with `network`"
             } else {
-                "give it, or `network` or `onnx`"
+                "give it, or `network`, `onnx` or `trees`"
             };
             let field = if kinds.contains(&"formula") { "formula" } else { "coefficients" };
             fields.report_here(Fault::MissingField { field, remedy });

@@ -1,11 +1,12 @@
 //! Readable one-line summaries of equations and models.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use super::classifier::ClassifierEntry;
 use super::entry::{EquationEntry, EquationForm, Inputs, NetworkFile};
 use crate::file::ModelFolder;
-use crate::{Features, Network};
+use crate::{Ensemble, Features, Network};
 
 impl EquationEntry {
     /// The equation in one line.
@@ -54,6 +55,13 @@ pub(super) fn network_file(file: &NetworkFile, folder: &ModelFolder) -> String {
 pub(super) fn shape(network: &Network) -> String {
     let layers: String = network.layers().iter().map(|layer| format!("-{}", layer.bias.len())).collect();
     format!("{}{layers} {}", network.inputs(), format!("{:?}", network.activation()).to_lowercase())
+}
+
+/// The size of an ensemble and its path: `100 trees, model.json (1504 leaves)`.
+pub(super) fn trees(ensemble: &Ensemble, path: &Path) -> String {
+    let (trees, leaves) = (ensemble.trees(), ensemble.leaves());
+    let plural = if trees == 1 { "" } else { "s" };
+    format!("{trees} tree{plural}, {} ({leaves} leaves)", path.display())
 }
 
 /// A linear expression: `0.5 * age - 2 * income + 3`, without zero terms.

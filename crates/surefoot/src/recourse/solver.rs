@@ -71,6 +71,7 @@ impl<'p> Solver<'p> {
     /// If the settings make no sense, or if the method cannot answer the problem.
     pub fn new(problem: &'p Problem, settings: Settings) -> Result<Self> {
         settings.check()?;
+        problem.require_search("recourse")?;
         Ok(Self { problem, settings, method: settings.method.prepare(problem, settings)? })
     }
 

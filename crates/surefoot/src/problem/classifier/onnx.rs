@@ -6,13 +6,14 @@ use toml_edit::value;
 
 use super::{ClassifierEntry, ClassifierForm, StatedModel};
 use crate::file::ModelFolder;
-use crate::onnx::external_files;
+use crate::onnx::{Contents, external_files};
 use crate::problem::edit::Entries;
+use crate::problem::entry::Inputs;
 use crate::problem::fields::Fields;
 use crate::problem::{summary, units};
-use crate::{Classifier, Features, Network, Result};
+use crate::{Classifier, Features, Result};
 
-/// A logistic regression or a network in an ONNX file.
+/// A logistic regression, a network or a tree ensemble in an ONNX file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnnxFile {
     /// The path, relative to the problem file.
@@ -30,9 +31,16 @@ impl StatedModel for OnnxFile {
         features: &Features,
         folder: &ModelFolder,
     ) -> Result<Classifier> {
-        let network =
-            units::standardised(Network::read_onnx_in(folder, &self.path)?, entry.inputs, features)?;
-        Classifier::network(network, entry.threshold)
+        match Contents::read(folder, &self.path)? {
+            Contents::Network(network) => {
+                let network = units::standardised(network, entry.inputs, features)?;
+                Classifier::network(network, entry.threshold)
+            }
+            Contents::Trees(ensemble) => {
+                let ensemble = ensemble.over(features, entry.inputs == Inputs::Standardised)?;
+                Classifier::trees(ensemble, entry.threshold)
+            }
+        }
     }
 
     /// The file, and the external data files beside it.
@@ -45,14 +53,15 @@ impl StatedModel for OnnxFile {
     }
 
     fn summary(&self, features: &Features, folder: &ModelFolder) -> String {
-        match Network::read_onnx_in(folder, &self.path) {
-            Ok(network) => match network.layers() {
+        match Contents::read(folder, &self.path) {
+            Ok(Contents::Network(network)) => match network.layers() {
                 [layer] => {
                     let sum = summary::sum(&layer.weight.row(0).to_vec(), &features.names(), layer.bias[0]);
                     format!("{sum}, from {}", self.path.display())
                 }
                 _ => format!("network, {} ({})", self.path.display(), summary::shape(&network)),
             },
+            Ok(Contents::Trees(ensemble)) => summary::trees(&ensemble, &self.path),
             Err(_) => self.path.display().to_string(),
         }
     }
