@@ -107,7 +107,7 @@ bench-kernel:
 
 # Time and memory for more people, features and threads.
 bench-scaling: bench-wheel
-	cargo build --release --locked --package surefoot-cli
+	cargo build --profile dist --locked --package surefoot-cli
 	$(PYTHON) benches/compare/compare.py --environment
 	target/bench/surefoot/bin/python benches/scaling.py
 
@@ -134,4 +134,4 @@ bench-random-networks: bench-wheel
 
 bench-wheel: $(VENV)/installed
 	rm -rf target/bench/wheels
-	$(VENV)/bin/maturin build --release --locked --out target/bench/wheels
+	$(VENV)/bin/maturin build --profile dist --locked --out target/bench/wheels

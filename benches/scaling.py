@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import page  # noqa: E402
 
 FIGURES = page.ROOT / "docs/performance"
-COMMAND = page.ROOT / "target/release/surefoot"
+COMMAND = page.ROOT / "target/dist/surefoot"
 PEOPLE = [1_000, 10_000, 100_000, 1_000_000]
 #: With proof, for each number of threads.
 NETWORK_PEOPLE = {1: [100, 300, 1_000], 2: [100, 1_000, 10_000]}
