@@ -184,8 +184,9 @@ pub struct Proof {
     pub evaluations: usize,
     /// How many of the evaluations were used to prove that actions hold.
     pub proving: usize,
-    /// The number of evaluations when the last search ended and its proof began.
-    pub(crate) searched: usize,
+    /// The number of evaluations when the search ended, if the proofs that followed do not depend on the
+    /// budget.
+    pub(crate) searched: Option<usize>,
     /// The estimated worst-case margin, in units of the logit, that a proof needs.
     pub(crate) room: f64,
 }
@@ -193,6 +194,6 @@ pub struct Proof {
 impl Proof {
     /// A proof that needed no search.
     pub(crate) fn of(outcome: Outcome, certificate: Option<Certificate>, ruled_out: Vec<RuledOut>) -> Self {
-        Self { outcome, certificate, ruled_out, evaluations: 0, proving: 0, searched: 0, room: 0.0 }
+        Self { outcome, certificate, ruled_out, evaluations: 0, proving: 0, searched: None, room: 0.0 }
     }
 }

@@ -153,8 +153,9 @@ impl<'p> Complete<'p> {
     /// Sets the number of evaluations that the search for each individual may cost. If the answer is
     /// undecided, or its cost is far above the bound, two more stages follow. Attempts to find an action
     /// that is easier to prove may cost up to three times the budget. Searches with a quarter of the
-    /// budget, a sixteenth and so on cost a third of all that; they ensure that four times the budget
-    /// never gives an answer that is worse by more than the gap.
+    /// budget, a sixteenth and so on cost a third of all that, so that four times the budget does not give
+    /// an answer that is worse by more than the gap. They are left out where the proof is by parabolas and
+    /// such a budget suffices for the same search.
     pub fn with_budget(mut self, budget: Budget) -> Result<Self> {
         budget.check()?;
         self.budget = budget;
@@ -214,8 +215,11 @@ impl<'p> Complete<'p> {
         let proof = self.prove_once(individual)?;
         let smaller = |budget: Budget| Budget { evaluations: budget.evaluations / SMALLER_BUDGET_DIVISOR };
         let mut budget = smaller(self.budget);
-        // With a smaller budget that suffices for the same search, the same proofs follow, only fewer.
-        while proof.searched <= solve::search_evaluations(budget) && budget.evaluations >= LEAST_BUDGET {
+        // A smaller budget that suffices for the same search leads to the same proofs, as far as it goes.
+        let is_the_same = |budget: Budget| {
+            proof.searched.is_some_and(|searched| searched <= solve::search_evaluations(budget))
+        };
+        while is_the_same(budget) && budget.evaluations >= LEAST_BUDGET {
             budget = smaller(budget);
         }
         if proof.outcome.is_settled(self.gap) || budget.evaluations < LEAST_BUDGET {

@@ -9,7 +9,7 @@ use super::{curvature, quadratic};
 /// The largest number of planes that touch the result at a point. Each takes far less time than the ranges
 /// of all units.
 const TANGENTS: usize = 24;
-/// After so many of them, planes that improve the bound too slowly are given up.
+/// After this many planes, no more are computed if the bound rises too slowly.
 const FEW_TANGENTS: usize = 4;
 /// The shares with which the next plane may count in an average.
 const SHARES: [f64; 6] = [1.0, 0.5, 0.25, 0.1, 0.04, 0.015];

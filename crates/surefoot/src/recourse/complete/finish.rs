@@ -14,8 +14,7 @@ pub(super) const PUSHES: [f64; 16] =
     [0.0005, 0.0015, 0.0035, 0.007, 0.012, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.18, 0.27, 0.4, 0.7, 1.5];
 /// A proof is abandoned if its predicted work exceeds the rest of the budget by more than this factor.
 const PATIENCE: f64 = 3.0;
-/// The number of evaluations that the first proof may cost. The others may cost twice as much as the one
-/// before. These numbers do not depend on the budget, so that a larger one continues what a smaller one does.
+/// The number of evaluations that the first proof may cost.
 const FIRST_EVALUATIONS: usize = 5_000;
 /// The number of evaluations that the first proof by parabolas may cost, and the factor by which its
 /// predicted work may exceed that before it is abandoned.
@@ -56,7 +55,7 @@ impl Solver<'_, '_> {
     /// with such a margin is tried next.
     pub(super) fn finish(&mut self) -> Result<Option<Proof>> {
         self.drop_token_changes();
-        self.searched = self.prover.evaluations();
+        let searched = self.prover.evaluations();
         let Some(Incumbent { set, change: incumbent, cost }) = self.incumbent.clone() else {
             return Ok(None);
         };
@@ -85,7 +84,10 @@ impl Solver<'_, '_> {
         };
         self.limit_proof();
         let proven = match open {
-            Some(open) if open.is_for_parabolas => self.prove_by_parabolas(set, &incumbent, cost)?,
+            Some(open) if open.is_for_parabolas => {
+                self.searched = Some(searched);
+                self.prove_by_parabolas(set, &incumbent, cost)?
+            }
             open => self.prove_enlarged(set, &incumbent, open)?,
         };
         Ok(proven.map(|proof| self.with_reasons(*proof)))
@@ -315,7 +317,7 @@ impl Solver<'_, '_> {
             ruled_out: Vec::new(),
             evaluations: 0,
             proving: 0,
-            searched: 0,
+            searched: None,
             room: 0.0,
         })))
     }

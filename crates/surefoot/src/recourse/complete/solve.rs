@@ -79,8 +79,9 @@ pub(super) struct Solver<'p, 's> {
     pub(super) best: Option<NearMiss>,
     pub(super) ruled_out: Vec<RuledOut>,
     pub(super) proving: usize,
-    /// The number of evaluations when the last search ended and its proof began.
-    pub(super) searched: usize,
+    /// The number of evaluations when the search ended, if the proofs that followed do not depend on the
+    /// budget.
+    pub(super) searched: Option<usize>,
     /// The estimated worst-case margin that a proof needs.
     pub(super) room: f64,
     /// The cost of the last incumbent that was rejected.
@@ -117,7 +118,7 @@ impl<'p, 's> Solver<'p, 's> {
             best: None,
             ruled_out: Vec::new(),
             proving: 0,
-            searched: 0,
+            searched: None,
             room: 0.0,
             last_rejected_cost: 0.0,
             local_searches: Progress::default(),
@@ -139,10 +140,9 @@ impl<'p, 's> Solver<'p, 's> {
                 return Ok(proof);
             }
             if self.incumbent.is_some() {
-                return Ok(self.undecided());
+                break;
             }
         }
-        self.searched = self.prover.evaluations();
         Ok(self.undecided())
     }
 
