@@ -63,8 +63,11 @@ use prove::Work;
 /// not be negative in any case.
 pub const TOLERANCE: f64 = 1e-9;
 
-/// The default limit on the number of affine and curvature bounds of a check.
+/// The default limit on the number of affine, quadratic and curvature bounds of a check, and by how much each
+/// piece of the ball and each part of the actions raises it.
 pub const BOUNDS: usize = 20_000;
+/// See [`BOUNDS`].
+pub const BOUNDS_FOR_EACH: usize = 10;
 
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq)]
@@ -214,14 +217,15 @@ impl Verification {
     }
 }
 
-/// Checks a saved proof against its problem, with a budget of [`BOUNDS`].
+/// Checks a saved proof against its problem, with a budget of [`BOUNDS`] and [`BOUNDS_FOR_EACH`] of its parts.
 ///
 /// # Errors
 /// If the causal model cannot produce the individual or has too many actionable features, or if the
 /// lengths in a proof that was not read from a file do not match. A wrong proof is not an error but a
 /// result.
 pub fn verify(problem: &Problem, saved: &SavedProof) -> Result<Verification> {
-    verify_within(problem, saved, BOUNDS)
+    let pieces = saved.cover.as_ref().map_or(0, |cover| cover.pieces.len());
+    verify_within(problem, saved, BOUNDS + BOUNDS_FOR_EACH * (pieces + saved.ruled_out.len()))
 }
 
 /// As [`verify()`], with a budget of `bounds`.
