@@ -105,7 +105,7 @@ fn mistakes_of_file_and_people_are_told_together() {
     let expected = "surefoot: problem.toml: 3 mistakes
   line 27, equation of `income`: it takes 2 inputs, but 1 parent is named; give one coefficient, or one input of the network, for each parent, in this order: `education`
   line 43, classifier: the threshold is 5; it must lie strictly between 0 and 1
-  line 44, classifier: unknown field `bias`; there are `onnx`, `network`, `activation`, `coefficients`, `intercept`, `threshold` and `inputs`
+  line 44, classifier: unknown field `bias`; there are `onnx`, `network`, `activation`, `coefficients`, `intercept`, `trees`, `threshold` and `inputs`
 people.csv: 4 kinds of mistakes
   column `income`: not a number (line 3: `x`)
   column `savings`: no value is given (line 3)
