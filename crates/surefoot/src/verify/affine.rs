@@ -13,8 +13,8 @@
 //! coefficient of its node. The zone's support function closes the bound (Zhang et al., 2018,
 //! "Efficient neural network robustness certification with general activation functions").
 //!
-//! *Rounding.* Every coefficient carries the sum of the absolute values of all terms that were added to
-//! it (its magnitude). The coefficient's error is at most [`Tape::rounding`] times the magnitude; the
+//! *Rounding.* Every coefficient carries an upper bound of the sum of the absolute values of all terms that
+//! were added to it (its magnitude). The coefficient's error is at most [`Tape::rounding`] times the magnitude; the
 //! reason is given there. Constants and errors are sums of as many terms as there are nodes. They are
 //! added with compensation, whose error is a few units in the last place of the sum of magnitudes.
 

@@ -128,7 +128,10 @@ impl<const W: usize> Totals<W> {
         }
         self.constant.add(c.map(|c| c * offset));
         self.error.add(own);
-        self.wrong += self.sizes[k] * factor * (offset.abs() + radius);
+        // An infinite error covers the rounding of every target that uses the node, and must not spread to others.
+        if radius.is_finite() {
+            self.wrong += self.sizes[k] * factor * (offset.abs() + radius);
+        }
         self.errors[k] = own;
     }
 
