@@ -9,7 +9,7 @@
 //!    positive semidefinite, the bound is exact: the local minimum is proven to be the global one;
 //! 3. branch and bound over cells of the ball, where both leave a gap, with affine bounds and, in small
 //!    enough cells, quadratic ones whose error is of third order;
-//! 4. for tanh networks over a Euclidean ball, where too many such cells are needed, [`parabolas`] below all
+//! 4. for tanh networks over a Euclidean ball, where too many such cells are needed, parabolas below all
 //!    units.
 //!
 //! A proof requires a bound of at least [`LEAST_MARGIN`], and every bound accounts for its own rounding.

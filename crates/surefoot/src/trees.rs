@@ -4,7 +4,7 @@
 //! # Membership
 //! Each program tests inputs in its own way: XGBoost rounds them to single precision and asks `x < t`,
 //! LightGBM asks `x <= t` in double precision, CatBoost `x > t` in single precision. Whatever is in front of
-//! a test is folded into its threshold once, when the model is read ([`fold`]). Afterwards there are two kinds of
+//! a test is folded into its threshold once, when the model is read (`fold`). Afterwards there are two kinds of
 //! tests ([`Node`]): `x <= threshold` in double precision, and membership in a union of intervals
 //! `lower < x <= upper`, for categories.
 //!
