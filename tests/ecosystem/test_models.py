@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from skl2onnx import to_onnx
 from torch import nn
 
@@ -215,8 +216,13 @@ def test_foreign_models_are_refused_by_operator(adult, problem):
     path = folder / "model.onnx"
     forest = RandomForestClassifier(3, max_depth=2, random_state=1).fit(adult.values, adult.rich)
     path.write_bytes(to_onnx(forest, adult.values[:1].astype(np.float32)).SerializeToString())
+    surefoot(folder, "validate", "problem.toml")
+    said = surefoot(folder, "recourse", "problem.toml", "people.parquet", "-o", "answers.csv", expected=2)
+    assert "tree" in said and not (folder / "answers.csv").exists()
+    vectors = SVC().fit(adult.values[:300], adult.rich[:300])
+    path.write_bytes(to_onnx(vectors, adult.values[:1].astype(np.float32)).SerializeToString())
     said = surefoot(folder, "validate", "problem.toml", expected=2)
-    assert "TreeEnsembleClassifier" in said and "model.onnx" in said and "line" in said
+    assert "SVMClassifier" in said and "model.onnx" in said and "line" in said
     export(network(nn.Linear(6, 8), nn.GELU(), nn.Linear(8, 1)).eval(), path, "dynamo")
     said = surefoot(folder, "recourse", "problem.toml", "people.parquet", "-o", "answers.csv", expected=2)
     assert "`Gelu`" in said and not (folder / "answers.csv").exists()
