@@ -71,7 +71,7 @@ pub struct Cell {
     /// Quadratic lower bounds of the margin. Each holds where the margin is below the required one on the part
     /// of the cell that the earlier bounds leave, and leaves an ellipsoid.
     pub bounds: Vec<Parabolas>,
-    /// The plane that cuts what is left in two; `None` if the bounds leave nothing.
+    /// The plane that divides the rest of the cell; `None` if the bounds prove the whole cell.
     pub cut: Option<Cut>,
 }
 

@@ -4,8 +4,8 @@
 //! perturbation ([`dual`]), which is minimised exactly over the ball. The parabolas are tuned by ascent on
 //! the bound ([`ascent`]). A quadratic lower bound proves more than its least value: where the margin is
 //! below the required one, the quadratic is too, so these perturbations lie in an ellipsoid. On that
-//! ellipsoid the ranges of the units are narrower, and the next bound is higher. What is left after a few
-//! rounds is cut in two across the longest axis of the ellipsoid, and the parts are bounded in the same way.
+//! ellipsoid the ranges of the units are narrower, and the next bound is higher. After a few rounds,
+//! a plane across the longest axis divides the ellipsoid, and both parts are bounded in the same way.
 //!
 //! The proof consists of the parabolas, which the checker bounds again, and of the cuts.
 

@@ -11,7 +11,7 @@ use crate::network::{LANES, Lanes, vectorised};
 
 /// The numbers of points on the grids of the last and of the first of two hidden layers.
 const POINTS: (usize, usize) = (33, 25);
-/// After so many steps the signs of Gershgorin's circles are computed anew.
+/// The number of steps after which the signs of Gershgorin's circles are computed again.
 const RENEWED: usize = 32;
 
 /// Settings of an ascent.

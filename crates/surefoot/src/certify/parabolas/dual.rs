@@ -12,7 +12,7 @@
 //! ```
 //!
 //! with `G = W^T diag(alpha) W`, `m_k = 2 sum_j alpha_j W_jk J_j` and `e = W^T beta`. The constants are the
-//! least values of functions of one number, so what is left is a quadratic function of y.
+//! least values of functions of one number, so the bound is a quadratic function of y.
 
 use nalgebra::{DMatrix, DVector};
 
