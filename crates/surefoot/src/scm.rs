@@ -11,17 +11,16 @@
 
 mod block;
 mod compose;
+mod derivatives;
 mod equation;
 mod formula;
 mod linear;
 mod network;
+mod order;
+mod properties;
 mod sample;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
-
-use ndarray::Array2;
 
 pub(crate) use block::{Downstream, Tape};
 pub(crate) use compose::Known;
@@ -30,8 +29,9 @@ pub use sample::Noise;
 
 use crate::digest::Digest;
 use crate::error::{CausalModelError, FeatureError, PeopleError};
-use crate::{Error, Features, Kind, Result};
+use crate::{Error, Features, Result};
 use equation::Mechanism;
+use order::causal_order;
 
 /// A change to the equations of a model.
 #[derive(Clone, Copy, Debug)]
@@ -183,72 +183,6 @@ impl Scm {
         moved
     }
 
-    /// Checks that no action on one feature changes a binary feature or a category by a fraction; the error
-    /// names both.
-    pub fn require_whole_categories(&self) -> Result<()> {
-        let is_binary = |i: usize| self.features.feature(i).kind == Kind::Binary;
-        // Whether a binary feature is downstream of each feature.
-        let mut has_binary_effect = vec![false; self.nodes.len()];
-        for &i in self.order.iter().rev() {
-            let passes_on = is_binary(i) || has_binary_effect[i];
-            self.nodes[i].parents.iter().for_each(|&parent| has_binary_effect[parent] |= passes_on);
-        }
-        let Some(cause) = self.features.actionable().into_iter().find(|&cause| has_binary_effect[cause])
-        else {
-            return Ok(());
-        };
-        let downstream = self.downstream(&[cause]);
-        match (0..self.features.len()).find(|&i| is_binary(i) && downstream.contains(i)) {
-            Some(i) => Err(Error::CausalModel(CausalModelError::CategoryFollows {
-                feature: self.name(i),
-                cause: self.name(cause),
-            })),
-            None => Ok(()),
-        }
-    }
-
-    /// Whether every equation is a function of the parents plus noise; otherwise an error
-    /// that names the first feature whose equation is not.
-    pub fn require_additive(&self) -> Result<()> {
-        match self.nodes.iter().position(|node| !node.mechanism.is_additive()) {
-            Some(i) => {
-                Err(Error::CausalModel(CausalModelError::EquationNotAdditive { feature: self.name(i) }))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// The matrix `A` with `X = A X + (terms of the noise)`, if every equation is linear;
-    /// otherwise an error that names the first feature whose equation is not.
-    pub fn coefficients(&self) -> Result<Array2<f64>> {
-        let mut matrix = Array2::zeros((self.nodes.len(), self.nodes.len()));
-        for (i, node) in self.nodes.iter().enumerate() {
-            let not_linear =
-                || Error::CausalModel(CausalModelError::EquationNotLinear { feature: self.name(i) });
-            let coefficients = node.mechanism.coefficients().ok_or_else(not_linear)?;
-            for (&parent, coefficient) in node.parents.iter().zip(coefficients) {
-                matrix[[i, parent]] += coefficient;
-            }
-        }
-        Ok(matrix)
-    }
-
-    /// Positions of the features whose equation is not linear, in ascending order.
-    pub(crate) fn nonlinear(&self) -> Vec<usize> {
-        let is_linear = |i: &usize| self.nodes[*i].mechanism.coefficients().is_some();
-        (0..self.nodes.len()).filter(|i| !is_linear(i)).collect()
-    }
-
-    /// Positions of the features whose noise is not additive, in ascending order.
-    pub(crate) fn nonadditive(&self) -> Vec<usize> {
-        (0..self.nodes.len()).filter(|&i| !self.nodes[i].mechanism.is_additive()).collect()
-    }
-
-    /// The features whose equations may be undefined somewhere.
-    pub(crate) fn partial(&self) -> Vec<usize> {
-        (0..self.nodes.len()).filter(|&i| !self.nodes[i].mechanism.is_total()).collect()
-    }
-
     fn name(&self, i: usize) -> String {
         self.features.feature(i).name.clone()
     }
@@ -383,71 +317,6 @@ impl Scm {
         (0..self.nodes.len()).map(difference).collect()
     }
 
-    /// The Jacobian `d X / d D` of the features in an additive perturbation, at an
-    /// individual, with the equations of the features in `cut` cut.
-    ///
-    /// With nothing cut it belongs to the observational map; with the features of an action
-    /// cut, to the interventional map at the counterfactual of that action, and the columns
-    /// of `cut` then say what the action's own change does.
-    pub fn jacobian(&self, individual: &[f64], cut: &[usize]) -> Result<Array2<f64>> {
-        let partials = self.partials(individual, cut)?;
-        let mut jacobian = Array2::eye(self.nodes.len());
-        for &i in &self.order {
-            for (&parent, &partial) in self.nodes[i].parents.iter().zip(&partials[i]) {
-                let cause = jacobian.row(parent).to_owned();
-                jacobian.row_mut(i).scaled_add(partial, &cause);
-            }
-        }
-        Ok(jacobian)
-    }
-
-    /// The Jacobian `d X / d U` of the observational map in the noise, at an individual; the
-    /// same as [`Scm::jacobian`] where every noise is simply added in standardised units.
-    pub fn noise_jacobian(&self, individual: &[f64]) -> Result<Array2<f64>> {
-        let mut jacobian = self.jacobian(individual, &[])?;
-        let noise = self.abduct(individual)?;
-        let mut parents = Vec::new();
-        for (i, mut column) in jacobian.columns_mut().into_iter().enumerate() {
-            let slope = self.nodes[i].mechanism.slope(self.gather(i, individual, &mut parents), noise[i]);
-            column *= self.finite(i, slope)?;
-        }
-        Ok(jacobian)
-    }
-
-    /// The product of the transposed [`Scm::jacobian`] with a vector, without forming it: how
-    /// a function of the features with this gradient responds to perturbations.
-    pub fn pullback(&self, individual: &[f64], cut: &[usize], gradient: &[f64]) -> Result<Vec<f64>> {
-        self.check_length(gradient)?;
-        let partials = self.partials(individual, cut)?;
-        let mut response = gradient.to_vec();
-        for &i in self.order.iter().rev() {
-            for (&parent, partial) in self.nodes[i].parents.iter().zip(&partials[i]) {
-                response[parent] += partial * response[i];
-            }
-        }
-        Ok(response)
-    }
-
-    /// Derivatives of each equation in its parents at an individual; empty where cut.
-    fn partials(&self, individual: &[f64], cut: &[usize]) -> Result<Vec<Vec<f64>>> {
-        self.check_length(individual)?;
-        cut.iter().try_for_each(|&i| self.check_feature(i))?;
-        let mut values = Vec::new();
-        let of = |i: usize| {
-            let Node { parents, mechanism } = &self.nodes[i];
-            if cut.contains(&i) || parents.is_empty() {
-                return Ok(Vec::new());
-            }
-            let values = self.gather(i, individual, &mut values);
-            // The noise of an additive equation does not enter its derivatives.
-            let noise = if mechanism.is_additive() { 0.0 } else { mechanism.noise(values, individual[i])? };
-            let gradient = mechanism.gradient(values, noise);
-            gradient.iter().try_for_each(|&g| self.finite(i, g).map(|_| ()))?;
-            Ok(gradient)
-        };
-        (0..self.nodes.len()).map(of).collect()
-    }
-
     /// The values of a feature's parents.
     fn gather<'a>(&self, i: usize, individual: &[f64], buffer: &'a mut Vec<f64>) -> &'a [f64] {
         buffer.clear();
@@ -483,54 +352,4 @@ impl Scm {
         }
         Err(Error::Feature(FeatureError::NoSuchFeature { index, features: self.nodes.len() }))
     }
-}
-
-/// Parents before children, the lower position first among equals; or the cycle.
-fn causal_order(features: &Features, nodes: &[Node]) -> Result<Vec<usize>> {
-    let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
-    // The number of parents of each feature that have not been placed.
-    let mut missing: Vec<usize> = nodes.iter().map(|node| node.parents.len()).collect();
-    for (i, node) in nodes.iter().enumerate() {
-        node.parents.iter().for_each(|&parent| children[parent].push(i));
-    }
-    let mut ready: BinaryHeap<Reverse<usize>> =
-        (0..nodes.len()).filter(|&i| missing[i] == 0).map(Reverse).collect();
-    let mut order = Vec::with_capacity(nodes.len());
-    let mut placed = vec![false; nodes.len()];
-    while let Some(Reverse(i)) = ready.pop() {
-        placed[i] = true;
-        order.push(i);
-        for &child in &children[i] {
-            missing[child] -= 1;
-            if missing[child] == 0 {
-                ready.push(Reverse(child));
-            }
-        }
-    }
-    if order.len() < nodes.len() {
-        return Err(Error::CausalModel(CausalModelError::Cycle {
-            features: cycle(features, nodes, &placed),
-        }));
-    }
-    Ok(order)
-}
-
-/// Among the features that could not be placed, one cycle, its first feature repeated.
-fn cycle(features: &Features, nodes: &[Node], placed: &[bool]) -> Vec<String> {
-    // Every feature left has a parent that is left: walking from child to parent must
-    // come back to a feature already seen.
-    let mut walk: Vec<usize> = Vec::new();
-    let mut steps: Vec<Option<usize>> = vec![None; nodes.len()];
-    let mut next = placed.iter().position(|placed| !placed);
-    while let Some(i) = next {
-        if let Some(start) = steps[i].replace(walk.len()) {
-            walk.drain(..start);
-            walk.push(i);
-            break;
-        }
-        walk.push(i);
-        next = nodes[i].parents.iter().copied().find(|&p| !placed[p]);
-    }
-    // The walk went from effect to cause; the cycle is reported from cause to effect.
-    walk.iter().rev().map(|&i| features.feature(i).name.clone()).collect()
 }

@@ -13,18 +13,22 @@
 //! the number of cells doubles. If the predicted gap at the end of the budget is too large, the proof is
 //! abandoned early.
 
-use std::cmp::Ordering;
+mod attempt;
+mod axes;
+mod cell;
+
 use std::collections::BinaryHeap;
 use std::time::Instant;
-
-use nalgebra::{DMatrix, SymmetricEigen};
 
 use super::parabolas::Layers;
 use super::{Found, Search};
 use crate::Problem;
-use crate::graph::{Affine, Bounded, Curvature, Graph, Jets, Order, Quadratic, Region};
+use crate::graph::{Affine, Curvature, Graph, Jets, Order, Quadratic, Region};
 use crate::margin::{Composer, Coordinates};
-use crate::proof::{BoundKind, Piece};
+use crate::proof::BoundKind;
+pub(crate) use attempt::ProofAttempt;
+use axes::principal;
+pub(crate) use cell::Cell;
 
 /// The proven ball is larger by this share, to cover the rounding of coordinates.
 pub(super) const ROOM: f64 = 1e-12;
@@ -34,95 +38,12 @@ const CURVATURE_EVALUATIONS: usize = 5;
 /// A quadratic bound is used only if its error is at most this share of the affine bound's error.
 const MAX_QUADRATIC_ERROR_RATIO: f64 = 0.85;
 
-/// The approximate number of evaluations to split a cell and to bound its halves.
-const EVALUATIONS_OF_A_CELL: f64 = 5.0;
-
 /// Boxes are tried first, since they are faster where few are needed. After this many, parabolas take over if
 /// boxes are predicted not to suffice within the evaluations that parabolas usually take.
 const FEW_BOXES: usize = 32;
 const PARABOLA_EVALUATIONS: usize = 3000;
-/// After this many evaluations the gap of a proof by parabolas is about half of that of its first cell.
-/// Measured for networks with two hidden layers of a hundred units.
-const EVALUATIONS_OF_A_HALVING: f64 = 800.0;
-
 /// This many evaluations without derivatives, or refinements of bounds, count as one evaluation.
 const QUICK_PER_EVALUATION: usize = 4;
-
-/// A part of the ball with its lower bound.
-#[derive(Clone, Debug)]
-pub(crate) struct Cell {
-    region: Region,
-    lower: f64,
-    reason: BoundKind,
-    /// For each axis, the part of the error that it causes, per unit of its length.
-    error_share: Vec<f64>,
-    /// The gradient of the bound near its lowest point.
-    slope: Vec<f64>,
-    number: usize,
-}
-
-impl PartialEq for Cell {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Cell {}
-
-impl PartialOrd for Cell {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Cell {
-    /// Orders the heap: the cell with the lowest bound is the greatest; among equals, the first created.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.lower.total_cmp(&self.lower).then(other.number.cmp(&self.number))
-    }
-}
-
-/// The result of an attempt to prove a lower bound of the margin.
-#[derive(Clone, Debug)]
-pub(crate) struct ProofAttempt {
-    /// The worst perturbation found.
-    pub perturbation: Vec<f64>,
-    /// The margin there, as the graph computes it.
-    pub upper: f64,
-    /// The proven lower bound of the margin; minus infinity where nothing was proven.
-    pub lower: f64,
-    pub coordinates: Coordinates,
-    pub pieces: Vec<Piece>,
-    /// The number of cells processed.
-    pub nodes: usize,
-    /// The proven bound when 1, 2, 4, ... cells had been processed.
-    pub doublings: Vec<f64>,
-    /// Whether boxes were given up because parabolas are predicted to need less work.
-    pub is_for_parabolas: bool,
-    /// The number of evaluations of a proof by parabolas after its first cell, if it came so far.
-    pub parabolas: Option<usize>,
-}
-
-impl ProofAttempt {
-    /// Predicts the gap between the worst margin found and the proven bound after `evaluations` more
-    /// evaluations: the gap of boxes shrinks by about the same factor with every doubling of the cells, that
-    /// of parabolas in inverse proportion to the work. Zero if the worst margin found was too low for any
-    /// bound to be tried.
-    pub fn gap_after(&self, evaluations: usize) -> f64 {
-        let gap = |lower: f64| self.upper - lower;
-        if self.lower == f64::NEG_INFINITY && self.doublings.is_empty() {
-            return 0.0;
-        }
-        if let Some(parabolas) = self.parabolas {
-            let before = EVALUATIONS_OF_A_HALVING + parabolas as f64;
-            return gap(self.lower) * before / (before + evaluations as f64);
-        }
-        let [.., before, _, last] = self.doublings[..] else { return gap(self.lower) };
-        let share = (gap(last) / gap(before)).powf(0.75).clamp(0.5, 0.98);
-        let more = evaluations as f64 / EVALUATIONS_OF_A_CELL / (1usize << (self.doublings.len() - 1)) as f64;
-        gap(last) * share.powf((1.0 + more).log2())
-    }
-}
 
 /// Proves lower bounds of margins, and counts the evaluations.
 #[derive(Clone, Debug)]
@@ -477,80 +398,4 @@ impl Prover {
         }
         Some(halves)
     }
-}
-
-impl Cell {
-    /// A cell with its affine bound.
-    fn new(bounded: &Bounded<'_, '_>, region: Region) -> Self {
-        Self {
-            lower: bounded.lower(),
-            region,
-            reason: BoundKind::Affine,
-            error_share: bounded.error_share(),
-            slope: bounded.plane.linear.clone(),
-            number: 0,
-        }
-    }
-
-    fn piece(&self) -> Piece {
-        Piece {
-            lower: self.region.lower.clone(),
-            upper: self.region.upper.clone(),
-            // Where the perturbed individual does not exist, any margin is valid. A finite one can be
-            // written to a file.
-            margin: self.lower.min(f64::MAX),
-            reason: self.reason,
-            cells: Vec::new(),
-        }
-    }
-}
-
-/// An orthogonal matrix, row by row, whose columns are coordinate axes. The first axis points to the worst
-/// perturbation; the others are the principal directions of the error orthogonal to it.
-fn principal(worst: &Found, error_directions: &[f64]) -> Vec<f64> {
-    let n = worst.at.len();
-    let length = worst.at.iter().map(|y| y * y).sum::<f64>().sqrt();
-    let first: Vec<f64> = if length > 0.0 {
-        worst.at.iter().map(|y| y / length).collect()
-    } else {
-        (0..n).map(|i| if i == 0 { 1.0 } else { 0.0 }).collect()
-    };
-    let across = DMatrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 } - first[i] * first[j]);
-    let matrix = &across * DMatrix::from_row_slice(n, n, error_directions) * &across;
-    let eigen = SymmetricEigen::new(matrix);
-    let mut order: Vec<usize> = (0..n).collect();
-    let bend = |k: usize| eigen.eigenvalues[k].abs();
-    order.sort_by(|&a, &b| bend(b).total_cmp(&bend(a)));
-    // Gram-Schmidt orthogonalisation, applied twice for accuracy.
-    let mut axes: Vec<Vec<f64>> = vec![first];
-    for candidate in order
-        .into_iter()
-        .map(|k| eigen.eigenvectors.column(k).iter().copied().collect())
-        .chain(unit_vectors(n))
-    {
-        if axes.len() == n {
-            break;
-        }
-        let mut v: Vec<f64> = candidate;
-        for _ in 0..2 {
-            for axis in &axes {
-                let along: f64 = axis.iter().zip(&v).map(|(a, b)| a * b).sum();
-                v.iter_mut().zip(axis).for_each(|(v, a)| *v -= along * a);
-            }
-        }
-        let length = v.iter().map(|x| x * x).sum::<f64>().sqrt();
-        if length > 1e-3 {
-            v.iter_mut().for_each(|x| *x /= length);
-            for axis in &axes {
-                let along: f64 = axis.iter().zip(&v).map(|(a, b)| a * b).sum();
-                v.iter_mut().zip(axis).for_each(|(v, a)| *v -= along * a);
-            }
-            axes.push(v);
-        }
-    }
-    (0..n).flat_map(|i| axes.iter().map(move |axis| axis[i])).collect()
-}
-
-fn unit_vectors(n: usize) -> impl Iterator<Item = Vec<f64>> {
-    (0..n).map(move |k| (0..n).map(|i| if i == k { 1.0 } else { 0.0 }).collect())
 }
