@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::table::{Reader, Table, parse_number};
 use anyhow::{Context, Result, bail};
 use surefoot::feature::Column;
 use surefoot::{Action, Features, Infeasible, Problem, escape_line};
-use surefoot_cli::table::{Reader, Table, parse_number};
 
 use crate::ids::Ids;
 use crate::words::number_of;

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use crate::table::Writer;
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use surefoot::magnitude::readable;
 use surefoot::report::{AttackTable, Attacked};
 use surefoot::{Action, Budget, Problem, ProblemFile, describe_shift, escape_line, infeasibility, refute};
-use surefoot_cli::table::Writer;
 
 use crate::CommandOutput;
 use crate::answers::{Answers, EXAMPLES, Hindered, WithoutAction};

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::table::Writer;
 use anyhow::{Result, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -12,7 +13,6 @@ use surefoot::{
     Action, Budget, Certificate, Infeasible, Problem, ProblemFile, Verdict, certify, describe_shift,
     escape_line, infeasibility,
 };
-use surefoot_cli::table::Writer;
 
 use crate::CommandOutput;
 use crate::answers::{Answers, EXAMPLES, Hindered, WithoutAction};

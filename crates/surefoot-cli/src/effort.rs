@@ -9,9 +9,9 @@ use surefoot::recourse::{MethodName, Settings};
 /// How much effort each person's answer may take.
 #[derive(Args, Clone, Copy)]
 pub struct Effort {
-    /// The method: `exact` for linear problems and `complete` for all, each with proof; `local`, a fast
-    /// search, and `descent`, the paper's Algorithm 1, prove nothing, and their actions have the status
-    /// `unproved`; `auto` is `exact` where it applies, otherwise `complete`.
+    /// The method: `exact` for linear problems, `trees` for tree ensembles and `complete` for all, each with
+    /// proof; `local`, a fast search, and `descent`, the paper's Algorithm 1, prove nothing, and their actions
+    /// have the status `unproved`; `auto` is the first of the proving ones that applies.
     #[arg(long, value_name = "METHOD", default_value_t = MethodName::AUTO, value_parser = methods())]
     method: MethodName,
     /// The accepted gap between the cost of an action and the proven lower bound, as a share of the
@@ -20,12 +20,13 @@ pub struct Effort {
     #[arg(long, default_value_t = Settings::default().gap)]
     gap: f64,
     /// Bounds and evaluations that the search for each person may cost; hard cases may cost up to four
-    /// times as many. Linear problems without constraints need none. Default: 60000, or no limit with
-    /// --seconds.
+    /// times as many. Linear problems without constraints need none. Refused with `descent`, which it does
+    /// not limit. Default: 60000, or no limit with --seconds.
     #[arg(long)]
     evaluations: Option<usize>,
     /// Seconds that the answer of each person may take: the best proven action and the best bound that were
-    /// found by then. Such answers depend on the machine; those under --evaluations alone do not.
+    /// found by then. Such answers depend on the machine; those under --evaluations alone do not. Refused
+    /// with `descent`.
     #[arg(long)]
     seconds: Option<f64>,
 }
@@ -52,6 +53,19 @@ impl Effort {
             && !(seconds.is_finite() && seconds > 0.0)
         {
             bail!("--seconds {seconds}: must be more than 0, such as 1 or 0.5");
+        }
+        let limits = [
+            ("--seconds", seconds.map(|seconds| seconds.to_string())),
+            ("--evaluations", evaluations.map(|evaluations| evaluations.to_string())),
+        ];
+        if let Some((option, Some(value))) = limits.into_iter().find(|(_, value)| value.is_some())
+            && !method.is_limited()
+        {
+            let limited = MethodName::limited();
+            bail!(
+                "{option} {value}: the method `{method}` is not limited by it; leave out {option}, or choose another \
+                 --method ({limited})"
+            );
         }
         let settings = Settings { method, gap, budget, seconds };
         settings

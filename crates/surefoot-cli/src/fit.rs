@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use crate::table::{Table, nearest};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, presets::UTF8_FULL_CONDENSED};
@@ -14,7 +15,6 @@ use surefoot::error::{CausalModelError, SettingError};
 use surefoot::problem::{Edit, EquationEntry, EquationForm, Inputs, NetworkFile};
 use surefoot::train::{Fitted, Fitting, Function, Shape};
 use surefoot::{Activation, Equation, Error, Features, Network, ProblemFile, Scm};
-use surefoot_cli::table::{Table, nearest};
 
 use crate::outputs::{Outputs, beside, editable, is_same, relative};
 use crate::train::{setting_of_descent, standardised};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use crate::table::Writer;
 use anyhow::Result;
 use surefoot::escape_line;
-use surefoot_cli::table::Writer;
 
 /// Completes a table. Warns where a cell of a CSV file is text that a spreadsheet would take for a formula:
 /// quoting it would change what other programs read.

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use crate::table::{CellProblem, Table, TableError, parse_number};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use surefoot::problem::Edit;
 use surefoot::{Feature, Observed};
-use surefoot_cli::table::{CellProblem, Table, TableError, parse_number};
 
 use crate::outputs::editable;
 use crate::people::SEPARATORS;

@@ -5,13 +5,13 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use crate::table::{Place, Reader, Table};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use sha2::{Digest, Sha256};
 use surefoot::error::PeopleError;
 use surefoot::feature::{self, Column};
 use surefoot::{Features, People, Problem, escape_line};
-use surefoot_cli::table::{Place, Reader, Table};
 
 use crate::ids::Ids;
 
@@ -218,7 +218,7 @@ fn example(features: &Features) -> String {
 
 #[cfg(test)]
 mod tests {
-    use surefoot_cli::table::{Column, Values, Writer};
+    use crate::table::{Column, Values, Writer};
 
     use super::*;
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use crate::table::{Column, Values, Writer};
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -12,7 +13,6 @@ use surefoot::{
     Problem, ProblemFile, describe_missing, describe_shift, describe_theory, describe_theory_of_person,
     describe_theory_summary, escape_line,
 };
-use surefoot_cli::table::{Column, Values, Writer};
 
 use crate::answers::EXAMPLES;
 use crate::effort::Effort;

@@ -9,12 +9,12 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use crate::table::{Column, Values, Writer};
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use surefoot::problem::{ClassifierEntry, ClassifierForm, Edit, Inputs, LinearModel, NetworkFile};
 use surefoot::train::{Epoch, Quality, Trained, Training};
 use surefoot::{Features, Network, ProblemFile};
-use surefoot_cli::table::{Column, Values, Writer};
 
 pub use options::{Options, setting_of_descent};
 use rows::Rows;

@@ -188,6 +188,20 @@ fn an_id_that_is_there_twice_is_refused_with_both_rows() {
     }
 }
 
+/// The table is read twice, however many ids are repeated. To read it for each of them takes minutes.
+#[test]
+fn many_repeated_ids_are_counted_in_two_readings() {
+    let folder = folder(&[]);
+    let half: Vec<String> = (0..50_000).map(|i| format!("p{i}")).collect();
+    let mut ids: Vec<&str> = half.iter().chain(&half).map(String::as_str).collect();
+    ids.push("once");
+    write(&folder.path().join("people.parquet"), &ids, "income");
+    let said = refused(folder.path(), &["validate", "problem.toml", "people.parquet"]);
+    let words = "column `id`: the same in several rows; give every row its own (50000 rows: row 50001: `p0`, which is in \
+                 row 1 already, row 50002: `p1`, which is in row 2 already, row 50003: `p2`, which is in row 3 already, ...)";
+    assert!(said.contains(words), "{said}");
+}
+
 #[test]
 fn options_of_one_person_are_no_duplicates_unless_they_are_apart() {
     let folder = folder(&[

@@ -145,6 +145,12 @@ fn options_without_effect_are_refused() {
             "--options 2: the method `descent` finds one action for each person; leave out",
         ),
         (&["--explain"], "--explain: the method `descent` proves nothing"),
+        (
+            &["--seconds", "1"],
+            "--seconds 1: the method `descent` is not limited by it; leave out --seconds, or choose \
+             another --method (auto, exact, trees, complete, local)",
+        ),
+        (&["--evaluations", "60000"], "--evaluations 60000: the method `descent` is not limited by it"),
         (&["--proofs", "proofs.jsonl"], "--proofs: the method `descent` proves nothing"),
     ] {
         let said = refused(at, &[&descent[..], options].concat());

@@ -7,7 +7,7 @@ use pyo3::types::PyDict;
 use rayon::prelude::*;
 use surefoot::recourse::{Explainer, Relaxed, Settings, Solver};
 use surefoot::report::{Answer, AnswerTable};
-use surefoot::{Budget, Outcome, People, describe, describe_explanation};
+use surefoot::{Outcome, People, describe, describe_explanation};
 
 use crate::action::Actions;
 use crate::error::{Fault, Result};
@@ -51,8 +51,7 @@ pub fn recourse<'py>(
 ) -> Result<Answers> {
     let (people, ids) = Source::new(people, &problem.layout).identified(ids, id)?;
     let people = Arc::new(people);
-    let budget = Budget::given(evaluations, seconds);
-    let (settings, count) = (Settings { method: method.parse()?, gap, budget, seconds }, options);
+    let (settings, count) = (Settings::given(method.parse()?, gap, evaluations, seconds)?, options);
     if !settings.method.proves() {
         let ineffective =
             [("options", options > 1), ("explain", explain)].into_iter().find(|(_, is_set)| *is_set);

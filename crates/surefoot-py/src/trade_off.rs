@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use surefoot::recourse::{Settings, TradeOff, trade_off as curve};
-use surefoot::{Budget, Outcome, describe};
+use surefoot::{Outcome, describe};
 
 use crate::error::{Fault, Result};
 use crate::people::Source;
@@ -32,8 +32,7 @@ pub fn trade_off<'py>(
     if people.len() != 1 {
         return Err(Fault::NotOne { people: people.len() }.into());
     }
-    let budget = Budget::given(evaluations, seconds);
-    let settings = Settings { method: method.parse()?, gap, budget, seconds };
+    let settings = Settings::given(method.parse()?, gap, evaluations, seconds)?;
     let individual = people.individual(0).to_vec();
     let (engine, asking) = (Arc::clone(&problem.problem), individual.clone());
     let TradeOff { epsilons, answers, reach, .. } = run(py, progress, move |watch| {

@@ -202,15 +202,23 @@ impl Steps {
         (first, last)
     }
 
-    /// A number of steps between two changes that is not forbidden, near to that of `change`.
+    /// The number of steps between two changes that is not forbidden and nearest to that of `change`; of two
+    /// equally near, the smaller change.
     fn nearest(&self, lower: f64, upper: f64, change: f64) -> f64 {
         let (first, last) = self.within(lower, upper);
-        let mut nearest = (change * self.std).round().max(first).min(last);
-        // The last number is not forbidden, so the loop ends.
-        while nearest < last && self.holes.contains(&nearest) {
-            nearest += 1.0;
+        let wanted = change * self.std;
+        let start = wanted.round().max(first).min(last);
+        // The first and the last number are not forbidden, so the loops end.
+        let (mut below, mut above) = (start, start);
+        while below > first && self.holes.contains(&below) {
+            below -= 1.0;
         }
-        nearest
+        while above < last && self.holes.contains(&above) {
+            above += 1.0;
+        }
+        let distances = ((below - wanted).abs(), (above - wanted).abs());
+        let is_below = distances.0 < distances.1 || (distances.0 == distances.1 && below.abs() < above.abs());
+        if is_below { below } else { above }
     }
 }
 
@@ -225,5 +233,49 @@ impl Moves {
     /// Writes a move into an action.
     pub fn put(&self, change: &[f64], action: &mut [f64]) {
         self.columns.iter().zip(change).for_each(|(&k, &c)| action[k] = c);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_step_is_that_of_an_enumeration() {
+        let all: Vec<f64> = (-3..=3).map(f64::from).collect();
+        for forbidden in 0..1 << all.len() {
+            let holes: Vec<f64> =
+                (0..all.len()).filter(|k| forbidden >> k & 1 == 1).map(|k| all[k]).collect();
+            let steps = Steps { std: 2.0, holes: holes.clone(), stays: false };
+            let mut allowed: Vec<f64> = all.iter().copied().filter(|step| !holes.contains(step)).collect();
+            // Of equally near numbers the first is the smaller change.
+            allowed.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+            for quarter in -16..=16 {
+                let wanted = f64::from(quarter) / 4.0;
+                let distance = |step: &&f64| (**step - wanted).abs();
+                let Some(&nearest) = allowed.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) else {
+                    continue;
+                };
+                let found = steps.nearest(-1.5, 1.5, wanted / 2.0);
+                let is_same = (found - wanted).abs() == (nearest - wanted).abs() && allowed.contains(&found);
+                assert!(is_same, "{found} instead of {nearest} for {wanted} without {holes:?}");
+                // Rounding decides between two neighbours that are both allowed.
+                if holes.contains(&wanted.round()) {
+                    assert_eq!(found.abs(), nearest.abs(), "{wanted} without {holes:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_forbidden_step_is_left_downwards_if_that_is_nearer() {
+        let steps = Steps { std: 1.0, holes: vec![3.0, 4.0], stays: false };
+        assert_eq!(steps.nearest(0.0, 9.0, 2.8), 2.0);
+        assert_eq!(steps.nearest(0.0, 9.0, 3.4), 2.0);
+        assert_eq!(steps.nearest(0.0, 9.0, 3.6), 5.0);
+        assert_eq!(steps.nearest(3.0, 9.0, 3.2), 5.0);
+        let downwards = Steps { std: 1.0, holes: vec![-3.0], stays: false };
+        assert_eq!(downwards.nearest(-9.0, 0.0, -3.0), -2.0);
+        assert_eq!(downwards.nearest(-9.0, -3.0, -3.0), -4.0);
     }
 }

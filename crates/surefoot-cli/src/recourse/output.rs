@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
+use crate::table::Writer;
 use anyhow::{Context, Result, anyhow};
 use surefoot::file::{AtomicFile, Audience};
 use surefoot::report::{Heading, Values};
-use surefoot_cli::table::Writer;
 
 use super::chunk::Chunk;
 use super::counts::Counts;

@@ -8,13 +8,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::interrupt;
 use anyhow::{Context, Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use sha2::{Digest, Sha256};
 use surefoot::file::is_special;
 use surefoot::report::AnswerTable;
 use surefoot::{Problem, ProblemFile};
-use surefoot_cli::interrupt;
 
 use super::Options;
 use super::answering::Answering;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use crate::table::{CellProblem, Table, parse_number};
 use anyhow::{Context, Result, bail};
 use ndarray::{Array2, Axis};
 use surefoot::train::split;
 use surefoot::{Features, Scm};
-use surefoot_cli::table::{CellProblem, Table, parse_number};
 
 use crate::validate::people::{Checked, check_batch};
 

@@ -5,7 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::limits;
-use crate::ids::Ids;
+use crate::ids::{Ids, Repeated};
+use crate::table::{Batch, CellProblem, Place, Table, TableError};
 use crate::words::are;
 use surefoot::action::feasible_change;
 use surefoot::error::CategoryProblem;
@@ -14,7 +15,6 @@ use surefoot::feature::Shown;
 use surefoot::magnitude::readable;
 use surefoot::problem::six_digits;
 use surefoot::{Classifier, Error, Feature, Features, Intervention, People, Scm, escape_line};
-use surefoot_cli::table::{Batch, CellProblem, Place, Table, TableError};
 
 /// How many examples of each kind of mistake are shown.
 const EXAMPLES: usize = 3;
@@ -64,9 +64,14 @@ pub fn check(
     let mut reader = table.select_people(features, id.as_slice())?;
     while let Some(batch) = reader.next_batch()? {
         if let Some(ids) = &mut ids {
-            checked.ids(&batch, ids)?;
+            for id in &batch.texts[0] {
+                ids.add(id);
+            }
         }
         checked.batch(&batch, features, scm, classifier);
+    }
+    if let Some(ids) = &ids {
+        checked.ids(ids)?;
     }
     Ok(checked)
 }
@@ -101,18 +106,13 @@ impl Checked {
         }
     }
 
-    /// Ids that a row before has already.
-    fn ids(&mut self, batch: &Batch, ids: &mut Ids) -> Result<(), TableError> {
-        for (id, &place) in batch.texts[0].iter().zip(&batch.places) {
-            if let Some(first) = ids.repeats(id, place)? {
-                let example = format!("{place}: `{}`, which is in {first} already", escape_line(id));
-                self.add(
-                    "column `id`: the same in several rows; give every row its own".into(),
-                    Some(example),
-                );
-            }
-        }
-        Ok(())
+    /// Adds the rows whose id an earlier row has.
+    fn ids(&mut self, ids: &Ids) -> Result<(), TableError> {
+        ids.for_each_repeated(|Repeated { id, place, first }| {
+            let example = format!("{place}: `{}`, which is in {first} already", escape_line(&id));
+            self.add("column `id`: the same in several rows; give every row its own".into(), Some(example));
+            true
+        })
     }
 
     fn batch(
