@@ -14,6 +14,7 @@ mod gradient;
 mod linear;
 mod refute;
 mod smallest;
+mod trees;
 
 use rayon::prelude::*;
 
@@ -154,7 +155,6 @@ fn for_everybody(
     actions: &[Action],
     perturb: impl Fn(&mut Target<'_, '_>) -> Vec<Lanes> + Sync,
 ) -> Result<Vec<Vec<f64>>> {
-    problem.require_search("an attack")?;
     if people.features() != problem.features() {
         return Err(Error::CausalModel(CausalModelError::OtherFeatures));
     }

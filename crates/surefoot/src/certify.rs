@@ -12,17 +12,21 @@
 //! 4. for tanh networks over a Euclidean ball, where too many such cells are needed, parabolas below all
 //!    units.
 //!
+//! For tree ensembles the least margin is found exactly, by a search over cells between thresholds.
+//!
 //! A proof requires a bound of at least [`LEAST_MARGIN`], and every bound accounts for its own rounding.
 //! An action that cannot be decided within the budget is reported as undecided.
 
 mod branch;
 mod parabolas;
 mod search;
+mod trees;
 
 pub(crate) use branch::{ProofAttempt, Prover};
 #[cfg(test)]
 pub(crate) use parabolas::{Layers, Partition};
 pub(crate) use search::{Found, Search};
+pub(crate) use trees::tree_certificate;
 
 use crate::error::{CausalModelError, SettingError};
 use crate::margin::{Composer, margin};
@@ -31,6 +35,9 @@ use crate::{Action, Certificate, Error, Problem, Result, Verdict};
 /// The least margin, in units of the logit, that counts as proven. It exceeds the rounding error of a
 /// classifier evaluated in double precision.
 pub const LEAST_MARGIN: f64 = 1e-9;
+
+/// The number of nodes of trees whose visit counts as one evaluation.
+pub(crate) const NODES_PER_EVALUATION: usize = 4_000;
 
 /// The work that one question may cost. Work is counted, not timed, so the answer does not depend on the
 /// load of the machine.
@@ -87,8 +94,10 @@ pub fn certify(
     budget: Budget,
 ) -> Result<Certificate> {
     action.check(problem.features())?;
-    problem.require_search("a certificate")?;
     budget.check()?;
+    if let Some(certificate) = tree_certificate(problem, individual, action, budget)? {
+        return Ok(certificate);
+    }
     let composer = Composer::new(problem, individual, &action.features)?;
     let mut prover = Prover::new(problem, budget.evaluations);
     let required = LEAST_MARGIN;

@@ -75,12 +75,12 @@ impl Error {
         CausalModelError::ActionUndefined { why: Box::new(why) }.into()
     }
 
-    /// Whether a problem is in order, but beyond [`Exact`](crate::Exact):
-    /// [`Complete`](crate::Complete) answers it.
+    /// Whether a problem is in order, but beyond a method for models of one kind, such as
+    /// [`Exact`](crate::Exact): [`Complete`](crate::Complete) answers it.
     pub fn is_beyond_exact(&self) -> bool {
         matches!(
             self,
-            Error::Model(ModelError::ClassifierNotLinear)
+            Error::Model(ModelError::ClassifierNotLinear | ModelError::ClassifierNotTrees)
                 | Error::CausalModel(CausalModelError::EquationNotLinear { .. })
         )
     }

@@ -100,7 +100,7 @@ pub(crate) struct Graph<'p> {
     pub must_be_defined: bool,
     /// Whether this is the margin under a fixed perturbation for which the perturbed individual is
     /// undefined. Such a margin proves nothing about any action.
-    pub is_of_nobody: bool,
+    pub is_vacuous: bool,
 }
 
 impl Graph<'_> {
@@ -171,7 +171,7 @@ impl<'p> Builder<'p> {
             needed[number - 1]
         });
         let perturbed = needed[..self.perturbed].iter().filter(|needed| **needed).count();
-        Graph { inputs, operations, output, perturbed, must_be_defined: false, is_of_nobody: false }
+        Graph { inputs, operations, output, perturbed, must_be_defined: false, is_vacuous: false }
     }
 
     /// An input.

@@ -67,6 +67,7 @@ pub mod constraint;
 pub mod problem;
 mod integer;
 mod program;
+mod forest;
 pub mod margin;
 mod essential;
 pub mod feasible;

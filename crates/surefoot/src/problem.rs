@@ -234,14 +234,6 @@ impl Problem {
         Ok(Self { classifier: self.classifier.stricter(by)?, ..self.clone() })
     }
 
-    /// Refuses questions that are not answered for tree ensembles yet.
-    pub(crate) fn require_search(&self, question: &'static str) -> Result<()> {
-        match self.classifier.ensemble() {
-            Some(_) => Err(Error::Setting(SettingError::TreesNotSearched { question })),
-            None => Ok(()),
-        }
-    }
-
     /// The features.
     pub fn features(&self) -> &Features {
         &self.features

@@ -48,6 +48,8 @@ pub enum BoundKind {
     Quadratic,
     /// Parabolas below all units of a network, on the cells of the piece.
     Parabolas,
+    /// The cells of a tree ensemble.
+    Trees,
 }
 
 /// A part of the ball with a lower bound of the margin over it, in the coordinates of the certificate.
@@ -171,6 +173,50 @@ pub struct Cone {
     pub to: f64,
 }
 
+/// How the actions in front of a tree ensemble are divided into boxes, in each of which no action is cheaper than
+/// the bound and holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dividing {
+    /// Reasons, to which boxes refer by number.
+    pub reasons: Vec<TreeReason>,
+    /// Each intervention set, and its divisions: every box before its two parts.
+    pub sets: Vec<(Vec<usize>, Vec<Division>)>,
+}
+
+/// One box of actions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Division {
+    /// It is divided: actions whose change, by its position in the set, is at most a number come first.
+    At {
+        /// The position of the change.
+        change: usize,
+        /// The greatest change of the first part.
+        at: f64,
+    },
+    /// It is closed by a reason or, without one, because every action costs too much or violates a
+    /// requirement.
+    Closed(Option<usize>),
+}
+
+/// Why actions in front of a tree ensemble do not hold.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TreeReason {
+    /// The perturbation that moves each feature towards a pivot, by at most a radius, breaks them.
+    Scenario {
+        /// The pivot.
+        pivot: Vec<f64>,
+        /// The radius of each feature.
+        radii: Vec<f64>,
+    },
+    /// A perturbation leads to a cell `lower < z <= upper` in which the score is negative.
+    Cell {
+        /// The exclusive lower end of each feature.
+        lower: Vec<f64>,
+        /// The upper end of each feature.
+        upper: Vec<f64>,
+    },
+}
+
 /// An answer with the data that is needed to check it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proof {
@@ -180,6 +226,8 @@ pub struct Proof {
     pub certificate: Option<Certificate>,
     /// The parts that show that no cheaper action, or no action at all, holds.
     pub ruled_out: Vec<RuledOut>,
+    /// The same for tree ensembles.
+    pub dividing: Option<Dividing>,
     /// The number of evaluations.
     pub evaluations: usize,
     /// How many of the evaluations were used to prove that actions hold.
@@ -188,12 +236,21 @@ pub struct Proof {
     /// budget.
     pub(crate) searched: Option<usize>,
     /// The estimated worst-case margin, in units of the logit, that a proof needs.
-    pub(crate) room: f64,
+    pub(crate) needed_margin: f64,
 }
 
 impl Proof {
     /// A proof that needed no search.
     pub(crate) fn of(outcome: Outcome, certificate: Option<Certificate>, ruled_out: Vec<RuledOut>) -> Self {
-        Self { outcome, certificate, ruled_out, evaluations: 0, proving: 0, searched: None, room: 0.0 }
+        Self {
+            outcome,
+            certificate,
+            ruled_out,
+            dividing: None,
+            evaluations: 0,
+            proving: 0,
+            searched: None,
+            needed_margin: 0.0,
+        }
     }
 }

@@ -9,6 +9,7 @@ mod method;
 mod options;
 mod solver;
 mod trade_off;
+mod trees;
 
 pub use complete::Complete;
 pub use descent::{Attempt, Descent, Inner, Optimiser, karimi, wachter};

@@ -183,6 +183,11 @@ impl Ensemble {
         self.values[leaf] - self.against.get(leaf).copied().unwrap_or(0.0)
     }
 
+    /// Whether the larger of two sums decides, so that [`Ensemble::sum`] is their difference.
+    pub fn is_compared(&self) -> bool {
+        !self.against.is_empty()
+    }
+
     /// How leaves are added.
     pub fn arithmetic(&self) -> Arithmetic {
         self.arithmetic

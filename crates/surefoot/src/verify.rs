@@ -45,6 +45,7 @@ mod robustness;
 mod substitution;
 mod prove;
 mod tape;
+mod trees;
 #[cfg(test)]
 mod tests;
 mod unit;

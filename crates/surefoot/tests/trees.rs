@@ -6,10 +6,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use surefoot::error::SettingError;
+use surefoot::recourse::{Settings, Solver};
 use surefoot::{
-    Action, Budget, Change, Classifier, Ensemble, Error, Feature, Features, Interval, People, Problem,
-    ProblemFile, certify, recourse, refute,
+    Budget, Change, Classifier, Ensemble, Feature, Features, Interval, People, Problem, ProblemFile, Verdict,
+    certify, verify,
 };
 
 const FILES: [&str; 13] = [
@@ -151,15 +151,28 @@ fn problem_files_name_trees() {
     assert!(missing.contains("none.json: cannot be read"), "{missing}");
 }
 
+/// Every format goes through the search, and its proofs through the checker.
 #[test]
-fn what_is_not_there_yet_is_refused_by_name() {
-    let problem: Problem = problem("xgboost.json", "").problem().unwrap();
-    let people = People::from_own_units(problem.features(), &[[0.0, 0.0, 1.0]]).unwrap();
-    let action = Action { features: vec![0], change: vec![1.0] };
-    let certified = certify(&problem, people.individual(0), &action, Budget::default()).err();
-    let attacked = refute(&problem, &people, &[action], Budget::default()).err();
-    for error in [recourse(&problem, &people).err(), certified, attacked] {
-        assert!(matches!(error, Some(Error::Setting(SettingError::TreesNotSearched { .. }))), "{error:?}");
+fn every_format_is_answered() {
+    for name in FILES {
+        let problem: Problem = problem(name, "").problem().unwrap();
+        let rows: Vec<Vec<f64>> = expected(name)
+            .rows
+            .into_iter()
+            .filter(|row| row.iter().all(|x| x.is_finite()))
+            .take(12)
+            .collect();
+        let people = People::from_own_units(problem.features(), &rows).unwrap();
+        let solver = Solver::new(&problem, Settings::default()).unwrap();
+        for x in people.iter() {
+            let proof = solver.prove(x).unwrap();
+            let verified = verify(&problem, &proof.saved(&problem, x)).unwrap();
+            assert!(verified.is_verified(), "{name}: {verified:?}");
+            if let Some(found) = proof.outcome.recourse() {
+                let verdict = certify(&problem, x, &found.action, Budget::default()).unwrap().verdict;
+                assert!(matches!(verdict, Verdict::Holds { .. }), "{name}: {verdict:?}");
+            }
+        }
     }
 }
 

@@ -395,7 +395,7 @@ fn files_that_are_no_proof_are_errors() {
     };
     let number = "a number, \"inf\" or \"-inf\"";
     for (path, new, place, problem) in [
-        ("/surefoot_proof", 5.into(), "surefoot_proof", SavedProblem::Version { found: 5, known: 4 }),
+        ("/surefoot_proof", 6.into(), "surefoot_proof", SavedProblem::Version { found: 6, known: 5 }),
         ("/surefoot_proof", "1".into(), "surefoot_proof", SavedProblem::Expected("a whole number")),
         ("/individual", 3.into(), "individual", SavedProblem::Expected("a list")),
         ("/individual/1", "inf".into(), "individual[1]", SavedProblem::Expected("a finite number")),
@@ -440,7 +440,7 @@ fn files_that_are_no_proof_are_errors() {
             "/cover/pieces/0/reason",
             "none".into(),
             "cover.pieces[0].reason",
-            SavedProblem::Expected("`affine`, `quadratic`, `curvature` or `parabolas`"),
+            SavedProblem::Expected("`affine`, `quadratic`, `curvature`, `parabolas` or `trees`"),
         ),
         (
             "/cover/basis",

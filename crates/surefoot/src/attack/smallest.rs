@@ -1,6 +1,7 @@
 //! The smallest perturbation that breaks an action, by all attacks together.
 
 use super::linear::Linear;
+use super::trees;
 use super::{
     Attack, Break, CarliniWagner, DeepFool, FastGradient, ProjectedGradient, Target, downwards, lane,
     set_lane,
@@ -18,12 +19,15 @@ const HALVINGS: usize = 50;
 /// nearest point of its linearisation, and shrunk by bisection. Then [`ProjectedGradient`] with fewer
 /// samples searches for a perturbation that is smaller by a tenth, then by a fiftieth, as long as it
 /// finds one. `None` if no attack breaks the action. Exact, in closed form, if classifier and causal
-/// model are linear.
+/// model are linear. For tree ensembles, balls of several radii are searched exactly instead.
 pub fn smallest_break(problem: &Problem, people: &People, actions: &[Action]) -> Result<Vec<Option<Break>>> {
     if Linear::knows(problem) {
         return Linear.attack(problem, people, actions);
     }
-    Smallest.attack(problem, people, actions)
+    match trees::smallest(problem, people, actions) {
+        Some(breaks) => breaks,
+        None => Smallest.attack(problem, people, actions),
+    }
 }
 
 struct Smallest;

@@ -145,7 +145,7 @@ fn far_regions_hold_what_is_far_away() {
         let d = uniform(random, 4, -0.01..0.01);
         let graph = composer.in_rays(&d, &rays, &[2]);
         let to = one(random, &[40.0, 1e4, f64::INFINITY]);
-        let region = Region::far(2, 32.0, to, &[-0.5], &[0.5]);
+        let region = Region::orthant_slab(2, 32.0, to, &[-0.5], &[0.5]);
         let mut affine = Affine::default();
         let bounded = affine.bound(&graph, &region);
         let (lower, upper) = (bounded.lower(), bounded.upper());

@@ -50,6 +50,11 @@ pub enum ModelError {
     /// A method for linear classifiers given another.
     #[error("this method needs a linear classifier; choose the method `auto` or `complete` for others")]
     ClassifierNotLinear,
+    /// A method for tree ensembles given something else.
+    #[error(
+        "this method needs a tree ensemble, a linear causal model or none, and the norm l1, l2 or linf; choose the method `auto` or `complete` for others"
+    )]
+    ClassifierNotTrees,
     /// A score that overflows.
     #[error(
         "the classifier gives somebody the score {score}, which is no finite number; check the magnitudes of its weights and of the equations"

@@ -28,12 +28,17 @@ pub enum SettingError {
     /// A name that is not that of a method.
     #[error("there is no method `{name}`; the methods are {known}")]
     UnknownMethod { name: String, known: String },
-    /// A question about a tree ensemble that is not answered yet.
-    #[error("for tree ensembles there are scores, but no search yet: {question} is not there for them")]
-    TreesNotSearched { question: &'static str },
+    /// A method that follows gradients where there are none.
+    #[error(
+        "the method `{method}` follows gradients, and tree ensembles have none; choose the method `auto`"
+    )]
+    NoGradient { method: &'static str },
     /// A method that proves nothing.
-    #[error("the method `{method}` proves nothing; choose `auto`, `exact` or `complete`")]
+    #[error("the method `{method}` proves nothing; choose `auto`, `exact`, `trees` or `complete`")]
     NoProof { method: &'static str },
+    /// A limit on the effort of a method that does not keep to one.
+    #[error("`{setting}` has no effect with the method `{method}`; leave it out, or choose one of {limited}")]
+    Unlimited { setting: &'static str, method: &'static str, limited: String },
     /// A setting of a method that makes no sense.
     #[error("the setting `{setting}` is {value:?}, which is out of its range")]
     Setting { setting: &'static str, value: f64 },

@@ -156,7 +156,7 @@ impl Affine {
         self.count += 1;
         let inputs = graph.inputs;
         self.states.resize_with(graph.operations.len(), State::default);
-        self.states_nothing = graph.is_of_nobody;
+        self.states_nothing = graph.is_vacuous;
         let mut concerns_nobody = false;
         for (k, operation) in graph.operations.iter().enumerate() {
             let mut state = std::mem::take(&mut self.states[k]);
@@ -182,7 +182,7 @@ impl Affine {
     /// The plane of a graph without operations; `None` for other graphs. It does not count as a bound,
     /// since it takes almost no time.
     pub fn plane(&mut self, graph: &Graph<'_>, region: &Region) -> Option<Plane> {
-        self.states_nothing = graph.is_of_nobody;
+        self.states_nothing = graph.is_vacuous;
         graph.operations.is_empty().then(|| self.output(graph, region, false))
     }
 
@@ -200,7 +200,7 @@ impl Affine {
             range: Interval::EVERYTHING,
         };
         self.row = row;
-        if concerns_nobody && !graph.is_of_nobody {
+        if concerns_nobody && !graph.is_vacuous {
             plane.range = Interval::NOTHING;
         } else if self.states_nothing {
             plane.error = f64::INFINITY;

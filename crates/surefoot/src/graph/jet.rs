@@ -71,7 +71,7 @@ impl Jets {
         }
         let mut jet = self.form(&graph.output, y, order);
         let undefined = self.points.iter().position(|point| !point.jet.value.is_finite());
-        if graph.is_of_nobody || undefined.is_some_and(|k| k < graph.perturbed) {
+        if graph.is_vacuous || undefined.is_some_and(|k| k < graph.perturbed) {
             jet.value = f64::NAN;
         } else if undefined.is_some() || jet.value.is_nan() {
             jet.value = f64::NEG_INFINITY;

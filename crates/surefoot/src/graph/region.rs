@@ -56,7 +56,7 @@ impl Region {
 
     /// The product of `{y >= 0, from <= sum of y <= to}` for the first `count` inputs and a box for the
     /// others. `to` may be infinite.
-    pub fn far(count: usize, from: f64, to: f64, lower: &[f64], upper: &[f64]) -> Self {
+    pub fn orthant_slab(count: usize, from: f64, to: f64, lower: &[f64], upper: &[f64]) -> Self {
         let with =
             |end: f64, rest: &[f64]| vec![end; count].into_iter().chain(rest.iter().copied()).collect();
         let sum_limits = Some((count, from, to));

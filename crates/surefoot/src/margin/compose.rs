@@ -143,7 +143,7 @@ impl<'p> Composer<'p> {
 
     /// A graph of the margin under a fixed perturbation.
     fn under(&self, perturbation: &[f64], graph: Graph<'p>) -> Graph<'p> {
-        Graph { is_of_nobody: !self.concerns_somebody(perturbation), ..graph }
+        Graph { is_vacuous: !self.concerns_somebody(perturbation), ..graph }
     }
 
     /// The perturbation, reduced to what clips allow.
@@ -178,15 +178,15 @@ impl<'p> Composer<'p> {
         let mut graph = Builder::new(self.features.len());
         let change: Vec<AffineForm> = (0..self.features.len()).map(|k| graph.input(k)).collect();
         let mut sum = self.required(&mut graph, requirements, &change);
-        let mut is_of_nobody = false;
+        let mut is_vacuous = false;
         for (perturbation, share) in margins {
             let forms: Vec<AffineForm> = perturbation.iter().map(|&d| AffineForm::constant(d)).collect();
             let acted = self.acted(&mut graph, &forms, &change);
             let margin = self.problem.classifier().compose(&mut graph, &acted);
             sum = sum.plus(share, &margin);
-            is_of_nobody |= !self.concerns_somebody(perturbation);
+            is_vacuous |= !self.concerns_somebody(perturbation);
         }
-        Graph { is_of_nobody, ..graph.finish(sum) }
+        Graph { is_vacuous, ..graph.finish(sum) }
     }
 
     fn required(

@@ -1,5 +1,7 @@
 //! Reads saved proofs. Every error names its place: `ruled_out[3].upper[0]`.
 
+mod trees;
+
 use serde_json::{Map, Value};
 
 use super::fingerprint::Fingerprint;
@@ -78,6 +80,7 @@ impl SavedProof {
                 .iter()
                 .map(|part| part.ruled_out(width, &perturbations))
                 .collect::<Result<_>>()?,
+            dividing: top.dividing(width)?,
             individual,
         })
     }
@@ -267,8 +270,9 @@ impl<'v> At<'v> {
                     "curvature" => BoundKind::Curvature,
                     "quadratic" | "bent" => BoundKind::Quadratic,
                     "parabolas" => BoundKind::Parabolas,
+                    "trees" => BoundKind::Trees,
                     _ => {
-                        const NAMES: &str = "`affine`, `quadratic`, `curvature` or `parabolas`";
+                        const NAMES: &str = "`affine`, `quadratic`, `curvature`, `parabolas` or `trees`";
                         return Err(at.field("reason")?.expected(NAMES));
                     }
                 },

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! {
-//!   "surefoot_proof": 3,
+//!   "surefoot_proof": 5,
 //!   "problem": {"features": "9f2c...", "classifier": "...", "causal_model": "...", "rules": "..."},
 //!   "individual": [0.3, -1.2],
 //!   "epsilon": 0.1,
@@ -28,7 +28,11 @@
 //!      "rays": [], "distance": [0.0, 0.0],
 //!      "margins": [[0, 1.0]],                             numbers of perturbations and their shares
 //!      "requirements": [[0, 0.5]]}                        numbers of requirements and their shares
-//!   ]
+//!   ],
+//!   "dividing": {                                        for tree ensembles
+//!     "reasons": [{"pivot": [...], "radii": [...]}, {"lower": [...], "upper": [...]}],
+//!     "sets": [{"features": [1], "divisions": [[0, 0.3], 0, null]}]     a division, a reason, no reason
+//!   }
 //! }
 //! ```
 
@@ -37,12 +41,15 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::fingerprint::Fingerprint;
-use crate::proof::{BoundKind, Cell, Cut, Parabolas, Piece, Proof, RuledOut, WeightedMargin};
+use crate::proof::{
+    BoundKind, Cell, Cut, Dividing, Division, Parabolas, Piece, Proof, RuledOut, TreeReason, WeightedMargin,
+};
 use crate::{Action, ActionKind, Cost, Norm, Outcome, Problem};
 
 /// The version that is written. Version 1, in which at most one constraint could rule out a box,
-/// version 2, in which one perturbation did, and version 3, which had no parabolas, are read as well.
-pub const VERSION: u64 = 4;
+/// version 2, in which one perturbation did, version 3, which had no parabolas, and version 4, which had no
+/// tree ensembles, are read as well.
+pub const VERSION: u64 = 5;
 
 /// Pieces that cover the ball of perturbations, with a lower bound of the margin on each.
 ///
@@ -99,6 +106,8 @@ pub struct SavedProof {
     pub cover: Option<Cover>,
     /// The parts that show that no cheaper action, or no action at all, holds.
     pub ruled_out: Vec<RuledOut>,
+    /// The same for tree ensembles.
+    pub dividing: Option<Dividing>,
 }
 
 impl Proof {
@@ -120,6 +129,7 @@ impl Proof {
             outcome: self.outcome.clone(),
             cover,
             ruled_out: self.ruled_out.clone(),
+            dividing: self.dividing.clone(),
         }
     }
 
@@ -143,7 +153,7 @@ impl SavedProof {
                 perturbations.len() - 1
             });
         }
-        json!({
+        let mut value = json!({
             "surefoot_proof": VERSION,
             "problem": self.problem.as_ref().map_or(Value::Null, fingerprint),
             "individual": numbers(&self.individual),
@@ -155,8 +165,11 @@ impl SavedProof {
             "cover": self.cover.as_ref().map_or(Value::Null, cover),
             "perturbations": perturbations.into_iter().map(numbers).collect::<Vec<Value>>(),
             "ruled_out": self.ruled_out.iter().map(|part| ruled_out(part, &places)).collect::<Vec<Value>>(),
-        })
-        .to_string()
+        });
+        if let Some(divided) = &self.dividing {
+            value["dividing"] = dividing(divided);
+        }
+        value.to_string()
     }
 }
 
@@ -256,6 +269,7 @@ fn cover(cover: &Cover) -> Value {
             BoundKind::Curvature => "curvature",
             BoundKind::Quadratic => "quadratic",
             BoundKind::Parabolas => "parabolas",
+            BoundKind::Trees => "trees",
         };
         let mut value = json!({
             "lower": numbers(&piece.lower),
@@ -289,6 +303,22 @@ fn cell(cell: &Cell) -> Value {
     json!({
         "bounds": cell.bounds.iter().map(bound).collect::<Vec<Value>>(),
         "cut": cell.cut.as_ref().map_or(Value::Null, cut),
+    })
+}
+
+fn dividing(dividing: &Dividing) -> Value {
+    let reason = |reason: &TreeReason| match reason {
+        TreeReason::Scenario { pivot, radii } => json!({ "pivot": numbers(pivot), "radii": numbers(radii) }),
+        TreeReason::Cell { lower, upper } => json!({ "lower": numbers(lower), "upper": numbers(upper) }),
+    };
+    let step = |division: &Division| match *division {
+        Division::At { change, at } => json!([change, number(at)]),
+        Division::Closed(reason) => json!(reason),
+    };
+    let set = |(features, divisions): &(Vec<usize>, Vec<Division>)| json!({ "features": features, "divisions": divisions.iter().map(step).collect::<Vec<Value>>() });
+    json!({
+        "reasons": dividing.reasons.iter().map(reason).collect::<Vec<Value>>(),
+        "sets": dividing.sets.iter().map(set).collect::<Vec<Value>>(),
     })
 }
 

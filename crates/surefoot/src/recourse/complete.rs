@@ -239,14 +239,14 @@ impl<'p> Complete<'p> {
     fn prove_once(&self, individual: &[f64]) -> Result<Proof> {
         let proof = solve::Solver::new(&self.clone().for_a_share(FIRST_SHARE), individual)?.run()?;
         let has_large_gap = !proof.outcome.is_settled(LARGE_GAP);
-        if has_large_gap { self.with_room(individual, proof) } else { Ok(proof) }
+        if has_large_gap { self.with_larger_margin(individual, proof) } else { Ok(proof) }
     }
 
     /// Searches for an action with a larger margin, if the cheapest unproven one cannot be proved or only
     /// at a much higher cost. Such an action is the cheapest one for a stricter classifier. The proven
     /// bound on the cost is kept.
-    fn with_room(&self, individual: &[f64], mut proof: Proof) -> Result<Proof> {
-        let mut room = proof.room.max(0.05);
+    fn with_larger_margin(&self, individual: &[f64], mut proof: Proof) -> Result<Proof> {
+        let mut required = proof.needed_margin.max(0.05);
         let mut known: Vec<Vec<f64>> = Vec::new();
         for margin in proof.ruled_out.iter().flat_map(|part| &part.margins) {
             if !known.contains(&margin.perturbation) {
@@ -270,13 +270,13 @@ impl<'p> Complete<'p> {
             let settings =
                 Complete { budget: Budget { evaluations }, ..self.clone().for_a_share(RETRY_SHARE) };
             // A threshold so close to 1 that it cannot be raised allows no larger margin.
-            let Ok(problem) = self.problem.stricter(room) else { break };
+            let Ok(problem) = self.problem.stricter(required) else { break };
             let stricter = Complete { problem: &problem, ..settings.clone() };
             let (cheapest_unproven, pool, evaluations) =
                 solve::Solver::new(&stricter, individual)?.cheapest_unproven(&known);
             proof.evaluations += evaluations;
             let Some(solve::Incumbent { set, change, cost }) = cheapest_unproven else {
-                room *= 0.5;
+                required *= 0.5;
                 continue;
             };
             if cost >= least {
@@ -291,15 +291,15 @@ impl<'p> Complete<'p> {
             }
             match tried.proof {
                 Some(Proof { outcome: Outcome::Found(found), certificate, .. }) if found.cost < least => {
-                    proven = room;
+                    proven = required;
                     let cost_bound = bound.min(found.cost);
                     proof.outcome = Outcome::Found(Recourse { cost_bound, ..found });
                     proof.certificate = certificate;
                 }
-                _ => failed = room,
+                _ => failed = required,
             }
-            room = match (failed, proven) {
-                (failed, f64::INFINITY) => tried.room.max(2.2 * failed),
+            required = match (failed, proven) {
+                (failed, f64::INFINITY) => tried.needed_margin.max(2.2 * failed),
                 (0.0, proven) => 0.4 * proven,
                 (failed, proven) => (failed * proven).sqrt(),
             };
@@ -324,8 +324,8 @@ impl<'p> Complete<'p> {
         known: &[Vec<f64>],
     ) -> Result<Proof> {
         let budget = Budget { evaluations: self.budget.evaluations / 3 };
-        for room in STRICTER {
-            let Ok(problem) = self.problem.stricter(room) else { break };
+        for required in STRICTER {
+            let Ok(problem) = self.problem.stricter(required) else { break };
             let stricter = Complete { problem: &problem, budget, ..self.clone().for_a_share(RETRY_SHARE) };
             let more = solve::Solver::new(&stricter, individual)?.run()?;
             proof.evaluations += more.evaluations;

@@ -210,6 +210,9 @@ impl Descent {
     /// Prepares the method, for the list of methods.
     pub(super) fn prepare_method(problem: &Problem, _: Settings) -> Result<Box<dyn Method + '_>> {
         problem.require_continuous()?;
+        if problem.classifier().ensemble().is_some() {
+            return Err(Error::Setting(SettingError::NoGradient { method: "descent" }));
+        }
         sets(problem)?;
         Ok(Box::new(DescentMethod { descent: Descent::default(), problem }))
     }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use rayon::prelude::*;
 
 use super::local::Local;
+use super::trees::Trees;
 use super::{Complete, Descent, Exact, Settings};
 use crate::error::{CausalModelError, SettingError};
 use crate::proof::Proof;
@@ -64,31 +65,43 @@ struct Listed {
     name: &'static str,
     /// Whether `auto` may choose it: only methods that prove their answers.
     is_automatic: bool,
+    /// Whether its searches keep to the budget and the seconds of the settings.
+    is_limited: bool,
     prepare: Prepare,
 }
 
 type Prepare = for<'p> fn(&'p Problem, Settings) -> Result<Box<dyn Method + 'p>>;
 
 /// Every method, in the order in which `auto` tries them.
-const METHODS: [Listed; 4] = [
+const METHODS: [Listed; 5] = [
     Listed {
         name: "exact",
         is_automatic: true,
+        is_limited: true,
         prepare: |problem, settings| Exact::prepare_method(problem, settings),
+    },
+    Listed {
+        name: "trees",
+        is_automatic: true,
+        is_limited: true,
+        prepare: |problem, settings| Trees::prepare_method(problem, settings),
     },
     Listed {
         name: "complete",
         is_automatic: true,
+        is_limited: true,
         prepare: |problem, settings| Complete::prepare_method(problem, settings),
     },
     Listed {
         name: "local",
         is_automatic: false,
+        is_limited: true,
         prepare: |problem, settings| Local::prepare_method(problem, settings),
     },
     Listed {
         name: "descent",
         is_automatic: false,
+        is_limited: false,
         prepare: |problem, settings| Descent::prepare_method(problem, settings),
     },
 ];
@@ -112,6 +125,17 @@ impl MethodName {
         METHODS.iter().all(|listed| listed.name != self.0 || listed.is_automatic)
     }
 
+    /// Whether searches of the method keep to the budget and the seconds of the [`Settings`].
+    pub fn is_limited(self) -> bool {
+        METHODS.iter().all(|listed| listed.name != self.0 || listed.is_limited)
+    }
+
+    /// The names of the methods whose searches are limited, for messages.
+    pub fn limited() -> String {
+        let limited: Vec<&str> = Self::all().filter(|name| name.is_limited()).map(Self::as_str).collect();
+        limited.join(", ")
+    }
+
     /// Prepares the method for a problem.
     pub(super) fn prepare(self, problem: &Problem, settings: Settings) -> Result<Box<dyn Method + '_>> {
         if let Some(listed) = METHODS.iter().find(|listed| listed.name == self.0) {
@@ -120,7 +144,7 @@ impl MethodName {
         let mut refused = Err(Error::CausalModel(CausalModelError::OtherFeatures));
         for listed in METHODS.iter().filter(|listed| listed.is_automatic) {
             refused = (listed.prepare)(problem, settings);
-            // Only a problem that is not linear goes on to the next method; other errors concern all methods.
+            // Only a model of another kind goes on to the next method; other errors concern all methods.
             if !matches!(&refused, Err(error) if error.is_beyond_exact()) {
                 break;
             }

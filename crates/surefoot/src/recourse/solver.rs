@@ -31,7 +31,25 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Rejects a gap, a budget or a time with which no method can work, whatever the problem.
+    /// The settings of a caller who may leave out the limits of the effort; see [`Budget::given`].
+    ///
+    /// # Errors
+    /// As [`Settings::check`]. A limit is also rejected for a method that does not keep to it if it equals
+    /// the default.
+    pub fn given(
+        method: MethodName,
+        gap: f64,
+        evaluations: Option<usize>,
+        seconds: Option<f64>,
+    ) -> Result<Self> {
+        let settings = Self { method, gap, budget: Budget::given(evaluations, seconds), seconds };
+        settings.check()?;
+        settings.check_limits(evaluations.is_some())?;
+        Ok(settings)
+    }
+
+    /// Rejects a gap, a budget or a time with which no method can work, whatever the problem, and limits
+    /// that the method does not keep to.
     pub fn check(self) -> Result<()> {
         if !(self.gap.is_finite() && self.gap > 0.0 && self.gap < 1.0) {
             return Err(Error::Setting(SettingError::Setting { setting: "gap", value: self.gap }));
@@ -41,7 +59,21 @@ impl Settings {
         {
             return Err(Error::Setting(SettingError::Setting { setting: "seconds", value: seconds }));
         }
-        self.budget.check()
+        self.budget.check()?;
+        self.check_limits(self.budget != Budget::default())
+    }
+
+    /// Rejects limits of the effort if the method does not keep to them.
+    fn check_limits(self, has_budget: bool) -> Result<()> {
+        let limits = [("seconds", self.seconds.is_some()), ("evaluations", has_budget)];
+        match limits.into_iter().find(|&(_, is_set)| is_set && !self.method.is_limited()) {
+            Some((setting, _)) => Err(Error::Setting(SettingError::Unlimited {
+                setting,
+                method: self.method.as_str(),
+                limited: MethodName::limited(),
+            })),
+            None => Ok(()),
+        }
     }
 }
 
@@ -71,7 +103,6 @@ impl<'p> Solver<'p> {
     /// If the settings make no sense, or if the method cannot answer the problem.
     pub fn new(problem: &'p Problem, settings: Settings) -> Result<Self> {
         settings.check()?;
-        problem.require_search("recourse")?;
         Ok(Self { problem, settings, method: settings.method.prepare(problem, settings)? })
     }
 
@@ -198,6 +229,30 @@ mod tests {
     }
 
     #[test]
+    fn limits_are_refused_with_methods_that_do_not_keep_to_them() {
+        for method in MethodName::all() {
+            let refused = |evaluations, seconds| match Settings::given(method, 0.01, evaluations, seconds) {
+                Ok(_) => None,
+                Err(Error::Setting(SettingError::Unlimited { setting, limited, .. })) => {
+                    assert_eq!(limited, "auto, exact, trees, complete, local");
+                    Some(setting)
+                }
+                Err(other) => panic!("{other}"),
+            };
+            let is_descent = method.as_str() == "descent";
+            assert_eq!(refused(None, None), None);
+            assert_eq!(refused(None, Some(1.0)), is_descent.then_some("seconds"), "{method}");
+            let usual = Some(Budget::default().evaluations);
+            assert_eq!(refused(usual, None), is_descent.then_some("evaluations"), "{method}");
+            // Whoever builds the settings is refused by the solver.
+            let settings = Settings { method, seconds: Some(1.0), ..Settings::default() };
+            assert_eq!(settings.check().is_err(), is_descent, "{method}");
+            let settings = Settings { method, budget: Budget { evaluations: 10 }, ..Settings::default() };
+            assert_eq!(settings.check().is_err(), is_descent, "{method}");
+        }
+    }
+
+    #[test]
     fn settings_reach_the_method_that_answers() {
         let problem = constrained();
         let used = |evaluations: usize| {
@@ -218,13 +273,13 @@ mod tests {
         for name in MethodName::all() {
             assert_eq!(name.as_str().parse::<MethodName>().unwrap(), name);
             let solver = Solver::new(&problem, Settings { method: name, ..Settings::default() });
-            // Descent does not support constraints.
-            assert_eq!(solver.is_ok(), name.as_str() != "descent", "{name}");
+            // Descent does not support constraints, and the classifier has no trees.
+            assert_eq!(solver.is_ok(), !["descent", "trees"].contains(&name.as_str()), "{name}");
         }
         let message = "newton".parse::<MethodName>().unwrap_err().to_string();
         assert_eq!(
             message,
-            "there is no method `newton`; the methods are auto, exact, complete, local, descent"
+            "there is no method `newton`; the methods are auto, exact, trees, complete, local, descent"
         );
     }
 }

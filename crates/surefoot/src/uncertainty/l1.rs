@@ -43,6 +43,10 @@ impl UncertaintySet for L1 {
         y
     }
 
+    fn power(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     fn half_widths(&self, inputs: usize) -> Vec<f64> {
         vec![1.0; inputs]
     }

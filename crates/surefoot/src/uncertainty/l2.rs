@@ -48,6 +48,10 @@ impl UncertaintySet for L2 {
         row.iter().map(share).collect()
     }
 
+    fn power(&self) -> Option<f64> {
+        Some(2.0)
+    }
+
     fn half_widths(&self, inputs: usize) -> Vec<f64> {
         vec![1.0; inputs]
     }

@@ -39,6 +39,10 @@ impl UncertaintySet for Linf {
         row.iter().map(|&r| if r == 0.0 { 0.0 } else { 1.0f64.copysign(r) }).collect()
     }
 
+    fn power(&self) -> Option<f64> {
+        Some(f64::INFINITY)
+    }
+
     fn half_widths(&self, inputs: usize) -> Vec<f64> {
         vec![1.0; inputs]
     }

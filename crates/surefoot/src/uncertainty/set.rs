@@ -92,6 +92,12 @@ pub trait UncertaintySet: fmt::Debug + Send + Sync {
         false
     }
 
+    /// The exponent p if the gauge is the p-norm: 1, 2 or infinity. Tree ensembles are searched exactly for such
+    /// sets only.
+    fn power(&self) -> Option<f64> {
+        None
+    }
+
     /// Bounds of many rows over `radius` times the set: `lower <= row . y <= upper`. Rows are on lanes:
     /// the coefficients of input `i` in the rows of block `b` are `columns[i * blocks + b]`.
     fn ranges(&self, radius: f64, columns: &[Lanes], lower: &mut [Lanes], upper: &mut [Lanes]) {

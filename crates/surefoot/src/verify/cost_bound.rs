@@ -9,7 +9,7 @@ use super::integer::Cells;
 use super::prove::{Claim, Work, agrees, at_least};
 use super::tape::Tape;
 use super::zone::Zone;
-use super::{Fault, Stop};
+use super::{Fault, Stop, trees};
 use crate::action::feasible_change;
 use crate::margin::Composer;
 use crate::margin::{counterfactual, margin};
@@ -41,6 +41,9 @@ pub(super) fn nothing_cheaper(
             }
         }
     }
+    if let Some(dividing) = &saved.dividing {
+        return trees::nothing_cheaper(problem, saved, dividing, bound, work);
+    }
     let mut count = RuledOutCount::default();
     if !(bound > 0.0) {
         return Ok(count);
@@ -71,7 +74,7 @@ const MOST_SETS: usize = 4096;
 /// if none of those is downstream of the set. An absolute action is at least as good if the additional
 /// features have neither causes nor effects. So only those sets remain to which no such feature can be
 /// added. Columns of a group belong together.
-fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Stop> {
+pub(super) fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Stop> {
     let units = problem.features().actionable_units();
     let Some(scm) = problem.scm() else { return Ok(vec![problem.features().actionable()]) };
     let others = |i: usize| (0..problem.features().len()).filter(move |&j| j != i);

@@ -87,6 +87,31 @@ impl<'a> Cells<'a> {
         Some(ends)
     }
 
+    /// The smallest box around the integer-valued actions of a part, with groups moved as a whole; `None` if
+    /// there are none.
+    pub fn hull(&self, part: &Sides) -> Option<Sides> {
+        let mut hull = self.values(part)?;
+        for Group { places, moves } in &self.groups {
+            let changes = moves.iter().map(|steps| {
+                let change = |(steps, &k): (&f64, &usize)| self.unit(k).map_or(0.0, |std| steps / std);
+                steps.iter().zip(places).map(change).collect::<Vec<f64>>()
+            });
+            let is_inside = |change: &Vec<f64>| {
+                change.iter().zip(places).all(|(c, &k)| *c >= part.0[k] && *c <= part.1[k])
+            };
+            let inside: Vec<Vec<f64>> = changes.filter(is_inside).collect();
+            if inside.is_empty() {
+                return None;
+            }
+            for (place, &k) in places.iter().enumerate() {
+                let column = inside.iter().map(|change| change[place]);
+                hull.0[k] = column.clone().fold(f64::INFINITY, f64::min);
+                hull.1[k] = column.fold(f64::NEG_INFINITY, f64::max);
+            }
+        }
+        Some(hull)
+    }
+
     /// The cheapest integer-valued action of a part; `None` if there is none.
     pub fn cheapest(&self, part: &Sides) -> Option<Action> {
         let (lower, upper) = self.values(part)?;

@@ -26,6 +26,14 @@ pub(super) struct Work {
 }
 
 impl Work {
+    /// Counts a bound of another kind. `false` if the limit is reached.
+    pub fn take(&mut self) -> bool {
+        let is_allowed = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        self.done += 1;
+        is_allowed
+    }
+
     pub fn bound(&mut self, tape: &Tape<'_>, zone: &Zone) -> Affine {
         self.left = self.left.saturating_sub(1);
         self.done += 1;

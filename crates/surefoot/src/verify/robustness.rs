@@ -13,7 +13,7 @@ use super::{Fault, Stop, TOLERANCE};
 use crate::graph::Graph;
 use crate::margin::margin;
 use crate::margin::{Composer, Coordinates};
-use crate::proof::{Cell, Cover, SavedProof};
+use crate::proof::{BoundKind, Cell, Cover, SavedProof};
 use crate::{Action, Problem, Recourse};
 
 /// The covered ball is larger than that of the problem by this share, which allows for the rounding of
@@ -47,7 +47,8 @@ pub(super) fn holds(
         let margin = margin(problem, &saved.individual, &found.action, &perturbation).ok()?;
         Some((perturbation, margin))
     };
-    if let Some(zone) = zone(&whole) {
+    let is_of_trees = !cover.pieces.is_empty() && cover.pieces.iter().all(|p| p.reason == BoundKind::Trees);
+    if let Some(zone) = zone(&whole).filter(|_| !is_of_trees) {
         agrees(&tape, &zone, 16, |y| definition(y).map(|(_, margin)| (margin, 0.0)))?;
     }
     let refuted = |y: &[f64]| {
@@ -61,6 +62,9 @@ pub(super) fn holds(
     };
     if let Some(fault) = refuted(&cover.worst) {
         return Err(Stop::Wrong(fault));
+    }
+    if is_of_trees && let Some(held) = super::trees::holds(problem, saved, found, work) {
+        return held;
     }
     let pieces: Vec<Sides> =
         cover.pieces.iter().map(|piece| (piece.lower.clone(), piece.upper.clone())).collect();

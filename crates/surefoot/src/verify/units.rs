@@ -40,7 +40,7 @@ impl Units {
         let [operation] = &graph.operations[..] else { return None };
         let network = operation.operator.elements().network()?;
         let layers = network.layers();
-        if network.activation() != Activation::Tanh || layers.len() > 3 || graph.is_of_nobody {
+        if network.activation() != Activation::Tanh || layers.len() > 3 || graph.is_vacuous {
             return None;
         }
         let n = graph.inputs;

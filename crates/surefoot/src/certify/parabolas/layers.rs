@@ -36,7 +36,7 @@ impl<'p> Layers<'p> {
         let [operation] = &graph.operations[..] else { return None };
         let network = operation.operator.elements().network()?;
         let hidden = network.layers().len() - 1;
-        if graph.is_of_nobody || network.activation() != Activation::Tanh || hidden > 2 {
+        if graph.is_vacuous || network.activation() != Activation::Tanh || hidden > 2 {
             return None;
         }
         let inputs = graph.inputs;

@@ -16,7 +16,7 @@ pub(super) struct Cuboid {
     pub cost: f64,
     /// Whether it stands for the far part of the box only: actions whose changes along the long sides sum
     /// to at least [`DISTANCE`] in absolute value.
-    pub far: bool,
+    pub is_far_part: bool,
     /// Only the actions that cost at most this; more expensive ones of the same box are queued elsewhere.
     pub limit: f64,
     /// The perturbations of the pool, by number, whose margins bounded the box that this one is a part
@@ -54,7 +54,16 @@ pub(super) fn cost_of(cost: Cost, weights: &[f64], change: &[f64]) -> f64 {
 impl Cuboid {
     /// All actions of a box, which cost at least `cost` if they hold.
     pub fn new(set: usize, lower: Vec<f64>, upper: Vec<f64>, cost: f64) -> Self {
-        Self { set, lower, upper, cost, far: false, limit: f64::INFINITY, cuts: Vec::new(), number: 0 }
+        Self {
+            set,
+            lower,
+            upper,
+            cost,
+            is_far_part: false,
+            limit: f64::INFINITY,
+            cuts: Vec::new(),
+            number: 0,
+        }
     }
 
     /// The sides that reach beyond `2 * DISTANCE`.
@@ -109,12 +118,12 @@ impl Cuboid {
             let mut others = cheapest.clone();
             others[k] = 0.0;
             let spent = cost_of(cost, weights, &others);
-            let room = match cost {
+            let remaining_cost = match cost {
                 Cost::L1 => limit - spent,
                 Cost::L2 => (limit * limit - spent * spent).max(0.0).sqrt(),
             };
             // Rounded outwards, so that no such action is lost.
-            let reach = (room.max(0.0) / weights[k]) * (1.0 + 1e-9) + 1e-12;
+            let reach = (remaining_cost.max(0.0) / weights[k]) * (1.0 + 1e-9) + 1e-12;
             lower[k] = lower[k].max(-reach).min(upper[k]);
             upper[k] = upper[k].min(reach).max(lower[k]);
         }
@@ -157,14 +166,14 @@ pub(super) fn highest(plane: &Plane, region: &Region, cost: Cost, weights: &[f64
         value += gain * cheapest[k];
         size += (gain * cheapest[k]).abs();
         let side = region.side(k);
-        let room = if gain > 0.0 { side.upper - cheapest[k] } else { cheapest[k] - side.lower };
-        if gain != 0.0 && room > 0.0 {
-            order.push((gain.abs() / weights[k], room * weights[k]));
+        let slack = if gain > 0.0 { side.upper - cheapest[k] } else { cheapest[k] - side.lower };
+        if gain != 0.0 && slack > 0.0 {
+            order.push((gain.abs() / weights[k], slack * weights[k]));
         }
     }
     order.sort_by(|a, b| b.0.total_cmp(&a.0));
-    for (worth, room) in order {
-        let taken = room.min(left);
+    for (worth, most) in order {
+        let taken = most.min(left);
         value += worth * taken;
         size += worth * taken;
         left -= taken;

@@ -34,7 +34,7 @@ impl Solver<'_, '_> {
             Cost::L2 => DISTANCE * least / (long.len() as f64).sqrt(),
         };
         self.number += 1;
-        (far.far, far.cost, far.number) = (true, cost.max(far_cost * (1.0 - 1e-12)), self.number);
+        (far.is_far_part, far.cost, far.number) = (true, cost.max(far_cost * (1.0 - 1e-12)), self.number);
         self.queue.push(far);
         for k in long {
             near.lower[k] = near.lower[k].max(-DISTANCE);
@@ -101,7 +101,7 @@ impl Solver<'_, '_> {
         rest.iter().for_each(|&k| middle[k] = 0.5 * (cuboid.lower[k] + cuboid.upper[k]));
         let mut order: Vec<usize> =
             self.margins(cuboid.set, &middle).into_iter().take(2).map(|(_, k)| k).collect();
-        let region = Region::far(rays.len(), *from, *to, &lower, &upper);
+        let region = Region::orthant_slab(rays.len(), *from, *to, &lower, &upper);
         for attempt in 0..2 {
             for &k in &order {
                 let composer = &self.sets[cuboid.set].composer;

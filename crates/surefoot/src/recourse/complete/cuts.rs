@@ -50,7 +50,7 @@ const AGREEMENT: f64 = 1e-10;
 impl Solver<'_, '_> {
     /// Rules out a box, or splits it into parts with a higher bound of their cost.
     pub(super) fn process_box(&mut self, cuboid: Cuboid) {
-        if cuboid.far {
+        if cuboid.is_far_part {
             return self.process_cone(cuboid);
         }
         if cuboid.cost >= cuboid.limit {
@@ -163,7 +163,7 @@ impl Solver<'_, '_> {
     pub(super) fn plane(&mut self, set: usize, k: usize, region: &Region) -> Plane {
         self.compose(set);
         if self.settings.problem.scm().is_some() && !self.agrees(set, k, &region.nearest()) {
-            self.sets[set].graphs[k].is_of_nobody = true;
+            self.sets[set].graphs[k].is_vacuous = true;
         }
         self.prover.affine.bound(&self.sets[set].graphs[k], region).plane
     }

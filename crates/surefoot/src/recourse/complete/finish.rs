@@ -22,7 +22,7 @@ const PARABOLA_EVALUATIONS: usize = 10_000;
 const PARABOLA_PATIENCE: f64 = 1.5;
 /// After a failed proof by parabolas, an action is searched for that this many evaluations beyond the first
 /// cell are predicted to prove.
-const ROOM_EVALUATIONS: usize = 2_500;
+const NEEDED_MARGIN_EVALUATIONS: usize = 2_500;
 /// Incumbents whose costs differ by less than this share count as the same.
 const SAME_COST_TOLERANCE: f64 = 1e-3;
 /// The largest number of further proofs that are tried.
@@ -36,7 +36,7 @@ pub(super) struct Tried {
     /// A perturbation that breaks the action, if one was found.
     pub broken: Option<Vec<f64>>,
     /// After a failed proof, the margin that is predicted to suffice, if it can be predicted.
-    pub room: f64,
+    pub needed_margin: f64,
     pub evaluations: usize,
 }
 
@@ -100,24 +100,24 @@ impl Solver<'_, '_> {
         incumbent: &[f64],
         mut open: Option<Box<ProofAttempt>>,
     ) -> Result<Option<Box<Proof>>> {
-        let mut rooms = [0.0; PUSHES.len()];
-        for (room, push) in rooms.iter_mut().zip(PUSHES) {
+        let mut margins = [0.0; PUSHES.len()];
+        for (margin, push) in margins.iter_mut().zip(PUSHES) {
             let change = self.outwards(set, incumbent, push);
-            *room = self.worst_of(set, &change);
+            *margin = self.worst_of(set, &change);
         }
         let (mut failed, mut proven) = (0, None);
         let mut end = PUSHES.len();
         for _ in 0..ATTEMPTS {
             let left = self.prover.left();
-            self.room = open.as_ref().map_or(0.0, |open| open.gap_after(left));
-            let likely = (failed + 1..end).find(|&k| rooms[k] >= 1.1 * self.room);
+            self.needed_margin = open.as_ref().map_or(0.0, |open| open.gap_after(left));
+            let likely = (failed + 1..end).find(|&k| margins[k] >= 1.1 * self.needed_margin);
             // If none is likely to succeed, the one with the largest margin is tried.
-            let most = || (failed + 1..end).max_by(|&a, &b| rooms[a].total_cmp(&rooms[b]));
+            let most = || (failed + 1..end).max_by(|&a, &b| margins[a].total_cmp(&margins[b]));
             let next = if proven.is_none() { likely.or_else(most) } else { likely };
-            let Some(k) = next.filter(|&k| rooms[k] > 0.0 && left > 0) else { break };
+            let Some(k) = next.filter(|&k| margins[k] > 0.0 && left > 0) else { break };
             match self.attempt(set, incumbent, PUSHES[k])? {
                 Attempt::Proven(proof) => (proven, end) = (Some(proof), k),
-                Attempt::Broken(_) => rooms[k] = f64::NEG_INFINITY,
+                Attempt::Broken(_) => margins[k] = f64::NEG_INFINITY,
                 Attempt::Open(other) if likely.is_some() => (open, failed) = (Some(other), k),
                 Attempt::Open(_) => break,
             }
@@ -126,7 +126,7 @@ impl Solver<'_, '_> {
     }
 
     /// Proves the action by parabolas with its changes enlarged as much as the gap allows, because a proof is
-    /// the easier the larger the margin. If that fails, [`Solver::room`] is what the failed proof predicts for
+    /// the easier the larger the margin. If that fails, [`Solver::needed_margin`] is what the failed proof predicts for
     /// an action that can be proved.
     fn prove_by_parabolas(&mut self, set: usize, incumbent: &[f64], cost: f64) -> Result<Option<Box<Proof>>> {
         let most = self.bound().min(cost) / (1.0 - self.settings.gap);
@@ -144,7 +144,7 @@ impl Solver<'_, '_> {
         match self.attempt(set, incumbent, push)? {
             Attempt::Proven(proof) => return Ok(Some(proof)),
             Attempt::Broken(_) => {}
-            Attempt::Open(open) => self.room = open.gap_after(ROOM_EVALUATIONS),
+            Attempt::Open(open) => self.needed_margin = open.gap_after(NEEDED_MARGIN_EVALUATIONS),
         }
         Ok(None)
     }
@@ -167,11 +167,13 @@ impl Solver<'_, '_> {
     pub(super) fn prove(mut self, set: usize, change: &[f64], pool: Vec<Vec<f64>>) -> Result<Tried> {
         self.pool = pool;
         self.prover.set_patience(PARABOLA_PATIENCE);
-        let mut tried = Tried { proof: None, broken: None, room: 0.0, evaluations: 0 };
+        let mut tried = Tried { proof: None, broken: None, needed_margin: 0.0, evaluations: 0 };
         match self.attempt(set, change, 0.0)? {
             Attempt::Proven(proof) => tried.proof = Some(*proof),
             Attempt::Broken(perturbation) => tried.broken = Some(perturbation),
-            Attempt::Open(open) if open.parabolas.is_some() => tried.room = open.gap_after(ROOM_EVALUATIONS),
+            Attempt::Open(open) if open.parabolas.is_some() => {
+                tried.needed_margin = open.gap_after(NEEDED_MARGIN_EVALUATIONS)
+            }
             Attempt::Open(_) => {}
         }
         Ok(Tried { evaluations: self.prover.evaluations(), ..tried })
@@ -180,7 +182,7 @@ impl Solver<'_, '_> {
     fn with_reasons(&mut self, mut proof: Proof) -> Proof {
         proof.ruled_out = std::mem::take(&mut self.ruled_out);
         (proof.evaluations, proof.proving) = (self.prover.evaluations(), self.proving);
-        (proof.searched, proof.room) = (self.searched, self.room);
+        (proof.searched, proof.needed_margin) = (self.searched, self.needed_margin);
         proof
     }
 
@@ -214,14 +216,14 @@ impl Solver<'_, '_> {
         let gradient =
             self.prover.jets.evaluate(&composer.in_change(&worst), incumbent, Order::Gradient).gradient;
         let cost = cost_of(self.cost(), weights, incumbent);
-        let room =
+        let slack =
             |k: usize| if gradient[k] > 0.0 { sides[k].1 - incumbent[k] } else { incumbent[k] - sides[k].0 };
-        let far = |k: usize| (push * cost + 1e-4) / weights[k];
+        let enlarged = |k: usize| (push * cost + 1e-4) / weights[k];
         let changes_nothing = incumbent.iter().all(|&c| c == 0.0);
         // No further feature is changed by so little.
         let worth = |k: usize| match integrality.step(k) {
-            step if far(k) < step || (incumbent[k] == 0.0 && !changes_nothing) => -1.0,
-            _ => gradient[k].abs() * far(k).min(room(k)),
+            step if enlarged(k) < step || (incumbent[k] == 0.0 && !changes_nothing) => -1.0,
+            _ => gradient[k].abs() * enlarged(k).min(slack(k)),
         };
         let Some(k) = (0..all.len()).reduce(|a, b| if worth(b) > worth(a) { b } else { a }) else {
             return all;
@@ -230,7 +232,7 @@ impl Solver<'_, '_> {
             return all;
         }
         let mut one = incumbent.to_vec();
-        one[k] += far(k).min(room(k)).copysign(gradient[k]);
+        one[k] += enlarged(k).min(slack(k)).copysign(gradient[k]);
         one[k] = one[k].clamp(sides[k].0, sides[k].1);
         if self.attack(set, &one, Some(&worst)).1 > value { one } else { all }
     }
@@ -315,10 +317,11 @@ impl Solver<'_, '_> {
             outcome: Outcome::Found(recourse),
             certificate: Some(certificate),
             ruled_out: Vec::new(),
+            dividing: None,
             evaluations: 0,
             proving: 0,
             searched: None,
-            room: 0.0,
+            needed_margin: 0.0,
         })))
     }
 

@@ -83,7 +83,7 @@ pub(super) struct Solver<'p, 's> {
     /// budget.
     pub(super) searched: Option<usize>,
     /// The estimated worst-case margin that a proof needs.
-    pub(super) room: f64,
+    pub(super) needed_margin: f64,
     /// The cost of the last incumbent that was rejected.
     pub(super) last_rejected_cost: f64,
     pub(super) local_searches: Progress,
@@ -119,7 +119,7 @@ impl<'p, 's> Solver<'p, 's> {
             ruled_out: Vec::new(),
             proving: 0,
             searched: None,
-            room: 0.0,
+            needed_margin: 0.0,
             last_rejected_cost: 0.0,
             local_searches: Progress::default(),
         })
@@ -227,10 +227,11 @@ impl<'p, 's> Solver<'p, 's> {
             outcome,
             certificate,
             ruled_out: self.ruled_out,
+            dividing: None,
             evaluations: self.prover.evaluations(),
             proving: self.proving,
             searched: self.searched,
-            room: self.room,
+            needed_margin: self.needed_margin,
         }
     }
 

@@ -1,0 +1,228 @@
+//! Recourse, certificates, attacks and proofs for tree ensembles, compared with dense samples of actions and
+//! perturbations.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Value, json};
+use surefoot::margin::margin;
+use surefoot::recourse::{Settings, Solver};
+use surefoot::{
+    Action, ActionKind, Budget, Change, Classifier, Constraint, Cost, Ensemble, Equation, Feature, Features,
+    Kind, Norm, Outcome, People, Problem, Scm, Verdict, certify, smallest_break, verify,
+};
+
+/// A tree with tests of random thresholds, in the format of the package.
+fn tree(random: &mut ChaCha8Rng, inputs: usize, depth: usize) -> Value {
+    let (mut feature, mut threshold, mut left, mut right, mut value) =
+        (vec![], vec![], vec![], vec![], vec![]);
+    // Nodes in the order of their depth.
+    let inner = (1 << depth) - 1;
+    for node in 0..2 * inner + 1 {
+        let is_inner = node < inner;
+        feature.push(if is_inner { random.random_range(0..inputs) } else { 0 });
+        threshold.push(if is_inner { random.random_range(-10..=10) as f64 / 10.0 } else { 0.0 });
+        left.push(if is_inner { 2 * node as i64 + 1 } else { -1 });
+        right.push(if is_inner { 2 * node as i64 + 2 } else { -1 });
+        value.push(random.random_range(-1.0..1.0));
+    }
+    let missing: Vec<bool> = vec![true; feature.len()];
+    json!({"feature": feature, "threshold": threshold, "left": left, "right": right,
+           "missing_left": missing, "value": value, "within": {}})
+}
+
+fn ensemble(random: &mut ChaCha8Rng, inputs: usize, trees: usize, depth: usize) -> Ensemble {
+    let trees: Vec<Value> = (0..trees).map(|_| tree(random, inputs, depth)).collect();
+    let document = json!({
+        "format": "surefoot trees", "version": 1,
+        "model": {
+            "inputs": inputs, "single_inputs": false,
+            "sum": {"single": false, "start": -0.4, "divisor": 1.0, "factor": 1.0, "shift": 0.0},
+            "link": {"kind": "margin"}, "rule": {"compares": "sum", "strict": false},
+            "trees": trees,
+        },
+    });
+    Ensemble::from_bytes(document.to_string().as_bytes()).unwrap()
+}
+
+/// A random problem with two or three features, each setting drawn by itself.
+fn problem(random: &mut ChaCha8Rng) -> Problem {
+    let inputs = random.random_range(2..=3);
+    let feature = |random: &mut ChaCha8Rng, i: usize| {
+        let change =
+            [Change::Any, Change::Any, Change::Increase, Change::Decrease][random.random_range(0..4)];
+        let feature = Feature::new(format!("x{i}")).change(change).weight(random.random_range(0.5..2.0));
+        let feature = if random.random_bool(0.5) { feature.limits(-2.0, 2.0) } else { feature };
+        let is_integer = random.random_bool(0.2);
+        if is_integer { feature.kind(Kind::Integer).scaling(0.0, 2.0).limits(-6.0, 6.0) } else { feature }
+    };
+    let features = Features::new((0..inputs).map(|i| feature(random, i)).collect()).unwrap();
+    let trees = random.random_range(1..=7);
+    let depth = random.random_range(1..=3);
+    let ensemble = ensemble(random, inputs, trees, depth).over(&features, true).unwrap();
+    let classifier = Classifier::trees(ensemble, 0.5).unwrap();
+    let norm = [Norm::L1, Norm::L2, Norm::LINF][random.random_range(0..3)].clone();
+    let epsilon = [0.0, 0.05, 0.15][random.random_range(0..3)];
+    let mut problem = Problem::new(features.clone(), classifier).unwrap();
+    if random.random_bool(0.5) {
+        let last = inputs - 1;
+        let coefficient = random.random_range(-1.0..1.0);
+        let equation = Equation::linear(&["x0"], vec![coefficient], 0.1);
+        let scm = Scm::new(&features, vec![(&format!("x{last}"), equation)]).unwrap();
+        problem = problem.with_causal_model(scm).unwrap();
+    }
+    if random.random_bool(0.25) {
+        let rule = Constraint::parse(&features, "x0 + x1 <= 1.3").unwrap();
+        problem = problem.with_constraints(vec![rule]).unwrap();
+    }
+    let form = [ActionKind::Relative, ActionKind::Absolute][random.random_range(0..2)];
+    let cost = [Cost::L1, Cost::L2][random.random_range(0..2)];
+    problem.with_uncertainty(norm, epsilon).unwrap().with_action_kind(form).with_cost(cost)
+}
+
+fn individual(random: &mut ChaCha8Rng, problem: &Problem) -> Vec<f64> {
+    let value = |feature: &Feature, random: &mut ChaCha8Rng| match feature.kind {
+        Kind::Real => random.random_range(-1.2..1.2),
+        _ => random.random_range(-3..=3) as f64 / feature.std,
+    };
+    problem.features().iter().map(|feature| value(feature, random)).collect()
+}
+
+/// A perturbation of the uncertainty set, on its border in half of the cases.
+fn perturbation(random: &mut ChaCha8Rng, problem: &Problem) -> Vec<f64> {
+    let on_border = random.random_bool(0.5);
+    problem.uncertainty().sample(random, problem.features().len(), on_border)
+}
+
+fn is_broken(random: &mut ChaCha8Rng, problem: &Problem, x: &[f64], action: &Action, samples: usize) -> bool {
+    (0..samples).any(|_| {
+        let perturbation = perturbation(random, problem);
+        margin(problem, x, action, &perturbation).is_ok_and(|margin| margin < 0.0)
+    })
+}
+
+/// A feasible action on some of the features.
+fn random_action(random: &mut ChaCha8Rng, problem: &Problem, x: &[f64]) -> Option<Action> {
+    let mut features = Vec::new();
+    let mut change = Vec::new();
+    for i in problem.features().actionable() {
+        if random.random_bool(0.3) {
+            continue;
+        }
+        let (lower, upper) = surefoot::action::feasible_change(problem.features(), i, x[i]);
+        let drawn = random.random_range(lower.max(-3.0)..=upper.min(3.0));
+        let feature = problem.features().feature(i);
+        let step =
+            if feature.kind == Kind::Real { drawn } else { (drawn * feature.std).round() / feature.std };
+        features.push(i);
+        change.push(if random.random_bool(0.3) { 0.0 } else { step });
+    }
+    let action = Action { features, change };
+    let reached = surefoot::margin::counterfactual(problem, x, &action, &vec![0.0; x.len()]).ok()?;
+    let is_met = problem.requirements().iter().all(|rule| rule.value(&reached) >= 0.0);
+    (is_met && surefoot::infeasibility(problem, x, &action).unwrap().is_none()).then_some(action)
+}
+
+/// Answers are broken by no sample, nothing cheaper than the bound holds, and the checker agrees.
+#[test]
+fn answers_agree_with_samples_and_with_the_checker() {
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let (mut statuses, mut open) = (std::collections::BTreeMap::new(), 0);
+    for number in 0..400 {
+        let problem = problem(&mut random);
+        let x = individual(&mut random, &problem);
+        let settings = Settings { budget: Budget { evaluations: 2_000 }, ..Settings::default() };
+        let solver = Solver::new(&problem, settings).unwrap();
+        let proof = solver.prove(&x).unwrap();
+        *statuses.entry(proof.outcome.status()).or_insert(0) += 1;
+        let verified = verify(&problem, &proof.saved(&problem, &x)).unwrap();
+        assert!(verified.is_verified(), "{number}: {verified:?}\n{:?}", proof.outcome);
+        let bound = match &proof.outcome {
+            Outcome::AlreadyFavourable => continue,
+            Outcome::Found(found) => {
+                assert!(!is_broken(&mut random, &problem, &x, &found.action, 2_000), "{number}: {found:?}");
+                assert!(surefoot::infeasibility(&problem, &x, &found.action).unwrap().is_none(), "{number}");
+                let is_closed = found.cost_bound >= found.cost * 0.985;
+                assert!(is_closed || problem.scm().is_some(), "{number}: {found:?}");
+                open += usize::from(!is_closed);
+                found.cost_bound
+            }
+            Outcome::Impossible(_) => f64::INFINITY,
+            Outcome::Undecided(undecided) if problem.scm().is_some() => {
+                open += 1;
+                undecided.cost_bound
+            }
+            other => panic!("{number}: {other:?}"),
+        };
+        for _ in 0..300 {
+            let Some(action) = random_action(&mut random, &problem, &x) else { continue };
+            let cost = problem.cost().of(problem.features(), &action);
+            if cost >= bound * (1.0 - 1e-9) || is_broken(&mut random, &problem, &x, &action, 50) {
+                continue;
+            }
+            let verdict = certify(&problem, &x, &action, Budget::default()).unwrap().verdict;
+            assert!(matches!(verdict, Verdict::Breaks { .. }), "{number}: {action:?} at {cost}: {verdict:?}");
+        }
+    }
+    // With a causal model, this budget leaves some open.
+    assert!(open < 20, "{open}");
+    assert!(statuses["found"] > 100 && statuses["impossible"] > 20, "{statuses:?}");
+}
+
+/// The least margin of a certificate is not above that of any sample, and a break is one.
+#[test]
+fn certificates_agree_with_samples() {
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    let mut counts = [0; 2];
+    for number in 0..600 {
+        let problem = problem(&mut random);
+        let x = individual(&mut random, &problem);
+        let Some(action) = random_action(&mut random, &problem, &x) else { continue };
+        match certify(&problem, &x, &action, Budget::default()).unwrap().verdict {
+            Verdict::Holds { margin: least } => {
+                counts[0] += 1;
+                for _ in 0..500 {
+                    let perturbation = perturbation(&mut random, &problem);
+                    let sampled = margin(&problem, &x, &action, &perturbation).unwrap();
+                    assert!(sampled >= least - 1e-12, "{number}: {sampled} < {least}");
+                }
+            }
+            Verdict::Breaks { perturbation, margin: stated } => {
+                counts[1] += 1;
+                assert!(problem.uncertainty().contains(&perturbation), "{number}");
+                let computed = margin(&problem, &x, &action, &perturbation).unwrap();
+                assert!(computed == stated && stated < 0.0, "{number}");
+            }
+            // An action whose ball touches a threshold exactly may be left open.
+            Verdict::Undecided { upper, .. } => assert!(upper >= 0.0, "{number}"),
+        }
+    }
+    assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
+}
+
+/// No sample within the size of the smallest break breaks an action.
+#[test]
+fn the_smallest_break_is_smallest() {
+    let mut random = ChaCha8Rng::seed_from_u64(11);
+    let mut found_some = 0;
+    for number in 0..200 {
+        let problem = problem(&mut random);
+        let x = individual(&mut random, &problem);
+        let Some(action) = random_action(&mut random, &problem, &x) else { continue };
+        let row = ndarray::ArrayView2::from_shape((1, x.len()), &x).unwrap();
+        let people = People::from_standardised(problem.features(), row).unwrap();
+        let found = smallest_break(&problem, &people, std::slice::from_ref(&action)).unwrap().remove(0);
+        let size = found.as_ref().map_or(10.0, |found| found.size);
+        found_some += usize::from(found.is_some());
+        if let Some(found) = &found {
+            assert!(margin(&problem, &x, &action, &found.perturbation).unwrap() < 0.0, "{number}");
+        }
+        if size == 0.0 {
+            continue;
+        }
+        let smaller = problem.clone().with_epsilon(size * (1.0 - 1e-4)).unwrap();
+        assert!(!is_broken(&mut random, &smaller, &x, &action, 1_000), "{number}: {size}");
+    }
+    assert!(found_some > 100, "{found_some}");
+}
