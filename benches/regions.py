@@ -1,6 +1,8 @@
-"""Robust actions for linear models and relu networks, beside a published table.
+"""Robust actions for linear models, relu networks and tree ensembles, beside a published table.
 
-    make bench-regions        # prints the table; about half an hour on an idle machine
+    make bench-regions        # prints the table; more than an hour on an idle machine
+
+Names of data sets and of kinds of models (linear, mlp, cart, rf, gbm) as arguments restrict it.
 
 The data sets and the published seconds are read from the folder `regions` beside the checkout, or from
 `SUREFOOT_REGIONS`; see docs/performance.md. Models are trained here by scikit-learn with the published
@@ -49,11 +51,22 @@ def table(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def trained(kind: str, size: str, values: np.ndarray, target: np.ndarray) -> Any:
+    from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.neural_network import MLPClassifier
+    from sklearn.tree import DecisionTreeClassifier
 
     if kind == "linear":
         return LogisticRegression(random_state=0).fit(values, target)
+    if kind == "cart":
+        return DecisionTreeClassifier(max_depth=int(size), random_state=0).fit(values, target)
+    if kind == "rf":
+        return RandomForestClassifier(int(size), max_depth=3, random_state=0).fit(values, target)
+    if kind == "gbm":
+        boosting = GradientBoostingClassifier(
+            n_estimators=int(size), learning_rate=1.0, max_depth=2, random_state=0
+        )
+        return boosting.fit(values, target)
     hidden = tuple(int(width) for width in size.split("-"))
     model = MLPClassifier(hidden_layer_sizes=hidden, activation="relu", random_state=0, max_iter=10_000)
     return model.fit(values, target)
@@ -90,7 +103,9 @@ def main() -> None:
     warnings.filterwarnings("ignore")
     only = sys.argv[1:]
     with (folder() / "published.csv").open() as lines:
-        published = [row for row in csv.DictReader(lines) if row["classifier"] in ("linear", "mlp")]
+        published = list(csv.DictReader(lines))
+    names = [name for name in only if name in FILES]
+    kinds = [kind for kind in only if kind not in FILES]
     print(
         "| data | norm | radius | model | decided | mean gap | mean cost | mean s | longest s | published s | unsolved |"
     )
@@ -98,14 +113,14 @@ def main() -> None:
     models: dict[tuple[str, str, str], Any] = {}
     for row in sorted(published, key=lambda row: (row["dataset"], row["classifier"], row["size"])):
         name, kind, size = row["dataset"], row["classifier"], row["size"]
-        if only and name not in only:
+        if names and name not in names or kinds and kind not in kinds:
             continue
         values, target = table(name)
         if (name, kind, size) not in models:
             models[name, kind, size] = trained(kind, size, values, target)
         ours = measured(models[name, kind, size], values, row["norm"], float(row["rho"]))
         print(
-            f"| {name} | {row['norm']} | {row['rho']} | {kind if kind == 'linear' else size} "
+            f"| {name} | {row['norm']} | {row['rho']} | {kind} {size} "
             f"| {ours['decided']} of {PEOPLE} | {ours['gap']:.2%} | {ours['cost']:.4f} | {ours['seconds']:.3f} "
             f"| {ours['longest']:.2f} | {row['seconds_when_solved']} | {row['unsolved_of_20']} |",
             flush=True,

@@ -1,6 +1,6 @@
 """What the Python package costs beyond the engine, on 100,000 linear and 1,000 network people.
 
-    cargo build --release -p surefoot-cli --example timed
+    cargo build --profile dist -p surefoot-cli --example timed
     pip install .
     python python/benches/overhead.py
 
@@ -23,7 +23,7 @@ import numpy as np
 import surefoot as sf
 
 ROOT = Path(__file__).parents[2]
-ENGINE = ROOT / "target/release/examples/timed"
+ENGINE = ROOT / "target/dist/examples/timed"
 
 
 def people(problem: sf.Problem, count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
@@ -81,7 +81,7 @@ def compare(name: str, example: str, count: int, turns: int, rounds: int) -> Non
 
 def main() -> None:
     if not ENGINE.exists():
-        sys.exit(f"{ENGINE} is not there; cargo build --release -p surefoot-cli --example timed")
+        sys.exit(f"{ENGINE} is not there; cargo build --profile dist -p surefoot-cli --example timed")
     compare("100,000 linear people", "linear", 100_000, turns=5, rounds=20)
     compare("1,000 network people", "network", 1_000, turns=3, rounds=1)
 

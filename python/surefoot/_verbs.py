@@ -53,9 +53,10 @@ income by up to 150. That is proven, as is that nothing cheaper would do.
         dicts, one person as a dict, or an array with a row for each person; in their own units.
     :param id: the column that identifies people; ``"id"`` if there is one, otherwise the number
         of the row.
-    :param method: ``"exact"`` for linear problems and ``"complete"`` for all, each with proof;
+    :param method: ``"exact"`` for linear problems, ``"trees"`` for tree ensembles and ``"complete"`` for all, each
+        with proof;
         ``"local"``, a fast search, and ``"descent"``, the paper's Algorithm 1, prove nothing, and their
-        actions have the status ``"unproved"``; ``"auto"`` is ``"exact"`` where it applies, otherwise ``"complete"``.
+        actions have the status ``"unproved"``; ``"auto"`` is the first of the proving ones that applies.
     :param gap: by how much, as a share, an action may cost more than the proven bound; linear
         problems without constraints are solved exactly.
     :param evaluations: bounds and evaluations that the search for each person may cost, hard cases up
@@ -63,7 +64,8 @@ income by up to 150. That is proven, as is that nothing cheaper would do.
         constraints need none.
     :param seconds: seconds that the answer of each person may take: the best proven action and the best
         bound that were found by then. Such answers depend on the machine; those under ``evaluations``
-        alone do not. Without ``evaluations``, time is then the only limit.
+        alone do not. Without ``evaluations``, time is then the only limit. Both are refused with the method
+        ``"descent"``, which they do not limit.
     :param options: up to so many actions for each person that change different things, the cheapest
         first: several rows, with a column ``option``.
     :param explain: say also what stands in the way of those who provably have no action: for how much
