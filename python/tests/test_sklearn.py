@@ -180,8 +180,12 @@ def test_trees_decide_as_the_pipeline_does(pipeline: Any) -> None:
         copy = pickle.loads(pickle.dumps(problem))
         np.testing.assert_array_equal(copy.score(frame), problem.score(frame))
     assert "tree" in repr(classifier)
-    with pytest.raises(sf.SettingError, match="recourse is not there for them"):
-        sf.recourse(problem, frame.head(1))
+    answers = sf.recourse(problem, frame.head(3), evaluations=2_000)
+    for before, answer in zip(problem.score(frame.head(3)), answers, strict=True):
+        assert (answer.status == "already_favourable") == (before >= 0)
+        if answer.status == "found":
+            reached = pd.DataFrame([answer.counterfactual])[list(frame.columns)]
+            assert problem.score(reached)[0] >= 0
 
 
 def test_what_is_not_understood_is_named() -> None:

@@ -25,9 +25,17 @@ pub(crate) fn tree_certificate(
     let most = budget.evaluations.saturating_mul(NODES_PER_EVALUATION);
     let mut adversary = Adversary::default();
     let worst = adversary.least(&scene, &centre, Question { wanted: f64::INFINITY, is_least: true, most });
-    let mut perturbation = worst.perturbation;
+    let mut perturbation = scene.beyond(&centre, &worst.point).unwrap_or_else(|| worst.perturbation.clone());
     problem.uncertainty().shrink(&mut perturbation);
-    let found = margin(problem, individual, action, &perturbation)?;
+    let mut found = margin(problem, individual, action, &perturbation)?;
+    if found > worst.found {
+        let mut other = worst.perturbation;
+        problem.uncertainty().shrink(&mut other);
+        let margin = margin(problem, individual, action, &other)?;
+        if margin < found {
+            (perturbation, found) = (other, margin);
+        }
+    }
     let verdict = if found < 0.0 {
         Verdict::Breaks { perturbation: perturbation.clone(), margin: found }
     } else if worst.lower >= 0.0 {

@@ -172,7 +172,8 @@ impl Bad {
             } else {
                 lower
             };
-            let way = before[i].clamp(inside, upper.max(inside)) - before[i];
+            let is_inside = before[i] > lower && before[i] <= upper;
+            let way = if is_inside { 0.0 } else { before[i].clamp(inside, upper.max(inside)) - before[i] };
             if way != 0.0 && !scene.live[i] {
                 return None;
             }

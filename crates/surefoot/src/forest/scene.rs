@@ -1,6 +1,11 @@
 //! One individual who acts on one set of features.
 
+use std::cmp::Ordering;
+
 use super::flat::Forest;
+
+/// How far beyond a threshold a perturbation leads, relative to `1 + |x|`.
+const BEYOND: f64 = 1e-8;
 
 /// The set of perturbations: the ball of a p-norm, after the weights of the norm are multiplied.
 #[derive(Clone, Copy, Debug)]
@@ -181,6 +186,26 @@ impl<'f> Scene<'f> {
             sum += self.ball.term((perturbation[i] * self.weights[i]).abs());
         }
         Some((perturbation, sum))
+    }
+
+    /// The perturbation that leads from the centre a little further than to a point, where the score is the same,
+    /// so that rounding errors do not lead back over a threshold; `None` if it is not in the ball.
+    pub fn beyond(&self, centre: &[f64], point: &[f64]) -> Option<Vec<f64>> {
+        let cell = self.forest.cell(point);
+        let further = |i: usize| {
+            let mut room = BEYOND * (1.0 + point[i].abs());
+            if self.ball.power == f64::INFINITY && !self.linked[i] {
+                room = room.min((self.ball.radius / self.weights[i] - (point[i] - centre[i]).abs()).max(0.0));
+            }
+            match point[i].total_cmp(&centre[i]) {
+                Ordering::Less => point[i] - room.min(0.5 * (point[i] - cell.lower[i])),
+                Ordering::Equal => point[i],
+                Ordering::Greater => point[i] + room.min(0.5 * (cell.upper[i] - point[i])),
+            }
+        };
+        let point: Vec<f64> = (0..point.len()).map(further).collect();
+        let (perturbation, size) = self.perturbation(centre, &point)?;
+        (size <= self.ball.limit()).then_some(perturbation)
     }
 
     /// What one change adds to the cost, before the root of squares.

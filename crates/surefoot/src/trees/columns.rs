@@ -8,10 +8,13 @@ use super::draft::position;
 use super::{Ensemble, Member, Node, fold};
 use crate::error::{ModelError, TreesProblem};
 use crate::feature::Column;
-use crate::{Error, Features, Result};
+use crate::{Error, Feature, Features, Kind, Result};
 
 /// The share of a category, between 0 and 1, above which somebody is counted as belonging to it.
 const HALF: f64 = 0.5;
+
+/// The distance between a threshold of an integer and whole numbers, relative to their size in standardised units.
+const INTEGER_ROOM: f64 = 1e-13;
 
 /// What an input of a model is.
 #[derive(Clone, Debug, PartialEq)]
@@ -286,12 +289,25 @@ impl Source {
 
 /// A threshold in standardised units.
 ///
-/// Two neighbouring doubles may be the same number there, so that the threshold cannot be between them. Then the
-/// lower one decides, which is the threshold itself, unless the one above is a whole number, such as a code.
+/// Neighbouring doubles may be the same number there, so that the threshold cannot be between them. Then the
+/// lower one decides, which is the threshold itself, unless the next whole number, such as a code or zero, is
+/// among them. An action on an integer leads to a whole number only up to rounding errors, so the threshold of
+/// an integer keeps a distance from whole numbers.
 fn standardised(features: &Features, feature: usize, threshold: f64) -> f64 {
-    let (value, above) = (features.standardise(feature, threshold), threshold.next_up());
-    let is_code = above.fract() == 0.0 && threshold.fract() != 0.0;
-    if is_code && features.standardise(feature, above) == value { value.next_down() } else { value }
+    let value = features.standardise(feature, threshold);
+    if !threshold.is_finite() {
+        return value;
+    }
+    if features.feature(feature).kind == Kind::Integer {
+        let Feature { mean, std, .. } = features.feature(feature);
+        let room = INTEGER_ROOM * (1.0 + value.abs() + (mean / std).abs());
+        let below = features.standardise(feature, threshold.floor()) + room;
+        let above = features.standardise(feature, threshold.floor() + 1.0) - room;
+        return value.min(above).max(below);
+    }
+    let above = threshold.ceil();
+    let is_code = above != threshold && features.standardise(feature, above) == value;
+    if is_code { value.next_down() } else { value }
 }
 
 /// The largest number that some steps take to at most `threshold`.
@@ -374,4 +390,39 @@ fn of_column(
 
 fn fault(column: &str, reason: &str) -> TreesProblem {
     TreesProblem::Category { column: column.into(), reason: reason.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(kind: Kind, mean: f64, std: f64) -> Features {
+        Features::new(vec![Feature::new("count").kind(kind).scaling(mean, std)]).unwrap()
+    }
+
+    #[test]
+    fn zero_is_decided_as_by_the_model() {
+        // `x < 0` in single precision is at most the number below zero there.
+        let below = f64::from(-f32::from_bits(1)) / 2.0;
+        for kind in [Kind::Real, Kind::Integer] {
+            let features = one(kind, -0.25, 4.0);
+            let threshold = standardised(&features, 0, below);
+            assert!(features.standardise(0, 0.0) > threshold);
+            assert!(features.standardise(0, -1.0) <= threshold);
+        }
+    }
+
+    #[test]
+    fn actions_on_integers_reach_whole_numbers() {
+        for seed in 0..2_000 {
+            let (mean, std) = (0.3 + 0.001 * f64::from(seed), 5.0 + 0.000_7 * f64::from(seed));
+            let features = one(Kind::Integer, mean, std);
+            for (from, to) in [(5.0, 0.0), (-7.0, 0.0), (1.0, 0.0), (40.0, 3.0)] {
+                let reached = features.standardise(0, from) + (to - from) / std;
+                assert!(reached <= standardised(&features, 0, to + 1e-35), "{mean} {std}");
+                assert!(reached <= standardised(&features, 0, to), "{mean} {std}");
+                assert!(reached > standardised(&features, 0, to.next_down()), "{mean} {std}");
+            }
+        }
+    }
 }
