@@ -182,7 +182,7 @@ def test_trees_decide_as_the_pipeline_does(pipeline: Any) -> None:
     assert "tree" in repr(classifier)
     answers = sf.recourse(problem, frame.head(3), evaluations=2_000)
     for before, answer in zip(problem.score(frame.head(3)), answers, strict=True):
-        assert (answer.status == "already_favourable") == (before >= 0)
+        assert (answer.status == "favourable") == (before >= 0)
         if answer.status == "found":
             reached = pd.DataFrame([answer.counterfactual])[list(frame.columns)]
             assert problem.score(reached)[0] >= 0
