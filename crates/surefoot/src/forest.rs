@@ -13,6 +13,6 @@ mod scene;
 
 pub(crate) use adversary::{Adversary, Question, Worst};
 pub(crate) use bound::{Bounder, Scenario, Sides, Wish};
-pub(crate) use flat::{Cell, Forest};
+pub(crate) use flat::{Cell, Forest, Node};
 pub(crate) use pool::{Bad, ranges, unit_prices, usable_limit};
 pub(crate) use scene::Scene;

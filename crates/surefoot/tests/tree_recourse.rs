@@ -7,10 +7,12 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use surefoot::margin::margin;
+use surefoot::outcome::Shortfall;
+use surefoot::proof::{Dividing, TreeReason};
 use surefoot::recourse::{Settings, Solver};
 use surefoot::{
     Action, ActionKind, Budget, Change, Classifier, Constraint, Cost, Ensemble, Equation, Feature, Features,
-    Kind, Norm, Outcome, People, Problem, Scm, Verdict, certify, smallest_break, verify,
+    Kind, Norm, Outcome, People, Problem, SavedProof, Scm, Verdict, certify, smallest_break, verify,
 };
 
 /// A tree with tests of random thresholds, in the format of the package.
@@ -136,7 +138,9 @@ fn answers_agree_with_samples_and_with_the_checker() {
         let solver = Solver::new(&problem, settings).unwrap();
         let proof = solver.prove(&x).unwrap();
         *statuses.entry(proof.outcome.status()).or_insert(0) += 1;
-        let verified = verify(&problem, &proof.saved(&problem, &x)).unwrap();
+        let saved = SavedProof::from_json(&proof.to_json(&problem, &x)).unwrap();
+        assert_eq!(saved, proof.saved(&problem, &x), "{number}");
+        let verified = verify(&problem, &saved).unwrap();
         assert!(verified.is_verified(), "{number}: {verified:?}\n{:?}", proof.outcome);
         let bound = match &proof.outcome {
             Outcome::AlreadyFavourable => continue,
@@ -168,6 +172,120 @@ fn answers_agree_with_samples_and_with_the_checker() {
     // With a causal model, this budget leaves some open.
     assert!(open < 20, "{open}");
     assert!(statuses["found"] > 100 && statuses["impossible"] > 20, "{statuses:?}");
+}
+
+fn is_verified(problem: &Problem, saved: &SavedProof) -> bool {
+    verify(problem, saved).is_ok_and(|verified| verified.is_verified())
+}
+
+/// What a proof needs cannot be changed or left out. Some reasons are not needed, because what a part costs already
+/// suffices.
+#[test]
+fn changed_proofs_are_not_verified() {
+    let mut random = ChaCha8Rng::seed_from_u64(8);
+    let (mut changed, mut refused) = ([0; 2], [0; 2]);
+    for number in 0..300 {
+        let problem = problem(&mut random);
+        let x = individual(&mut random, &problem);
+        let settings = Settings { budget: Budget { evaluations: 2_000 }, ..Settings::default() };
+        let proof = Solver::new(&problem, settings).unwrap().prove(&x).unwrap();
+        let saved = proof.saved(&problem, &x);
+        let (Outcome::Found(found), Some(divided)) = (&saved.outcome, &saved.dividing) else { continue };
+        let with = |dividing: Dividing| SavedProof { dividing: Some(dividing), ..saved.clone() };
+        // Larger radii than the ball has.
+        let mut reasons = divided.reasons.clone();
+        let mut is_changed = false;
+        for reason in &mut reasons {
+            if let TreeReason::Scenario { radii, .. } = reason {
+                is_changed |= radii.iter().any(|&radius| radius > 0.0);
+                radii.iter_mut().filter(|radius| **radius > 0.0).for_each(|radius| *radius = 0.5);
+            }
+        }
+        if is_changed {
+            changed[0] += 1;
+            let reasons = with(Dividing { reasons, ..divided.clone() });
+            refused[0] += usize::from(!is_verified(&problem, &reasons));
+        }
+        // A cell with favourable scores.
+        let mut reasons = divided.reasons.clone();
+        let mut is_changed = false;
+        for reason in &mut reasons {
+            if let TreeReason::Cell { lower, upper } = reason {
+                is_changed = true;
+                lower.fill(f64::NEG_INFINITY);
+                upper.fill(f64::INFINITY);
+            }
+        }
+        if is_changed {
+            changed[1] += 1;
+            let reasons = with(Dividing { reasons, ..divided.clone() });
+            refused[1] += usize::from(!is_verified(&problem, &reasons));
+        }
+        // A missing part.
+        let mut sets = divided.sets.clone();
+        if sets.iter_mut().any(|(_, divisions)| divisions.len() > 1 && divisions.pop().is_some()) {
+            assert!(
+                !is_verified(&problem, &with(Dividing { sets, ..divided.clone() })),
+                "{number}: division"
+            );
+        }
+        // A cheaper action than there can be.
+        if found.cost_bound > 0.5 * found.cost {
+            let mut cheaper = found.clone();
+            cheaper.action.change.iter_mut().for_each(|change| *change *= 0.5);
+            cheaper.cost = problem.cost().of(problem.features(), &cheaper.action);
+            cheaper.cost_bound = cheaper.cost_bound.min(cheaper.cost);
+            let cheaper = SavedProof { outcome: Outcome::Found(cheaper), ..saved.clone() };
+            assert!(!is_verified(&problem, &cheaper), "{number}: action");
+        }
+        // No action, where there is one.
+        let shortfall = Shortfall { best: found.action.clone(), missing: 0.1 };
+        let impossible = SavedProof { outcome: Outcome::Impossible(shortfall), cover: None, ..saved.clone() };
+        assert!(!is_verified(&problem, &impossible), "{number}: impossible");
+    }
+    assert!(changed[0] > 30 && 10 * refused[0] > 9 * changed[0], "radii: {refused:?} of {changed:?}");
+    assert!(changed[1] > 5 && 10 * refused[1] > 9 * changed[1], "cells: {refused:?} of {changed:?}");
+}
+
+/// With a nonlinear causal model, ranges of trees bound the margin: what is said is right, though less is decided.
+#[test]
+fn nonlinear_causal_models_are_answered() {
+    let mut random = ChaCha8Rng::seed_from_u64(9);
+    let mut statuses = std::collections::BTreeMap::new();
+    for number in 0..40 {
+        let feature = |i: usize| Feature::new(format!("x{i}")).change(Change::Any).limits(-2.0, 2.0);
+        let features = Features::new((0..2).map(feature).collect()).unwrap();
+        let trees = ensemble(&mut random, 2, 3, 2).over(&features, true).unwrap();
+        let equation = Equation::formula("0.5 * tanh(x0) + u");
+        let scm = Scm::new(&features, vec![("x1", equation)]).unwrap();
+        let problem = Problem::new(features, Classifier::trees(trees, 0.5).unwrap()).unwrap();
+        let problem = problem.with_causal_model(scm).unwrap().with_uncertainty(Norm::L2, 0.05).unwrap();
+        let x = individual(&mut random, &problem);
+        let settings = Settings { budget: Budget { evaluations: 2_000 }, ..Settings::default() };
+        let proof = Solver::new(&problem, settings).unwrap().prove(&x).unwrap();
+        *statuses.entry(proof.outcome.status()).or_insert(0) += 1;
+        let verified = verify(&problem, &proof.saved(&problem, &x)).unwrap();
+        assert!(verified.is_verified(), "{number}: {verified:?}\n{:?}", proof.outcome);
+        let bound = match &proof.outcome {
+            Outcome::AlreadyFavourable => continue,
+            Outcome::Found(answer) => {
+                assert!(!is_broken(&mut random, &problem, &x, &answer.action, 2_000), "{number}: {answer:?}");
+                answer.cost_bound
+            }
+            Outcome::Impossible(_) => f64::INFINITY,
+            other => other.cost_bound(),
+        };
+        for _ in 0..300 {
+            let Some(action) = random_action(&mut random, &problem, &x) else { continue };
+            let cost = problem.cost().of(problem.features(), &action);
+            let is_cheaper = cost < bound * (1.0 - 1e-9);
+            assert!(
+                !is_cheaper || is_broken(&mut random, &problem, &x, &action, 5_000),
+                "{number}: {action:?}"
+            );
+        }
+    }
+    assert!(statuses["found"] >= 2 && statuses["impossible"] >= 5, "{statuses:?}");
 }
 
 /// The least margin of a certificate is not above that of any sample, and a break is one.

@@ -2,11 +2,14 @@
 
 mod choice;
 mod incumbent;
+mod repair;
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use choice::{edge, median, middle};
+use incumbent::Tried;
+use repair::Repair;
 
 use super::actions::Actions;
 use crate::certify::NODES_PER_EVALUATION;
@@ -17,16 +20,15 @@ use crate::forest::{
 
 /// The number of enlarged cells, and of scenarios, that are tried on a box.
 const CELLS: usize = 4;
-/// The work of examining a box apart from the trees, in visited nodes, as measured with pools of some hundred cells.
-const NODES_PER_STEP: usize = 16_000;
+/// The work of examining a box apart from the trees, and of each cell that is looked at, in visited nodes, as measured.
+const NODES_PER_STEP: usize = 4_000;
+const NODES_PER_CELL: usize = 40;
 /// The number of steps of a dive.
 const DIVE_STEPS: usize = 200;
 /// How far inside of a box its cheapest action is tried, relative to the radius of the ball: by the search, and
 /// by dives.
 const INSET: f64 = 1e-4;
 const DIVE_INSET: f64 = 1e-2;
-/// All work is at least this multiple of that of dives around the incumbent.
-const DIVE_SHARE: f64 = 3.0;
 /// The least side of a box that is divided, relative to the size of the ball.
 const LEAST_SIDE: f64 = 1e-4;
 
@@ -129,8 +131,10 @@ pub(super) struct Search<'s, 'f> {
     pub is_over: &'s dyn Fn() -> bool,
     pub adversary: Adversary,
     bounder: Bounder,
+    repair: Repair,
     /// Cells in which the score is negative, from actions that failed.
     pool: Vec<Bad>,
+    /// The work of enlarging cells and of looking at them.
     grown: usize,
     pub incumbent: Option<Incumbent>,
     /// The best action that was examined: its worst sum.
@@ -143,9 +147,10 @@ pub(super) struct Search<'s, 'f> {
     pub boxes: usize,
     /// The number of boxes that were examined, those of dives included.
     steps: usize,
-    /// The number of dives around the incumbent, and the work that they took.
-    dives: usize,
-    diving: usize,
+    /// The number of repairs and dives.
+    tries: usize,
+    repairs: Tried,
+    dives: Tried,
 }
 
 /// How a search ended.
@@ -170,6 +175,7 @@ impl<'s, 'f> Search<'s, 'f> {
             is_over,
             adversary: Adversary::default(),
             bounder: Bounder::default(),
+            repair: Repair::default(),
             pool: Vec::new(),
             grown: 0,
             incumbent: None,
@@ -181,13 +187,15 @@ impl<'s, 'f> Search<'s, 'f> {
             number: 0,
             boxes: 0,
             steps: 0,
-            dives: 0,
-            diving: 0,
+            tries: 0,
+            repairs: Tried::default(),
+            dives: Tried::default(),
         }
     }
 
     fn work(&self) -> usize {
-        self.adversary.visited() + self.bounder.visited() + self.grown + NODES_PER_STEP * self.steps
+        let visited = self.adversary.visited() + self.bounder.visited() + self.repair.visited();
+        visited + self.grown + NODES_PER_STEP * self.steps
     }
 
     pub fn evaluations(&self) -> usize {
@@ -387,7 +395,7 @@ impl<'s, 'f> Search<'s, 'f> {
         let first = sides.cheapest();
         let leaving =
             || edge(&part.scene, &self.pool[scenarios[number].1].grown, scenario, sides, &part.actions);
-        let taste = if is_light { Some(self.dives) } else { None };
+        let taste = if is_light { Some(self.tries) } else { None };
         match median(&self.wishes, sides, &part.actions, &part.scene.prices, taste).or_else(leaving) {
             Some((k, at)) => Expanded::Divide { cost, reason, k, at, from: first[k] },
             None => self.halve(set, sides, spent + best, reason),
@@ -405,6 +413,7 @@ impl<'s, 'f> Search<'s, 'f> {
     ) -> Vec<(f64, usize, Scenario)> {
         let part = &self.parts[set];
         let cheapest = part.scene.centre(&sides.cheapest());
+        self.grown += NODES_PER_CELL * self.pool.len();
         let mut found: Vec<(f64, usize, Scenario)> = Vec::new();
         for (number, bad) in self.pool.iter().enumerate().rev() {
             if !bad.is_near(&part.scene, centre, part.usable) {

@@ -1,46 +1,74 @@
 //! Actions that hold: dives along what trees wish, and changes that are made smaller one by one.
 
-use super::{DIVE_SHARE, DIVE_STEPS, Expanded, Incumbent, Search};
+use super::{DIVE_STEPS, Expanded, Incumbent, Search};
 use crate::forest::{Bad, Sides};
 
+/// The number of repairs and dives before the first box is divided.
+const FIRST_TRIES: usize = 8;
+/// All work is at least this multiple of that of repairs and dives.
+const TRIED_SHARE: f64 = 3.0;
+
+/// One way of finding cheaper actions: its work, and how often it found one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tried {
+    work: usize,
+    successes: usize,
+}
+
+impl Tried {
+    /// The work of finding a cheaper action.
+    fn price(self) -> usize {
+        self.work / (1 + self.successes)
+    }
+}
+
 impl Search<'_, '_> {
-    /// Dives from the whole box, and from parts of it without one change of the incumbent, as long as that takes
+    /// Repairs and dives, whichever has taken less work for each cheaper incumbent that it found, as long as both take
     /// no more than a share of all work.
     pub(super) fn search_around(&mut self) {
-        while DIVE_SHARE * self.diving as f64 <= self.work() as f64 && !self.is_spent() {
-            let before = self.work();
-            let Some(found) = self.incumbent.clone() else {
-                self.dives += 1;
-                let set = self.dives % self.parts.len();
-                if let Some(sides) = self.parts[set].whole.clone() {
-                    self.dive(set, sides);
-                }
-                self.diving += self.work() - before;
-                continue;
-            };
-            let set = found.set;
-            let changed: Vec<usize> = (0..found.change.len()).filter(|&k| found.change[k] != 0.0).collect();
-            if let Some(mut sides) = self.parts[set].whole.clone()
-                && !changed.is_empty()
-            {
-                let count = changed.len();
-                let round = self.dives / count;
-                let freed = [changed[self.dives % count], changed[(self.dives * 7 + round) % count]];
-                for &k in &changed {
-                    if freed[..1 + round % 2].contains(&k) {
-                        continue;
-                    }
-                    if found.change[k] > 0.0 {
-                        sides.lower[k] = found.change[k]
-                    } else {
-                        sides.upper[k] = found.change[k]
+        let mut first = if self.tries == 0 { FIRST_TRIES } else { 0 };
+        while (first > 0 || TRIED_SHARE * self.trying() as f64 <= self.work() as f64) && !self.is_spent() {
+            first = first.saturating_sub(1);
+            let (before, cost) = (self.work(), self.target());
+            let is_repair = self.is_repairable() && self.repairs.price() <= self.dives.price();
+            match (is_repair, self.incumbent.clone()) {
+                (true, _) => self.repair_once(),
+                (false, Some(found)) => self.dive_around(&found),
+                (false, None) => {
+                    let set = self.tries % self.parts.len();
+                    if let Some(sides) = self.parts[set].whole.clone() {
+                        self.dive(set, sides);
                     }
                 }
-                self.dive(set, sides);
             }
-            self.dives += 1;
-            self.diving += self.work() - before;
+            self.tries += 1;
+            let (work, is_better) = (self.work() - before, self.target() < cost);
+            let tried = if is_repair { &mut self.repairs } else { &mut self.dives };
+            tried.work += work;
+            tried.successes += usize::from(is_better);
         }
+    }
+
+    /// The work of repairs and dives.
+    fn trying(&self) -> usize {
+        self.repairs.work + self.dives.work
+    }
+
+    /// Dives from the part of the whole box in which all changes of the incumbent but one or two are as large.
+    fn dive_around(&mut self, found: &Incumbent) {
+        let set = found.set;
+        let changed: Vec<usize> = (0..found.change.len()).filter(|&k| found.change[k] != 0.0).collect();
+        let Some(mut sides) = self.parts[set].whole.clone().filter(|_| !changed.is_empty()) else { return };
+        let (count, round) = (changed.len(), self.tries / changed.len());
+        let freed = [changed[self.tries % count], changed[(self.tries * 7 + round) % count]];
+        for &k in changed.iter().filter(|k| !freed[..1 + round % 2].contains(k)) {
+            if found.change[k] > 0.0 {
+                sides.lower[k] = found.change[k]
+            } else {
+                sides.upper[k] = found.change[k]
+            }
+        }
+        self.dive(set, sides);
     }
 
     /// Follows the wanted side of each division until the cheapest action of the box holds.
