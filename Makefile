@@ -1,6 +1,6 @@
 # `make test` runs every check on a machine that has cargo and Python (3.9 or later) and nothing else.
 
-.PHONY: test fmt lint unit docs demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency bench-regions bench-random-networks
+.PHONY: test fmt lint unit docs demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency bench-regions bench-random-networks bench-tree-credit bench-tree-optimum
 
 PYTHON ?= python3
 
@@ -80,7 +80,7 @@ fuzz:
 			$(FUZZ)/corpus/$$target crates/surefoot-fuzz/corpus/$$target; \
 	done
 
-# Together with scikit-learn, XGBoost, LightGBM, CatBoost, PyTorch, onnxruntime, DiCE and Spark from PyPI, in a folder of their own
+# Together with scikit-learn, XGBoost, LightGBM, CatBoost, PyTorch, onnxruntime, DiCE, Veritas, HiGHS and Spark from PyPI, in a folder of their own
 # under target/; the first time this downloads some gigabytes. Spark needs Java 17 or later.
 ECOSYSTEM = target/ecosystem
 test-ecosystem: $(ECOSYSTEM)/installed wheel
@@ -131,6 +131,17 @@ bench-regions: bench-wheel
 bench-random-networks: bench-wheel
 	$(VENV)/bin/pip install --quiet --no-deps --force-reinstall target/bench/wheels/*.whl
 	$(VENV)/bin/python benches/random_networks.py
+
+# XGBoost models of four data sets, with proofs and their checks; and random ensembles beside the optimum of a
+# mixed-integer program, of which a sample is among the tests of `make test-ecosystem`.
+bench-tree-credit: bench-wheel $(ECOSYSTEM)/installed
+	cargo build --profile dist --locked --package surefoot-cli
+	$(ECOSYSTEM)/bin/pip install --quiet --no-deps --force-reinstall target/bench/wheels/*.whl
+	$(ECOSYSTEM)/bin/python benches/tree_credit.py
+
+bench-tree-optimum: bench-wheel $(ECOSYSTEM)/installed
+	$(ECOSYSTEM)/bin/pip install --quiet --no-deps --force-reinstall target/bench/wheels/*.whl
+	$(ECOSYSTEM)/bin/python benches/tree_optimum.py
 
 bench-wheel: $(VENV)/installed
 	rm -rf target/bench/wheels

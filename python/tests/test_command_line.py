@@ -21,7 +21,7 @@ def answered(command: str, problem: Path, people: Path, output: Path, *settings:
         return file.read_all()
 
 
-@pytest.mark.parametrize("example", ["independent", "linear", "network", "whole"])
+@pytest.mark.parametrize("example", ["independent", "linear", "network", "whole", "trees"])
 def test_the_examples(command: str, examples: Path, tmp_path: Path, example: str) -> None:
     folder = examples / example
     expected = answered(command, folder / "problem.toml", folder / "people.csv", tmp_path / "answers.arrow")

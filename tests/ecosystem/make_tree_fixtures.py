@@ -1,4 +1,5 @@
-"""Writes the small tree ensembles of the Rust tests, with what the programs themselves say of some rows.
+"""Writes the small tree ensembles of the Rust tests, with what the programs themselves say of some rows, and the
+model of `examples/trees`.
 
 Run with the environment of `make test-ecosystem`; the files are committed.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import warnings
 from pathlib import Path
 
@@ -28,7 +30,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import surefoot as sf
 
-FOLDER = Path(__file__).parents[2] / "crates" / "surefoot" / "tests" / "trees"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "crates" / "surefoot" / "tests" / "trees"
 FEATURES = [sf.Feature(name, "any") for name in ("a", "b", "c")]
 
 
@@ -146,9 +149,15 @@ def onnx() -> None:
         keep(f"onnx-{name}.onnx", content, at, label == 1, None)
 
 
+def example() -> None:
+    credit = runpy.run_path(str(ROOT / "examples/python/credit_xgboost.py"))
+    credit["credit_model"](credit["applicants"](2000, seed=0)).save_model(ROOT / "examples/trees/model.json")
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     FOLDER.mkdir(exist_ok=True)
     gradient_boosters()
     scikit_learn()
     onnx()
+    example()

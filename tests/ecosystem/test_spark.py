@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyspark
 import pytest
+import xgboost
 from pyspark.sql import DataFrame, SparkSession
 
 import surefoot as sf
@@ -76,6 +77,30 @@ def test_both_workers_answer_and_get_the_problem_once(session: SparkSession, peo
     assert sum(count for _, count in executors) == len(people)
     assert len({executor for executor, count in executors if count}) == 2
     assert Counted.pickled == pickled + 1
+
+
+def test_trees_go_to_the_workers(session: SparkSession, people: pd.DataFrame, tmp_path: Path) -> None:
+    """Answers for a tree ensemble of a file, and for one of XGBoost, are those of one machine."""
+    some = people.head(60)
+    columns = ["education", "income", "savings"]
+    logit = (people["income"] + 0.3 * people["savings"] - 6000) / 500
+    model = xgboost.XGBClassifier(n_estimators=20, max_depth=3, random_state=0)
+    model.fit(people[columns], logit > np.random.default_rng(1).normal(size=len(people)))
+    features = sf.features(people[columns], change={"income": "increase", "savings": "any"})
+    built = sf.Problem(features, sf.Classifier.from_xgboost(model), epsilon=0.1)
+    # The same from files, which workers do not have.
+    model.save_model(tmp_path / "model.json")
+    lines = ["epsilon = 0.1"]
+    for feature in features:
+        lines += ["[[feature]]", f'name = "{feature.name}"', f'change = "{feature.change}"']
+        lines += [f"mean = {feature.mean}", f"std = {feature.std}", f"limits = {list(feature.limits)}"]
+    (tmp_path / "problem.toml").write_text("\n".join([*lines, "[classifier]", 'trees = "model.json"']))
+    read = sf.Problem.read(tmp_path / "problem.toml")
+    for problem in (built, read):
+        answers = recourse(session.createDataFrame(some).repartition(4), problem).toArrow()
+        expected = sf.recourse(problem, some)
+        assert expected.counts["found"] > 5
+        assert by_id(answers).equals(by_id(expected.to_arrow()).cast(answers.schema))
 
 
 class Counted:

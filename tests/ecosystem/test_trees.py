@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 
 import catboost
@@ -242,3 +243,11 @@ def test_actions_hold_for_the_original_program(name: str) -> None:
         assert (model.predict(acted) == 1).all(), name
         assert not np.array_equal(person, acted[0])
     assert found >= 4, found
+
+
+def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(Path(__file__).parents[2] / "examples/python/credit_xgboost.py"), run_name="__main__")
+    said = capsys.readouterr().out
+    assert "XGBoost accepts 100% of perturbed people who act." in said
+    assert "robust: 0% of the actions break" in said
+    assert "Raise" in said

@@ -5,7 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
-use surefoot::{Descent, Outcome, People, Problem, ProblemFile, recourse};
+use surefoot::recourse::{Settings, Solver};
+use surefoot::{Descent, Outcome, People, Problem, ProblemFile, recourse, verify};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -80,6 +81,18 @@ fn whole_numbers_and_categories_are_answered() {
     }
 }
 
+#[test]
+fn trees_are_answered_with_proof() {
+    let (problem, people) = example("trees");
+    let solver = Solver::new(&problem, Settings::default()).unwrap();
+    for (x, is_refused) in people.iter().zip([true, true, false, true]) {
+        let proof = solver.prove(x).unwrap();
+        assert_eq!(proof.outcome.recourse().is_some(), is_refused, "{:?}", proof.outcome);
+        let verified = verify(&problem, &proof.saved(&problem, x)).unwrap();
+        assert!(verified.is_verified(), "{verified:?}");
+    }
+}
+
 fn from_toml(item: &toml_edit::Item) -> Value {
     use toml_edit::{Item, Value as Toml};
     let value = |value: &Toml| from_toml(&Item::Value(value.clone()));
@@ -117,7 +130,7 @@ fn accepted(validator: &jsonschema::Validator, file: &Value, example: &str) -> (
 fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
     let schema = std::fs::read_to_string(root().join("docs/problem.schema.json")).unwrap();
     let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
-    for name in ["independent", "linear", "network", "whole", "categories"] {
+    for name in ["independent", "linear", "network", "whole", "categories", "trees"] {
         let whole = document(name);
         assert_eq!(accepted(&validator, &whole, name), (true, true), "{name}");
         // One change at a time, each of which is a mistake.
