@@ -103,7 +103,7 @@ fn equations_that_the_graph_does_not_name_are_kept() {
         file.equation_entries().iter().map(|entry| entry.feature.clone()).collect()
     };
     assert_eq!(features(at), ["savings", "income"]);
-    // A cycle with what is kept is told before anything is written.
+    // A graph that makes a cycle with the equations that are kept is refused before a file is written.
     let said = refused(at, &["fit", "people.csv", "--graph", "savings -> income"]);
     assert!(
         said.contains("cycle") && said.contains("problem.toml keeps the equations of `savings`"),
