@@ -80,7 +80,10 @@ impl Bad {
             }
         };
         let pivot = (0..point.len()).map(middle).collect();
-        let push = if scene.is_linked() { enlarged(scene, centre, perturbation) } else { Vec::new() };
+        let push = match scene.is_linked() {
+            true => enlarged(scene, centre, point, perturbation, &own),
+            false => Vec::new(),
+        };
         let mut bad = Self { grown: own.clone(), own, pivot, push, bounded: Vec::new() };
         bad.list_bounded();
         bad
@@ -163,17 +166,10 @@ impl Bad {
             let from: f64 = scene.causes[i].iter().map(|&(j, c)| c * deviations[j]).sum();
             before[i] += from;
             let (lower, upper) = (self.grown.lower[i], self.grown.upper[i]);
-            let inside = if lower.is_finite() {
-                (lower + 1e-9 * (1.0 + lower.abs())).min(if upper.is_finite() {
-                    0.5 * (lower + upper)
-                } else {
-                    f64::INFINITY
-                })
-            } else {
-                lower
-            };
-            let is_inside = before[i] > lower && before[i] <= upper;
-            let way = if is_inside { 0.0 } else { before[i].clamp(inside, upper.max(inside)) - before[i] };
+            let (least, most) = interior(scene, i, lower, upper);
+            let is_inside = before[i] > lower && before[i] <= upper && before[i] <= most;
+            let is_inside = is_inside && (!scene.linked[i] || before[i] >= least);
+            let way = if is_inside { 0.0 } else { before[i].clamp(least, most.max(least)) - before[i] };
             if way != 0.0 && !scene.live[i] {
                 return None;
             }
@@ -357,20 +353,35 @@ impl Bad {
     }
 }
 
-/// The largest multiple of a perturbation, up to the radius that scenarios use, under which the score stays
-/// negative.
-fn enlarged(scene: &Scene<'_>, centre: &[f64], perturbation: &[f64]) -> Vec<f64> {
+/// The part of a side of a cell that is so far from its ends that rounding errors do not lead out. Bounds leave more
+/// room to an input that follows others.
+fn interior(scene: &Scene<'_>, i: usize, lower: f64, upper: f64) -> (f64, f64) {
+    let room = if scene.linked[i] { 1e-7 } else { 1e-9 };
+    let middle = if lower.is_finite() && upper.is_finite() { 0.5 * (lower + upper) } else { f64::NAN };
+    // A cell without a lower or an upper end has no middle, and the other number is taken.
+    let least = if lower.is_finite() { (lower + room * (1.0 + lower.abs())).min(middle) } else { lower };
+    let most = match scene.linked[i] && upper.is_finite() {
+        true => (upper - room * (1.0 + upper.abs())).max(middle),
+        false => upper,
+    };
+    (least, most)
+}
+
+/// A perturbation within the radius that scenarios use which leads from a centre into a cell: a multiple of the one
+/// that led to a point there, as large as possible, or else one that leads a little further than to the point.
+fn enlarged(scene: &Scene<'_>, centre: &[f64], point: &[f64], perturbation: &[f64], cell: &Cell) -> Vec<f64> {
     let ball = scene.ball.with_radius(usable_limit(scene));
     let scaled = |share: f64| -> Vec<f64> { perturbation.iter().map(|d| share * d).collect() };
     let fits = |d: &[f64]| {
         let terms = d.iter().zip(&scene.weights).map(|(d, w)| ball.term((d * w).abs()));
         terms.sum::<f64>() <= ball.limit()
     };
-    let breaks = |d: &[f64]| {
-        let point = scene.perturbed(centre, d);
-        scene.forest.start
-            + scene.forest.roots.iter().map(|&root| scene.forest.value(root, &point)).sum::<f64>()
-            < 0.0
+    let enters = |d: &[f64]| {
+        let reached = scene.perturbed(centre, d);
+        reached.iter().enumerate().all(|(i, &reached)| {
+            let (least, most) = interior(scene, i, cell.lower[i], cell.upper[i]);
+            reached >= least && reached <= most
+        })
     };
     // Sizes grow with the share, so the largest that fits is found by halving.
     let (mut low, mut high) = (0.0, 64.0);
@@ -380,10 +391,11 @@ fn enlarged(scene: &Scene<'_>, centre: &[f64], perturbation: &[f64]) -> Vec<f64>
     }
     let mut share = low;
     for _ in 0..6 {
-        if breaks(&scaled(share)) {
+        if enters(&scaled(share)) {
             return scaled(share);
         }
         share = 0.5 * (share + low.min(1.0));
     }
-    scaled(low.min(1.0 - 1e-9))
+    let beyond = scene.beyond(centre, point).filter(|beyond| fits(beyond) && enters(beyond));
+    beyond.unwrap_or_else(|| scaled(low.min(1.0 - 1e-9)))
 }

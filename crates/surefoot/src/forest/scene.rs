@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::flat::Forest;
 
 /// How far beyond a threshold a perturbation leads, relative to `1 + |x|`.
-const BEYOND: f64 = 1e-8;
+const BEYOND: f64 = 2e-7;
 
 /// The set of perturbations: the ball of a p-norm, after the weights of the norm are multiplied.
 #[derive(Clone, Copy, Debug)]

@@ -23,6 +23,10 @@ const CELLS: usize = 4;
 /// The work of examining a box apart from the trees, and of each cell that is looked at, in visited nodes, as measured.
 const NODES_PER_STEP: usize = 4_000;
 const NODES_PER_CELL: usize = 40;
+/// The largest number of nodes that are visited for the worst case of one action.
+const MOST_NODES: usize = 500 * NODES_PER_EVALUATION;
+/// By how much a ball is smaller whose worst point scenarios reach for sure, relative to its radius.
+const INSIDE: f64 = 1e-6;
 /// The number of steps of a dive.
 const DIVE_STEPS: usize = 200;
 /// How far inside of a box its cheapest action is tried, relative to the radius of the ball: by the search, and
@@ -323,7 +327,9 @@ impl<'s, 'f> Search<'s, 'f> {
                 let is_met = self.parts[set].actions.is_met(&change);
                 return if is_met { Expanded::Holds(change) } else { self.halve(set, sides, spent, None) };
             }
-            if worst.found >= 0.0 || !self.learn(set, &worst, &centre, &reach) {
+            let is_learnt = worst.found < 0.0
+                && (self.learn(set, &worst, &centre, &reach) || self.learn_inside(set, &centre, &reach));
+            if !is_learnt {
                 return self.halve(set, sides, spent, None);
             }
             scenarios = self.scenarios(set, sides, &centre, &reach, 1);
@@ -442,14 +448,25 @@ impl<'s, 'f> Search<'s, 'f> {
         let mut bad = Bad::new(&part.scene, centre, &worst.point, &worst.perturbation);
         self.grown += bad.grow(&part.scene, centre, reach, &part.prices);
         let is_near = bad.is_near(&part.scene, centre, part.usable);
-        self.pool.push(bad);
+        if is_near {
+            self.pool.push(bad);
+        }
         is_near
+    }
+
+    /// The same for the worst point of a ball that is a little smaller, which scenarios reach. The worst of all may be
+    /// only just in reach, while others break the centre as well.
+    fn learn_inside(&mut self, set: usize, centre: &[f64], reach: &Cell) -> bool {
+        let part = &self.parts[set];
+        let scene = part.scene.with_radius(part.usable * (1.0 - INSIDE));
+        let question = Question { wanted: 0.0, is_least: true, most: MOST_NODES };
+        let worst = self.adversary.least(&scene, centre, question);
+        worst.found < 0.0 && self.learn(set, &worst, centre, reach)
     }
 
     /// The worst case of an action.
     fn worst(&mut self, set: usize, centre: &[f64], is_least: bool, change: &[f64]) -> Worst {
-        let most = 500 * NODES_PER_EVALUATION;
-        let question = Question { wanted: 0.0, is_least, most };
+        let question = Question { wanted: 0.0, is_least, most: MOST_NODES };
         let worst = self.adversary.least(&self.parts[set].scene, centre, question);
         if is_least && self.best.as_ref().is_none_or(|(best, ..)| worst.found > *best) {
             self.best = Some((worst.found, set, change.to_vec()));
