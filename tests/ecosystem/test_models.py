@@ -114,7 +114,7 @@ def answered(folder, adult, favourable, people, causes=None):
     assert favourable(shifted(adult, after, causes)).all()
     # What was found out by others too: the attack finds nothing, the proofs are confirmed.
     said = surefoot(folder, "attack", "problem.toml", "some.csv", "answers.parquet", "-o", "breaks.csv")
-    assert f"{len(found)} actions: 0 are broken" in said
+    assert f"{len(found)} action{'s' if len(found) > 1 else ''}: 0 are broken" in said
     assert "0 do not" in surefoot(folder, "certify", "problem.toml", "some.csv", "answers.parquet")
     return answers
 

@@ -245,6 +245,8 @@ impl Bad {
         // The most that a radius can be of use, and the distance to the sides that can be left.
         let most = |i: usize| {
             let beyond = (self.grown.lower[i] - ranges.lower[i]).max(ranges.upper[i] - self.grown.upper[i]);
+            // Bounds leave room for rounding at the end of the box.
+            let beyond = beyond + room_of(scene, i) * (2.0 + scene.x[i].abs());
             if scene.live[i] { beyond.clamp(needed[i], 1e3f64.max(needed[i])) } else { 0.0 }
         };
         let room = |i: usize| {
@@ -353,10 +355,15 @@ impl Bad {
     }
 }
 
-/// The part of a side of a cell that is so far from its ends that rounding errors do not lead out. Bounds leave more
-/// room to an input that follows others.
+/// The distance to the end of a side that rounding errors do not cover, relative to `1 + |x|`. Bounds leave more room to an
+/// input that follows others.
+fn room_of(scene: &Scene<'_>, i: usize) -> f64 {
+    if scene.linked[i] { 1e-7 } else { 1e-9 }
+}
+
+/// The part of a side of a cell that is so far from its ends that rounding errors do not lead out.
 fn interior(scene: &Scene<'_>, i: usize, lower: f64, upper: f64) -> (f64, f64) {
-    let room = if scene.linked[i] { 1e-7 } else { 1e-9 };
+    let room = room_of(scene, i);
     let middle = if lower.is_finite() && upper.is_finite() { 0.5 * (lower + upper) } else { f64::NAN };
     // A cell without a lower or an upper end has no middle, and the other number is taken.
     let least = if lower.is_finite() { (lower + room * (1.0 + lower.abs())).min(middle) } else { lower };
