@@ -226,7 +226,9 @@ impl Verification {
 /// result.
 pub fn verify(problem: &Problem, saved: &SavedProof) -> Result<Verification> {
     let pieces = saved.cover.as_ref().map_or(0, |cover| cover.pieces.len());
-    verify_within(problem, saved, BOUNDS + BOUNDS_FOR_EACH * (pieces + saved.ruled_out.len()))
+    let divisions = saved.dividing.iter().flat_map(|dividing| &dividing.sets).map(|(_, steps)| steps.len());
+    let parts = pieces + saved.ruled_out.len() + divisions.sum::<usize>();
+    verify_within(problem, saved, BOUNDS + BOUNDS_FOR_EACH * parts)
 }
 
 /// As [`verify()`], with a budget of `bounds`.
