@@ -82,7 +82,7 @@ def answered(problem: sf.Problem, people: pd.DataFrame, accepted: pd.DataFrame) 
     """The answer of each person, with the seconds that it took."""
     rows = []
     for i in range(len(people)):
-        # Nobody is alone, so that nobody is told what stands in the way.
+        # For a single person, `recourse` would also explain why there is no action, which takes time of its own.
         asked = pd.concat([people.iloc[[i]], accepted])
         start = time.process_time()
         answers = sf.recourse(problem, asked, gap=GAP)

@@ -236,7 +236,7 @@ def compared(seed: int, people: int = PEOPLE) -> list[Compared]:
         start = time.perf_counter()
         strict, lenient = (optimum(made, person, least) for least in (TIE, -TIE))
         middle = time.perf_counter()
-        # Nobody is alone, so that nobody is told what stands in the way.
+        # For a single person, `recourse` would also explain why there is no action, which takes time of its own.
         answers = sf.recourse(made.problem, np.vstack([person, person]), gap=GAP)
         seconds = (middle - start, (time.perf_counter() - middle) / 2)
         status = answers.column("status")[0]

@@ -34,7 +34,7 @@ def credit_model(data: pd.DataFrame) -> xgboost.XGBClassifier:
 
 
 def shifted(acted: pd.DataFrame, features: list[sf.Feature], count: int) -> pd.DataFrame:
-    """Everybody who has acted, with so many perturbations each of the size that is guarded against."""
+    """The people after their actions, each under `count` random perturbations of norm epsilon."""
     random = np.random.default_rng(0)
     sizes = random.normal(size=(count * len(acted), len(features)))
     sizes *= EPSILON / np.linalg.norm(sizes, axis=1, keepdims=True)
