@@ -16,7 +16,7 @@ use surefoot::{
 };
 
 /// A tree with tests of random thresholds, in the format of the package.
-fn tree(random: &mut ChaCha8Rng, inputs: usize, depth: usize) -> Value {
+fn tree(random: &mut ChaCha8Rng, inputs: usize, depth: usize, threshold_of: fn(i32) -> f64) -> Value {
     let (mut feature, mut threshold, mut left, mut right, mut value) =
         (vec![], vec![], vec![], vec![], vec![]);
     // Nodes in the order of their depth.
@@ -24,7 +24,7 @@ fn tree(random: &mut ChaCha8Rng, inputs: usize, depth: usize) -> Value {
     for node in 0..2 * inner + 1 {
         let is_inner = node < inner;
         feature.push(if is_inner { random.random_range(0..inputs) } else { 0 });
-        threshold.push(if is_inner { random.random_range(-10..=10) as f64 / 10.0 } else { 0.0 });
+        threshold.push(if is_inner { threshold_of(random.random_range(-10..=10)) } else { 0.0 });
         left.push(if is_inner { 2 * node as i64 + 1 } else { -1 });
         right.push(if is_inner { 2 * node as i64 + 2 } else { -1 });
         value.push(random.random_range(-1.0..1.0));
@@ -35,7 +35,16 @@ fn tree(random: &mut ChaCha8Rng, inputs: usize, depth: usize) -> Value {
 }
 
 fn ensemble(random: &mut ChaCha8Rng, inputs: usize, trees: usize, depth: usize) -> Ensemble {
-    let trees: Vec<Value> = (0..trees).map(|_| tree(random, inputs, depth)).collect();
+    of_trees(inputs, (0..trees).map(|_| tree(random, inputs, depth, |tenths| f64::from(tenths) / 10.0)))
+}
+
+/// An ensemble whose thresholds are just below whole numbers.
+fn whole_thresholds(random: &mut ChaCha8Rng, inputs: usize, trees: usize) -> Ensemble {
+    of_trees(inputs, (0..trees).map(|_| tree(random, inputs, 3, |number| f64::from(number / 4) - 3e-8)))
+}
+
+fn of_trees(inputs: usize, trees: impl Iterator<Item = Value>) -> Ensemble {
+    let trees: Vec<Value> = trees.collect();
     let document = json!({
         "format": "surefoot trees", "version": 1,
         "model": {
@@ -65,7 +74,7 @@ fn problem(random: &mut ChaCha8Rng) -> Problem {
     let ensemble = ensemble(random, inputs, trees, depth).over(&features, true).unwrap();
     let classifier = Classifier::trees(ensemble, 0.5).unwrap();
     let norm = [Norm::L1, Norm::L2, Norm::LINF][random.random_range(0..3)].clone();
-    let epsilon = [0.0, 0.05, 0.15][random.random_range(0..3)];
+    let epsilon = [0.0, 0.0437, 0.1391][random.random_range(0..3)];
     let mut problem = Problem::new(features.clone(), classifier).unwrap();
     if random.random_bool(0.5) {
         let last = inputs - 1;
@@ -129,9 +138,9 @@ fn random_action(random: &mut ChaCha8Rng, problem: &Problem, x: &[f64]) -> Optio
 /// Answers are broken by no sample, nothing cheaper than the bound holds, and the checker agrees.
 #[test]
 fn answers_agree_with_samples_and_with_the_checker() {
-    let mut random = ChaCha8Rng::seed_from_u64(5);
     let (mut statuses, mut open) = (std::collections::BTreeMap::new(), 0);
     for number in 0..400 {
+        let mut random = ChaCha8Rng::seed_from_u64(number);
         let problem = problem(&mut random);
         let x = individual(&mut random, &problem);
         let settings = Settings { budget: Budget { evaluations: 2_000 }, ..Settings::default() };
@@ -170,8 +179,54 @@ fn answers_agree_with_samples_and_with_the_checker() {
         }
     }
     // With a causal model, this budget leaves some open.
-    assert!(open < 20, "{open}");
+    assert!(open <= 8, "{open}");
     assert!(statuses["found"] > 100 && statuses["impossible"] > 20, "{statuses:?}");
+}
+
+/// Thresholds just below whole numbers, where programs put them for columns of whole numbers, and individuals who are
+/// exactly there, in features that follow each other.
+#[test]
+fn individuals_just_above_thresholds_are_decided() {
+    let (mut found, mut impossible, mut open) = (0, 0, 0);
+    for number in 0..200 {
+        let mut random = ChaCha8Rng::seed_from_u64(number);
+        let change = [Change::Any, Change::Increase][random.random_range(0..2)];
+        let features = vec![
+            Feature::new("x0").change(Change::Fixed),
+            Feature::new("x1").change(Change::Fixed),
+            Feature::new("x2").change(change).limits(-6.0, 6.0),
+            Feature::new("x3").limits(-6.0, 6.0),
+        ];
+        let features = Features::new(features).unwrap();
+        let trees = random.random_range(3..=12);
+        let ensemble = whole_thresholds(&mut random, 4, trees).over(&features, true).unwrap();
+        let mut draw = |parents: &[&str]| {
+            let coefficients = parents.iter().map(|_| random.random_range(-0.5..0.5)).collect();
+            Equation::linear(parents, coefficients, 0.1)
+        };
+        let equations =
+            vec![("x1", draw(&["x0"])), ("x2", draw(&["x0", "x1"])), ("x3", draw(&["x0", "x1", "x2"]))];
+        let scm = Scm::new(&features, equations).unwrap();
+        let norm = [Norm::L1, Norm::L2, Norm::LINF][random.random_range(0..3)].clone();
+        let problem = Problem::new(features, Classifier::trees(ensemble, 0.5).unwrap()).unwrap();
+        let problem = problem.with_causal_model(scm).unwrap().with_uncertainty(norm, 0.1).unwrap();
+        let x: Vec<f64> = (0..4).map(|_| random.random_range(-2..=2) as f64).collect();
+        let settings = Settings { budget: Budget { evaluations: 5_000 }, ..Settings::default() };
+        let proof = Solver::new(&problem, settings).unwrap().prove(&x).unwrap();
+        assert!(is_verified(&problem, &proof.saved(&problem, &x)), "{number}");
+        match &proof.outcome {
+            Outcome::AlreadyFavourable => {}
+            Outcome::Found(answer) => {
+                open += usize::from(answer.cost_bound < 0.99 * answer.cost);
+                found += 1;
+            }
+            Outcome::Impossible(_) => impossible += 1,
+            _ => open += 1,
+        }
+    }
+    // An input that follows a change may be within rounding errors of a threshold.
+    assert!(open <= 2, "{open}");
+    assert!(found > 20 && impossible > 50, "{found} {impossible}");
 }
 
 fn is_verified(problem: &Problem, saved: &SavedProof) -> bool {

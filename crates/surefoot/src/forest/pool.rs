@@ -76,7 +76,8 @@ impl Bad {
             match (lower.is_finite(), upper.is_finite()) {
                 (true, true) => 0.5 * (lower + upper),
                 (true, false) => point[i].max(lower + 1e-7 * (1.0 + lower.abs())),
-                (false, _) => point[i],
+                (false, true) => point[i].min(upper - 1e-7 * (1.0 + upper.abs())),
+                (false, false) => point[i],
             }
         };
         let pivot = (0..point.len()).map(middle).collect();
@@ -167,8 +168,7 @@ impl Bad {
             before[i] += from;
             let (lower, upper) = (self.grown.lower[i], self.grown.upper[i]);
             let (least, most) = interior(scene, i, lower, upper);
-            let is_inside = before[i] > lower && before[i] <= upper && before[i] <= most;
-            let is_inside = is_inside && (!scene.linked[i] || before[i] >= least);
+            let is_inside = before[i] > lower && before[i] >= least && before[i] <= most;
             let way = if is_inside { 0.0 } else { before[i].clamp(least, most.max(least)) - before[i] };
             if way != 0.0 && !scene.live[i] {
                 return None;
@@ -217,9 +217,28 @@ impl Bad {
         }
     }
 
-    /// The scenario that makes it most expensive to leave the cell from a centre; `None` if the ball does not
-    /// reach the cell from there.
-    pub fn scenario(
+    /// The scenarios that make it expensive to leave the cell from a centre, of which there are none if the ball does not
+    /// reach the cell from there: always the same perturbation where features are linked, and the one that moves
+    /// features towards the cell.
+    pub fn scenarios(
+        &self,
+        scene: &Scene<'_>,
+        centre: &[f64],
+        ranges: &Cell,
+        prices: &[f64],
+        usable: f64,
+    ) -> impl Iterator<Item = Scenario> {
+        // The pivot is so far that the perturbation is always the same.
+        let far = |(c, d): (&f64, &f64)| c + 1e6f64.copysign(*d);
+        let constant = self.pushes(scene, centre).then(|| Scenario {
+            pivot: centre.iter().zip(&self.push).map(far).collect(),
+            radii: self.push.iter().map(|d| d.abs()).collect(),
+        });
+        constant.into_iter().chain(self.towards(scene, centre, ranges, prices, usable))
+    }
+
+    /// The scenario that moves features towards the cell.
+    fn towards(
         &self,
         scene: &Scene<'_>,
         centre: &[f64],
@@ -230,35 +249,29 @@ impl Bad {
         let ball = scene.ball.with_radius(usable);
         let limit = ball.limit();
         let n = centre.len();
-        let Some(Approach { needed, before }) = self.approach(scene, centre, limit) else {
-            // The pivot is so far that the perturbation is always the same.
-            let far = |(c, d): (&f64, &f64)| c + 1e6f64.copysign(*d);
-            return self.pushes(scene, centre).then(|| Scenario {
-                pivot: centre.iter().zip(&self.push).map(far).collect(),
-                radii: self.push.iter().map(|d| d.abs()).collect(),
-            });
-        };
+        let Approach { needed, before } = self.approach(scene, centre, limit)?;
         if ball.power == f64::INFINITY {
             let radius = |i: usize| if scene.live[i] { usable / scene.weights[i] } else { 0.0 };
             return Some(Scenario { pivot: self.pivot.clone(), radii: (0..n).map(radius).collect() });
         }
-        // The most that a radius can be of use, and the distance to the sides that can be left.
+        // Where each feature may be before its own perturbation, the most that a radius can be of use, and the
+        // distance to the sides that can be left.
+        let lowest = |i: usize| ranges.lower[i] + (before[i] - centre[i]);
+        let highest = |i: usize| ranges.upper[i] + (before[i] - centre[i]);
         let most = |i: usize| {
-            let beyond = (self.grown.lower[i] - ranges.lower[i]).max(ranges.upper[i] - self.grown.upper[i]);
+            let beyond = (self.grown.lower[i] - lowest(i)).max(highest(i) - self.grown.upper[i]);
             // Bounds leave room for rounding at the end of the box.
             let beyond = beyond + room_of(scene, i) * (2.0 + scene.x[i].abs());
             if scene.live[i] { beyond.clamp(needed[i], 1e3f64.max(needed[i])) } else { 0.0 }
         };
         let room = |i: usize| {
-            let up = if ranges.upper[i] > self.grown.upper[i] {
-                self.grown.upper[i] - before[i]
-            } else {
-                f64::INFINITY
+            let up = match highest(i) > self.grown.upper[i] {
+                true => self.grown.upper[i] - before[i],
+                false => f64::INFINITY,
             };
-            let down = if ranges.lower[i] < self.grown.lower[i] {
-                before[i] - self.grown.lower[i]
-            } else {
-                f64::INFINITY
+            let down = match lowest(i) < self.grown.lower[i] {
+                true => before[i] - self.grown.lower[i],
+                false => f64::INFINITY,
             };
             up.min(down)
         };
@@ -363,33 +376,38 @@ fn room_of(scene: &Scene<'_>, i: usize) -> f64 {
 
 /// The part of a side of a cell that is so far from its ends that rounding errors do not lead out.
 fn interior(scene: &Scene<'_>, i: usize, lower: f64, upper: f64) -> (f64, f64) {
+    if !scene.live[i] || scene.ball.radius == 0.0 {
+        return (lower, upper);
+    }
     let room = room_of(scene, i);
     let middle = if lower.is_finite() && upper.is_finite() { 0.5 * (lower + upper) } else { f64::NAN };
     // A cell without a lower or an upper end has no middle, and the other number is taken.
     let least = if lower.is_finite() { (lower + room * (1.0 + lower.abs())).min(middle) } else { lower };
-    let most = match scene.linked[i] && upper.is_finite() {
-        true => (upper - room * (1.0 + upper.abs())).max(middle),
-        false => upper,
-    };
+    let most = if upper.is_finite() { (upper - room * (1.0 + upper.abs())).max(middle) } else { upper };
     (least, most)
 }
 
-/// A perturbation within the radius that scenarios use which leads from a centre into a cell: a multiple of the one
-/// that led to a point there, as large as possible, or else one that leads a little further than to the point.
+/// A perturbation within the radius that scenarios use which leads from a centre into a cell: a multiple, as large as
+/// possible, of one that leads near to a point there.
 fn enlarged(scene: &Scene<'_>, centre: &[f64], point: &[f64], perturbation: &[f64], cell: &Cell) -> Vec<f64> {
     let ball = scene.ball.with_radius(usable_limit(scene));
-    let scaled = |share: f64| -> Vec<f64> { perturbation.iter().map(|d| share * d).collect() };
+    let side = |i: usize| interior(scene, i, cell.lower[i], cell.upper[i]);
     let fits = |d: &[f64]| {
         let terms = d.iter().zip(&scene.weights).map(|(d, w)| ball.term((d * w).abs()));
         terms.sum::<f64>() <= ball.limit()
     };
     let enters = |d: &[f64]| {
         let reached = scene.perturbed(centre, d);
-        reached.iter().enumerate().all(|(i, &reached)| {
-            let (least, most) = interior(scene, i, cell.lower[i], cell.upper[i]);
-            reached >= least && reached <= most
-        })
+        (0..d.len()).filter(|&i| scene.live[i]).all(|i| reached[i] >= side(i).0 && reached[i] <= side(i).1)
     };
+    let inner = |i: usize| match scene.live[i] {
+        true => point[i].max(side(i).0).min(side(i).1),
+        false => centre[i],
+    };
+    let inner: Vec<f64> = (0..point.len()).map(inner).collect();
+    let inner = scene.perturbation(centre, &inner).map(|(inner, _)| inner).filter(|inner| fits(inner));
+    let base = inner.unwrap_or_else(|| perturbation.to_vec());
+    let scaled = |share: f64| -> Vec<f64> { base.iter().map(|d| share * d).collect() };
     // Sizes grow with the share, so the largest that fits is found by halving.
     let (mut low, mut high) = (0.0, 64.0);
     for _ in 0..40 {
@@ -403,6 +421,5 @@ fn enlarged(scene: &Scene<'_>, centre: &[f64], point: &[f64], perturbation: &[f6
         }
         share = 0.5 * (share + low.min(1.0));
     }
-    let beyond = scene.beyond(centre, point).filter(|beyond| fits(beyond) && enters(beyond));
-    beyond.unwrap_or_else(|| scaled(low.min(1.0 - 1e-9)))
+    if enters(&base) && fits(&base) { base } else { scaled(low.min(1.0 - 1e-9)) }
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::flat::Forest;
+use super::flat::{Cell, Forest};
 
 /// How far beyond a threshold a perturbation leads, relative to `1 + |x|`.
 const BEYOND: f64 = 2e-7;
@@ -149,6 +149,16 @@ impl<'f> Scene<'f> {
 
     pub fn is_linked(&self) -> bool {
         self.linked.iter().any(|&linked| linked)
+    }
+
+    /// Whether a threshold lies where an input may be that a change moves, if inputs without perturbations are in a box.
+    pub fn leads_over(&self, k: usize, reach: &Cell) -> bool {
+        (0..self.x.len()).filter(|&i| self.effects[i].iter().any(|&(mover, _)| mover == k)).any(|i| {
+            let most = self.spreads[i] * self.ball.radius + BEYOND * (1.0 + self.x[i].abs());
+            let thresholds = self.forest.thresholds(i);
+            let first = thresholds.partition_point(|&t| t < reach.lower[i] - most);
+            thresholds.get(first).is_some_and(|&t| t <= reach.upper[i] + most)
+        })
     }
 
     /// The individual after an action, without a perturbation.

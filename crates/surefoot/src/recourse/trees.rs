@@ -26,6 +26,10 @@ use crate::{Action, Error, Outcome, Problem, Recourse, Result, essential};
 /// The share by which the stated bound of the cost is below the computed one.
 const BOUND_ROOM: f64 = 1e-7;
 
+/// The share of the gap by which changes as they are displayed may cost more than the computed ones. The search leaves
+/// only the rest of the gap.
+const DISPLAY_SHARE: f64 = 0.1;
+
 /// The method, prepared for a problem.
 #[derive(Debug)]
 pub(super) struct Trees<'p> {
@@ -144,7 +148,8 @@ impl<'p> Trees<'p> {
         let end = limit.and_then(|limit| Instant::now().checked_add(limit));
         let is_over = || end.is_some_and(|end| Instant::now() >= end);
         let most = self.settings.budget.evaluations;
-        let mut search = Search::new(&mut parts, self.settings.gap, most, &is_over);
+        let gap = (1.0 - DISPLAY_SHARE) * self.settings.gap;
+        let mut search = Search::new(&mut parts, gap, most, &is_over);
         let ended = search.run();
         // A checker computes the same prices in another order.
         let bound = ended.bound * (1.0 - BOUND_ROOM);
@@ -169,7 +174,7 @@ impl<'p> Trees<'p> {
         let part = &search.parts[incumbent.set];
         let change = part.actions.displayed(&incumbent.change);
         let cost = part.scene.cost(part.scene.spent(&change));
-        let is_cheap = cost <= incumbent.cost * (1.0 + 0.2 * self.settings.gap);
+        let is_cheap = cost <= incumbent.cost * (1.0 + DISPLAY_SHARE * self.settings.gap);
         if is_cheap && search.holds(incumbent.set, &change) {
             incumbent = Incumbent { change, cost, ..incumbent };
         }

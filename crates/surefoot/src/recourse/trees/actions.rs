@@ -69,6 +69,10 @@ impl<'p> Actions<'p> {
         change
     }
 
+    pub fn has_requirements(&self) -> bool {
+        !self.problem.requirements().is_empty()
+    }
+
     /// Whether no action of a box meets the requirements.
     pub fn excludes(&self, scene: &Scene<'_>, sides: &Sides) -> bool {
         self.problem.requirements().iter().any(|rule| {

@@ -432,12 +432,11 @@ impl<'s, 'f> Search<'s, 'f> {
             if found.len() == count && found.last().is_some_and(|last| last.0 >= leaving) {
                 continue;
             }
-            let Some(scenario) = bad.scenario(&part.scene, centre, reach, &part.prices, part.usable) else {
-                continue;
-            };
-            found.truncate(count - 1);
-            let place = found.partition_point(|other| other.0 >= leaving);
-            found.insert(place, (leaving, number, scenario));
+            for scenario in bad.scenarios(&part.scene, centre, reach, &part.prices, part.usable) {
+                found.truncate(count - 1);
+                let place = found.partition_point(|other| other.0 >= leaving);
+                found.insert(place, (leaving, number, scenario));
+            }
         }
         found
     }
@@ -474,12 +473,14 @@ impl<'s, 'f> Search<'s, 'f> {
         worst
     }
 
-    /// Divides the longest side of a box that no threshold divides.
+    /// Divides the longest of the sides of a box whose changes lead over thresholds, or over the border of a requirement.
     fn halve(&self, set: usize, sides: &Sides, spent: f64, reason: Option<Reason>) -> Expanded {
         let part = &self.parts[set];
         let least = LEAST_SIDE * part.scene.ball.radius.max(1e-4);
         let length = |k: &usize| (sides.upper[*k] - sides.lower[*k]) * part.scene.prices[*k];
-        let longest = (0..part.scene.set.len()).filter(|&k| sides.upper[k] > sides.lower[k]);
+        let reach = ranges(&part.scene, sides);
+        let matters = |k: &usize| part.actions.has_requirements() || part.scene.leads_over(*k, &reach);
+        let longest = (0..part.scene.set.len()).filter(|&k| sides.upper[k] > sides.lower[k]).filter(matters);
         let Some(k) = longest.max_by(|a, b| length(a).total_cmp(&length(b))) else { return Expanded::Sliver };
         if sides.upper[k] - sides.lower[k] < least {
             return Expanded::Sliver;

@@ -335,7 +335,7 @@ impl Search<'_, '_> {
             let mut bad = Bad::new(&part.scene, &centre, &worst.point, &worst.perturbation);
             let reach = ranges(&part.scene, whole);
             self.grown += bad.grow(&part.scene, &centre, &reach, &part.prices);
-            if let Some(scenario) = bad.scenario(&part.scene, &centre, &reach, &part.prices, part.usable) {
+            for scenario in bad.scenarios(&part.scene, &centre, &reach, &part.prices, part.usable) {
                 self.repair.add(&part.scene, scenario, change);
             }
             self.pool.push(bad);
