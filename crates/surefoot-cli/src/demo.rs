@@ -1,6 +1,7 @@
 //! `surefoot demo`: the whole story on built-in data.
 
 mod network;
+mod trees;
 
 use std::fmt;
 use std::time::Duration;
@@ -33,17 +34,37 @@ pub struct Options {
 /// Columns of text.
 const WIDTH: usize = 80;
 
+/// The most people whom a network or trees answer: enough to see what happens, in a moment.
+const PEOPLE: usize = 200;
+
 /// What was found.
 pub struct Report {
     people: usize,
     epsilon: f64,
-    accuracy: f64,
-    asked: usize,
+    linear: Summary,
+    network: Summary,
+    trees: Summary,
     groups: Vec<Group>,
-    network: network::Summary,
     /// One applicant's story: what they are, what the standard action asks, which shift
     /// breaks that, and what the robust action asks.
     story: Vec<String>,
+}
+
+/// How a classifier does.
+struct Summary {
+    accuracy: f64,
+    turned_down: usize,
+}
+
+impl Summary {
+    /// How the classifier of a problem does, and whom it turns down.
+    fn of(problem: &Problem, everybody: &People, repaid: &[bool]) -> (Self, Vec<usize>) {
+        let favourable: Vec<bool> = everybody.iter().map(|x| problem.classifier().score(x) >= 0.0).collect();
+        let right = favourable.iter().zip(repaid).filter(|(favourable, repaid)| favourable == repaid);
+        let accuracy = right.count() as f64 / everybody.len() as f64;
+        let turned_down: Vec<usize> = (0..everybody.len()).filter(|&i| !favourable[i]).collect();
+        (Self { accuracy, turned_down: turned_down.len() }, turned_down)
+    }
 }
 
 /// The answers of one method to all who were turned down.
@@ -99,11 +120,7 @@ pub fn run(options: &Options) -> Result<Report> {
     bar.finish_and_clear();
 
     let everybody = People::from_standardised(&features, rows)?;
-    let favourable = |x: &[f64]| standard.classifier().score(x) >= 0.0;
-    let right = everybody.iter().zip(&sample.repaid).filter(|(x, repaid)| favourable(x) == **repaid);
-    let accuracy = right.count() as f64 / everybody.len() as f64;
-    let turned_down: Vec<usize> =
-        (0..everybody.len()).filter(|&i| !favourable(everybody.individual(i))).collect();
+    let (linear, turned_down) = Summary::of(&standard, &everybody, &sample.repaid);
     let people = everybody.select(&turned_down).context("nobody is turned down; try another --seed")?;
 
     let (before, after) = (Exact::new(&standard)?, Exact::new(&robust)?);
@@ -129,15 +146,9 @@ pub fn run(options: &Options) -> Result<Report> {
     ];
     let (network, more) = network::answer(&sample, &everybody, options)?;
     groups.extend(more);
-    Ok(Report {
-        people: everybody.len(),
-        epsilon: options.epsilon,
-        accuracy,
-        asked: people.len(),
-        groups,
-        network,
-        story,
-    })
+    let (trees, more) = trees::answer(&sample, &everybody, &standard, options)?;
+    groups.extend(more);
+    Ok(Report { people: everybody.len(), epsilon: options.epsilon, linear, network, trees, groups, story })
 }
 
 /// The Loan features; nobody is asked for more than anybody in the sample has.
@@ -226,12 +237,17 @@ impl Group {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { people, epsilon, accuracy, asked, network, .. } = self;
+        let Report { people, epsilon, linear, network, trees, .. } = self;
         let opening = format!(
-            "{people} loan applicants; a logistic regression fitted to them (accuracy {accuracy:.2}) turns down \
-             {asked}, a small network (accuracy {:.2}) {}. What can these people do, and does it still work if their \
-             circumstances shift by up to {epsilon} standard deviations?",
-            network.accuracy, network.turned_down
+            "{people} loan applicants; a logistic regression fitted to them (accuracy {:.2}) turns down {}, a small \
+             network (accuracy {:.2}) {}, boosted trees of XGBoost (accuracy {:.2}) {}. What can these people do, and \
+             does it still work if their circumstances shift by up to {epsilon} standard deviations?",
+            linear.accuracy,
+            linear.turned_down,
+            network.accuracy,
+            network.turned_down,
+            trees.accuracy,
+            trees.turned_down,
         );
         writeln!(f, "{}\n", textwrap::fill(&opening, WIDTH))?;
 
@@ -266,7 +282,8 @@ impl fmt::Display for Report {
                      applicants, and every action was tried against the exact worst shift. For the network \
                      causes are the true ones; the standard and the robust actions come from Algorithm 1, \
                      which proves nothing, the certified ones from a search with proof, and each action was \
-                     tried against the worst shift that projected gradient finds. Certified: proven to hold for \
+                     tried against the worst shift that projected gradient finds. For the trees causes are as for the \
+                     regression, and worst shifts are exact. Certified: proven to hold for \
                      every shift (standard: without any). Impossible: proven that no feasible action does. \
                      Nobody is asked for more than the highest value among the applicants. Cost is the sum of \
                      all changes in standard deviations, its mean over those who got every answer.";

@@ -68,6 +68,17 @@ fn standard_actions_break_and_robust_ones_hold() {
     };
     assert!(found == certified && holding == found && found >= robust_holding, "{text}");
     assert!(certified + impossible + undecided == asked && undecided <= 0.05 * asked, "{text}");
+    // For trees, standard actions are at thresholds, and worst cases are exact.
+    let [found, _, certified, _, undecided, cost, holding, _] = row(&text, "trees: standard")[..] else {
+        panic!("{text}")
+    };
+    assert!(found == certified && found > 100.0 && undecided == 0.0 && holding == 0.0, "{text}");
+    let [found, _, certified, _, undecided, robust_cost, holding, _] = row(&text, "trees: certified")[..]
+    else {
+        panic!("{text}")
+    };
+    assert!(found == certified && found > 100.0 && undecided == 0.0 && holding == found, "{text}");
+    assert!(robust_cost > cost, "{text}");
     for words in ["One of them: gender", "Standard recourse: Raise", "It breaks with", "This still works if"]
     {
         assert!(text.replace('\n', " ").contains(words), "{words}: {text}");

@@ -11,19 +11,10 @@ use surefoot::train::{Threshold, Training};
 use surefoot::{Action, Complete, Descent, LimitsOn, Norm, Outcome, People, Problem};
 use surefoot_paper::loan;
 
-use super::{Group, Options, Proven};
-
-/// People whom Algorithm 1 answers at most: enough to see what happens, in a moment.
-const PEOPLE: usize = 200;
+use super::{Group, Options, PEOPLE, Proven, Summary};
 
 /// An action and its cost, if there is one.
 type Found = Option<(Action, f64)>;
-
-/// How the network does.
-pub struct Summary {
-    pub accuracy: f64,
-    pub turned_down: usize,
-}
 
 /// Trains a network and answers some of those it turns down, with and without uncertainty.
 pub fn answer(sample: &loan::Sample, everybody: &People, options: &Options) -> Result<(Summary, Vec<Group>)> {
@@ -39,11 +30,7 @@ pub fn answer(sample: &loan::Sample, everybody: &People, options: &Options) -> R
         .with_causal_model(loan::scm(features)?)?;
     let robust = problem.clone().with_uncertainty(Norm::L2, options.epsilon)?;
 
-    let favourable = |x: &[f64]| problem.classifier().score(x) >= 0.0;
-    let right = everybody.iter().zip(&sample.repaid).filter(|(x, repaid)| favourable(x) == **repaid).count();
-    let turned_down: Vec<usize> =
-        (0..everybody.len()).filter(|&i| !favourable(everybody.individual(i))).collect();
-    let summary = Summary { accuracy: right as f64 / everybody.len() as f64, turned_down: turned_down.len() };
+    let (summary, turned_down) = Summary::of(&problem, everybody, &sample.repaid);
     let Ok(people) = everybody.select(&turned_down[..PEOPLE.min(turned_down.len())]) else {
         return Ok((summary, Vec::new()));
     };
