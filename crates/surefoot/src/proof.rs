@@ -235,7 +235,7 @@ pub struct Proof {
     /// The number of evaluations when the search ended, if the proofs that followed do not depend on the
     /// budget.
     pub(crate) searched: Option<usize>,
-    /// The estimated worst-case margin, in units of the logit, that a proof needs.
+    /// The estimated worst-case margin, in units of the score, that a proof needs.
     pub(crate) needed_margin: f64,
 }
 

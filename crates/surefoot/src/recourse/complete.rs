@@ -54,7 +54,7 @@ use crate::{Outcome, Problem, Recourse, Result};
 /// The largest number of searches for an action with a larger margin after a failed proof. The margin
 /// asked for rises if the proof failed again, and falls if no action has that much.
 const MAX_MARGIN_RETRIES: usize = 6;
-/// The two amounts, in units of the logit, by which the classifier is made stricter as a last resort.
+/// The two amounts, in units of the score, by which the classifier is made stricter as a last resort.
 const STRICTER: [f64; 2] = [0.05, 0.25];
 /// A found action whose cost exceeds the lower bound by more than this share triggers a search for a
 /// cheaper one that is easier to prove.

@@ -57,7 +57,7 @@ impl AboutProblem {
     /// Checks the conditions of every statement.
     ///
     /// # Errors
-    /// If nothing is actionable, or if a linear causal problem has too many actionable features.
+    /// If nothing is actionable.
     pub fn new(problem: &Problem) -> Result<Self> {
         Self::with(problem, solver(problem)?.as_ref())
     }

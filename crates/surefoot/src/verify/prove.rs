@@ -53,8 +53,8 @@ pub(super) struct Claim<'a> {
     pub unverified: &'a dyn Fn(f64) -> Fault,
 }
 
-/// Proves a claim by the affine bound, else by planes that touch the result, else by a quadratic bound, else by the curvature bound, else by
-/// proving both halves.
+/// Proves a claim by the affine bound, else by planes that touch the result, else by a quadratic bound, else
+/// by the curvature bound, else by proving both halves.
 ///
 /// The zone is split across the side that causes most of the error; in a certificate, first of all across
 /// the first one, along which the worst perturbation lies.

@@ -48,8 +48,8 @@ enum Attempt {
 }
 
 impl Solver<'_, '_> {
-    /// Proves the incumbent, with changes enlarged as little as necessary. If there is no incumbent
-    /// afterwards, it was broken and the search must go on.
+    /// Proves the incumbent, with changes enlarged as little as necessary or, for a proof by parabolas, as
+    /// much as the gap allows. If there is no incumbent afterwards, it was broken and the search must go on.
     ///
     /// The margin that a proof needs is estimated from the last failed proof; the smallest enlargement
     /// with such a margin is tried next.
