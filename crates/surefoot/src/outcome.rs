@@ -172,7 +172,7 @@ impl UndecidedReason {
             ),
             Self::Method => (
                 "the method found no action, which proves nothing",
-                "the methods `exact` and `complete` tell whether there is one",
+                "the methods `exact`, `trees` and `complete` tell whether there is one",
             ),
             Self::Proof => (
                 "an action was found that withstands every shift that was tried, but that it withstands all of \
