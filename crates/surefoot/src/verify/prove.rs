@@ -89,7 +89,7 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
             }
         }
         // A search uses curvature only around the worst perturbation.
-        let at = claim.lowest.map_or(Some(&low[..]), |at| zone.holds(at).then_some(at));
+        let at = claim.lowest.map_or(Some(&low[..]), |at| zone.contains(at).then_some(at));
         if let Some(at) = at.filter(|_| may_bend && bound < claim.wanted) {
             work.done += 1;
             work.left = work.left.saturating_sub(1);
