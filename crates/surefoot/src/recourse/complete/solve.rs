@@ -428,7 +428,7 @@ impl<'p, 's> Solver<'p, 's> {
 
     /// Splits a box across the side that causes most of the error or, if none does, the longest one;
     /// between its middle and a given point.
-    pub(super) fn cut(&mut self, cuboid: Cuboid, error_share: &[f64], point: &[f64]) {
+    pub(super) fn split(&mut self, cuboid: Cuboid, error_share: &[f64], point: &[f64]) {
         let Set { weights, integrality, .. } = &self.sets[cuboid.set];
         let width = |k: usize| match weights[k] * cuboid.length(k) {
             // Integer sides are split however short they are.
@@ -449,7 +449,7 @@ impl<'p, 's> Solver<'p, 's> {
             }
             return;
         };
-        let mut at = cuboid.cut(k);
+        let mut at = cuboid.split_point(k);
         let (l, u) = (cuboid.lower[k], cuboid.upper[k]);
         let is_one_sided = l >= 0.0 || u <= 0.0;
         let is_inside = point[k] > l + 0.1 * (u - l) && point[k] < u - 0.1 * (u - l);
