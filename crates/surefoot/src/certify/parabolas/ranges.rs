@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::domain::{Domain, Frame};
 use super::dual::few_digits;
 use super::layers::Layers;
-use crate::graph::relax_tanh;
+use crate::graph::tanh_line_bound;
 use crate::network::{LANES, Lanes, WideLayer};
 
 /// The number of points at which the curvature of a unit is sampled.
@@ -76,7 +76,7 @@ impl Inner {
                 let (low, high) =
                     (inner.lower[b].0[l] - room, inner.upper[b].0[l].max(inner.lower[b].0[l]) + room);
                 (inner.lower[b].0[l], inner.upper[b].0[l]) = (low, high);
-                let line = relax_tanh(p + low, p + high, (p + low).tanh(), (p + high).tanh());
+                let line = tanh_line_bound(p + low, p + high, (p + low).tanh(), (p + high).tanh());
                 // Few digits, since the proof states them.
                 let (slope, exact) = (few_digits(line.slope), line.slope * p + line.offset);
                 let offset = few_digits(exact);

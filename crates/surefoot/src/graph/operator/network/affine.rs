@@ -2,7 +2,7 @@
 
 use crate::graph::affine::{Affine, Place, Row, State, rounding};
 use crate::graph::jet::dot;
-use crate::graph::unit::relax_tanh;
+use crate::graph::unit::tanh_line_bound;
 use crate::graph::{AffineForm, Interval, Unit};
 use crate::network::{LANES, Lanes, Network, Real, Vectorised, vectorised};
 
@@ -18,7 +18,7 @@ pub(crate) struct LayerState {
     pub sizes: Vec<Lanes>,
     /// The error of each unit's output that this and earlier layers cause.
     pub error: Vec<Lanes>,
-    /// The relaxation of each unit: the output is `slope z + offset` up to `radius`, for the argument z.
+    /// The line around each unit: the output is `slope z + offset` up to `radius`, for the argument z.
     pub slope: Vec<Lanes>,
     pub offset: Vec<Lanes>,
     pub radius: Vec<Lanes>,
@@ -30,7 +30,7 @@ pub(crate) struct LayerState {
     /// inputs.
     pub origin: Vec<Lanes>,
     pub deviation: Vec<Lanes>,
-    /// The error of the quadratic relaxation.
+    /// The error of the quadratic bound.
     pub quadratic: Vec<Lanes>,
 }
 
@@ -230,8 +230,8 @@ impl Vectorised for Relax<'_> {
                 let range = Interval { lower: lower[l], upper: upper[l] };
                 let finite = lower[l].is_finite() && upper[l].is_finite();
                 let line = match unit {
-                    Unit::Tanh if finite => relax_tanh(lower[l], upper[l], a[l], c[l]),
-                    unit => unit.relax(range),
+                    Unit::Tanh if finite => tanh_line_bound(lower[l], upper[l], a[l], c[l]),
+                    unit => unit.line_bound(range),
                 };
                 layer.slope[b].0[l] = line.slope;
                 layer.offset[b].0[l] = line.offset;
