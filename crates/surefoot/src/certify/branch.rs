@@ -235,7 +235,8 @@ impl Prover {
         // The margin at the point, with its rounding: an affine bound over the single point.
         let point = Region::cuboid(worst.at.clone(), worst.at.clone());
         let value = self.affine.bound(graph, &point).lower();
-        let error = 2.0 * graph.inputs as f64 * curvature.gradient_error * cell.region.longest().sqrt();
+        let error =
+            2.0 * graph.inputs as f64 * curvature.gradient_error * cell.region.longest_squared().sqrt();
         for matrix in &curvature.matrices {
             let quadratic = Quadratic { at: &worst.at, value, gradient: &worst.gradient, matrix };
             let bound = quadratic.lower(&cell.region) - error;

@@ -68,7 +68,7 @@ pub(super) fn enclose(network: &Network, affine: &mut Affine, place: &Place<'_>,
         // The ranges of the units.
         place.region.ranges(&this.columns[..inputs * blocks], &mut this.lower, &mut this.upper);
         let symbols = &affine.states[..place.number];
-        largest = vectorised(Relax { layer: this, bias: &layer.bias, unit, inputs, symbols, terms });
+        largest = vectorised(EncloseUnits { layer: this, bias: &layer.bias, unit, inputs, symbols, terms });
         state.largest = state.largest.max(largest);
     }
     // The result, and its error: the error of each unit counts with its exact coefficient.
@@ -180,10 +180,10 @@ impl LayerState {
     }
 }
 
-/// Adds constants and errors to the ranges of a layer and relaxes its units. Writes the forms of the
+/// Adds constants and errors to the ranges of a layer and encloses its units by lines. Writes the forms of the
 /// units' outputs to `columns` and their errors to `error`. Returns the largest size of the terms of a
 /// unit's result.
-struct Relax<'a> {
+struct EncloseUnits<'a> {
     layer: &'a mut LayerState,
     bias: &'a [Lanes],
     unit: Unit,
@@ -192,12 +192,12 @@ struct Relax<'a> {
     terms: f64,
 }
 
-impl Vectorised for Relax<'_> {
+impl Vectorised for EncloseUnits<'_> {
     type Output = f64;
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> f64 {
-        let Relax { layer, bias, unit, inputs, symbols, terms } = self;
+        let EncloseUnits { layer, bias, unit, inputs, symbols, terms } = self;
         let blocks = bias.len();
         let columns = inputs + symbols.len();
         let mut largest = 0.0f64;
