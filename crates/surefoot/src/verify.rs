@@ -286,7 +286,7 @@ fn claims(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
         Outcome::AlreadyFavourable | Outcome::Unproved(_) => return Ok(verified),
         Outcome::Found(found) => {
             found.action.check(problem.features())?;
-            robustness::feasible(problem, &saved.individual, &found.action)?;
+            robustness::verify_feasible(problem, &saved.individual, &found.action)?;
             let cost = problem.cost().of(problem.features(), &found.action);
             if !(cost.is_finite() && (cost - found.cost).abs() <= 1e-12 * cost) {
                 return wrong(Fault::Cost { cost, stated: found.cost });
