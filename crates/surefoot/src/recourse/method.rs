@@ -145,7 +145,7 @@ impl MethodName {
         for listed in METHODS.iter().filter(|listed| listed.is_automatic) {
             refused = (listed.prepare)(problem, settings);
             // Only a model of another kind goes on to the next method; other errors concern all methods.
-            if !matches!(&refused, Err(error) if error.is_beyond_exact()) {
+            if !matches!(&refused, Err(error) if error.is_for_another_method()) {
                 break;
             }
         }
