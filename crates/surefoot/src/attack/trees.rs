@@ -1,4 +1,4 @@
-//! The smallest perturbation that breaks an action in front of a tree ensemble, by exact searches of balls.
+//! The smallest perturbation that breaks an action for a classifier of trees, by exact searches of balls.
 
 use rayon::prelude::*;
 

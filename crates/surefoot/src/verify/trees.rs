@@ -15,7 +15,7 @@ pub(super) use worst::holds;
 use crate::trees::Ensemble;
 use crate::{ActionKind, Problem};
 
-/// An individual who acts on a set of features, in front of a tree ensemble, with a linear causal model or
+/// An individual who acts on a set of features, for a classifier of trees and with a linear causal model or
 /// none:
 ///
 /// ```text
