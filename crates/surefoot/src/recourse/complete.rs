@@ -67,12 +67,12 @@ const CLOSE_MARGINS: f64 = 1.6;
 const RETRY_EVALUATIONS: usize = 12_500;
 /// If an answer is not settled, a second search uses the budget divided by this.
 const SMALLER_BUDGET_DIVISOR: usize = 4;
+/// No such smaller search gets less than this budget.
+const LEAST_BUDGET: usize = 100;
 /// With a limit in seconds, the first search and its proof may take `FIRST_SHARE` of the time. Each further
 /// attempt may take `RETRY_SHARE` of the remaining time.
 const FIRST_SHARE: f64 = 0.75;
 const RETRY_SHARE: f64 = 0.4;
-/// No such smaller search gets less than this budget.
-const LEAST_BUDGET: usize = 100;
 
 /// The solver, prepared once for a problem and used for any number of individuals.
 ///

@@ -15,10 +15,10 @@ use crate::outcome::{Shortfall, Undecided, UndecidedReason};
 use crate::proof::{Certificate, Proof, RuledOut};
 use crate::{Action, Cost, Outcome, Result};
 
-/// The search leaves the budget divided by this for the proof, and may take this share of the time that is
-/// left.
-const PROOF_SHARE: usize = 6;
-const SEARCH_TIME: f64 = 0.6;
+/// The search leaves the budget divided by this for the proof.
+const PROOF_DIVISOR: usize = 6;
+/// The search may take this share of the time that is left.
+const SEARCH_TIME_SHARE: f64 = 0.6;
 /// The search ends when the lower bound is within this share of the gap. The rest of the gap is for the
 /// enlargement of changes that makes the incumbent provable.
 const SEARCH_GAP_SHARE: f64 = 0.55;
@@ -34,7 +34,7 @@ const RECENT: usize = 12;
 
 /// The number of evaluations of a budget that a search may take before a proof begins.
 pub(super) fn search_evaluations(budget: Budget) -> usize {
-    budget.evaluations - budget.evaluations / PROOF_SHARE
+    budget.evaluations - budget.evaluations / PROOF_DIVISOR
 }
 
 /// One intervention set.
@@ -476,7 +476,8 @@ impl<'p, 's> Solver<'p, 's> {
     pub(super) fn limit_search(&mut self) {
         self.prover.set_limit(search_evaluations(self.settings.budget));
         let now = Instant::now();
-        let end = self.settings.end.map(|end| now + end.saturating_duration_since(now).mul_f64(SEARCH_TIME));
+        let share = |end: Instant| now + end.saturating_duration_since(now).mul_f64(SEARCH_TIME_SHARE);
+        let end = self.settings.end.map(share);
         self.prover.set_end(end);
     }
 
