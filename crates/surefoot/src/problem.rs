@@ -9,7 +9,7 @@ mod file;
 mod rules;
 mod sections;
 mod summary;
-mod tree;
+mod syntax;
 mod units;
 
 use std::path::Path;

@@ -57,7 +57,7 @@ mod trees;
 #[cfg(test)]
 mod tests;
 mod unit;
-mod units;
+mod tanh_network;
 mod integer;
 mod zone;
 
