@@ -35,12 +35,12 @@ mod boxes;
 mod candidate;
 mod cones;
 mod cuts;
+mod dispensable;
 mod finish;
 mod local;
 mod programs;
 mod requirements;
 mod solve;
-mod tokens;
 
 use std::time::{Duration, Instant};
 
