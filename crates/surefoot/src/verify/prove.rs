@@ -190,7 +190,8 @@ fn halves(
 }
 
 /// Whether the tape agrees with the definition at some points of a zone, which are the same in every run.
-/// The definition gives the value and a bound of its own rounding error. Points where the perturbed individual does not exist or the result is undefined are skipped.
+/// The definition gives the value and a bound of its own rounding error. Points where the perturbed individual
+/// does not exist or the result is undefined are skipped.
 pub(super) fn agrees(
     tape: &Tape<'_>,
     zone: &Zone,
