@@ -101,7 +101,7 @@ impl Far {
         nearest >= self.from && farthest <= self.to
     }
 
-    /// Boxes whose faces separate parts for which [`Far::holds`] differs: the box itself and, for each
+    /// Boxes whose faces separate parts for which [`Far::contains`] differs: the box itself and, for each
     /// long side, its far part.
     pub fn faces(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
         let mut faces = vec![(self.lower.clone(), self.upper.clone())];
