@@ -46,7 +46,7 @@ class Problem:
     :param form: ``"relative"``, "raise income by 500", or ``"absolute"``, "reach an income of 3500".
     :param limits_on: what the limits of features are about: ``"outcome"``, how people end up who act,
         including what follows from the action, or ``"action"``, the features acted upon alone.
-    :param safety: the margin, in units of the logit, kept beyond what the uncertainty demands.
+    :param safety: the margin, in units of the score, kept beyond what the uncertainty demands.
     :param constraints: what people must meet who act, such as ``"income >= 3 * rent"``: linear in the
         features, in their own units.
     :param forbid: transitions that no action may make, ``(feature, from, to)`` of whole numbers,

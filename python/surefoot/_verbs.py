@@ -58,9 +58,11 @@ income by up to 150. That is proven, as is that nothing cheaper would do.
         ``"local"``, a fast search, and ``"descent"``, the paper's Algorithm 1, prove nothing, and their
         actions have the status ``"unproved"``; ``"auto"`` is the first of the proving ones that applies.
     :param gap: by how much, as a share, an action may cost more than the proven bound; linear
-        problems without constraints are solved exactly.
+        problems without constraints are solved exactly. The method ``"local"`` proves no bound; its actions
+        may cost more by this share if they then change fewer features. Only the default is accepted with the
+        method ``"descent"``.
     :param evaluations: bounds and evaluations that the search for each person may cost, hard cases up
-        to four times as many; 60,000, about a second, if not given. Linear problems without
+        to five times as many; 60,000, about a second, if not given. Linear problems without
         constraints need none.
     :param seconds: seconds that the answer of each person may take: the best proven action and the best
         bound that were found by then. Such answers depend on the machine; those under ``evaluations``
@@ -71,7 +73,7 @@ income by up to 150. That is proven, as is that nothing cheaper would do.
     :param explain: say also what stands in the way of those who provably have no action: for how much
         less uncertainty there is one, and which limits, fixed features or rules would have to give
         way. One person alone, and everybody if the problem is linear without constraints, is told so
-        anyway; otherwise it may cost up to six times ``evaluations`` for each of them.
+        anyway; otherwise it may cost up to seven times ``evaluations`` for each of them.
     :param progress: show a bar; needs tqdm.
     """
     given = _tables.prepare(people, problem.features, id)
@@ -143,7 +145,7 @@ def trade_off(
     :param epsilons: the sizes; otherwise twelve up to where no action holds.
     :param method: as in :func:`recourse`, but one that proves its answers.
     :param gap: as in :func:`recourse`.
-    :param evaluations: as in :func:`recourse`; the whole curve may cost up to six times as many.
+    :param evaluations: as in :func:`recourse`; the whole curve may cost up to seven times as many.
     :param seconds: as in :func:`recourse`, for each search.
     :param progress: show the number of searches; needs tqdm.
     """

@@ -16,10 +16,11 @@ pub struct Effort {
     method: MethodName,
     /// The accepted gap between the cost of an action and the proven lower bound, as a share of the
     /// cost. It is exceeded where no action within it can be proven. Linear problems without
-    /// constraints are solved exactly, without a gap.
+    /// constraints are solved exactly, without a gap. `local` proves no bound; its actions may cost more by
+    /// this share if they then change fewer features. Only the default is accepted with `descent`.
     #[arg(long, default_value_t = Settings::default().gap)]
     gap: f64,
-    /// Bounds and evaluations that the search for each person may cost; hard cases may cost up to four
+    /// Bounds and evaluations that the search for each person may cost; hard cases may cost up to five
     /// times as many. Linear problems without constraints need none. Refused with `descent`, which it does
     /// not limit. Default: 60000, or no limit with --seconds.
     #[arg(long)]
@@ -57,20 +58,22 @@ impl Effort {
         let limits = [
             ("--seconds", seconds.map(|seconds| seconds.to_string())),
             ("--evaluations", evaluations.map(|evaluations| evaluations.to_string())),
+            ("--gap", (gap != Settings::default().gap).then(|| gap.to_string())),
         ];
         if let Some((option, Some(value))) = limits.into_iter().find(|(_, value)| value.is_some())
             && !method.is_limited()
         {
             let limited = MethodName::limited();
             bail!(
-                "{option} {value}: the method `{method}` is not limited by it; leave out {option}, or choose another \
+                "{option} {value}: it has no effect with the method `{method}`; leave out {option}, or choose another \
                  --method ({limited})"
             );
         }
+        if !(gap > 0.0 && gap < 1.0) {
+            bail!("--gap {gap}: must be more than 0 and less than 1, such as 0.01");
+        }
         let settings = Settings { method, gap, budget, seconds };
-        settings
-            .check()
-            .map_err(|_| anyhow!("--gap {gap}: must be more than 0 and less than 1, such as 0.01"))?;
+        settings.check()?;
         Ok(settings)
     }
 }

@@ -48,7 +48,7 @@ pub struct Options {
     effort: Effort,
     /// Also explain why people have no action, if that is proven: for which smaller uncertainty there is
     /// one, and which limits, fixed features or rules prevent it. One --person, and everybody if the problem
-    /// is linear without constraints, gets the explanation anyway; otherwise it may cost up to six times
+    /// is linear without constraints, gets the explanation anyway; otherwise it may cost up to seven times
     /// --evaluations for each of them.
     #[arg(long)]
     explain: bool,

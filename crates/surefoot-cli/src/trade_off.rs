@@ -19,7 +19,7 @@ use crate::people;
 /// What `surefoot trade-off` can be asked.
 ///
 /// An action that holds for more uncertainty holds for less, so that answers for different sizes
-/// complete each other. The whole curve may cost up to six times --evaluations.
+/// complete each other. The whole curve may cost up to seven times --evaluations.
 #[derive(Args)]
 pub struct Options {
     /// The problem file; its epsilon is not used.

@@ -147,11 +147,12 @@ fn options_without_effect_are_refused() {
         (&["--explain"], "--explain: the method `descent` proves nothing"),
         (
             &["--seconds", "1"],
-            "--seconds 1: the method `descent` is not limited by it; leave out --seconds, or choose \
+            "--seconds 1: it has no effect with the method `descent`; leave out --seconds, or choose \
              another --method (auto, exact, trees, complete, local)",
         ),
-        (&["--evaluations", "60000"], "--evaluations 60000: the method `descent` is not limited by it"),
+        (&["--evaluations", "60000"], "--evaluations 60000: it has no effect with the method `descent`"),
         (&["--proofs", "proofs.jsonl"], "--proofs: the method `descent` proves nothing"),
+        (&["--gap", "0.05"], "--gap 0.05: it has no effect with the method `descent`; leave out --gap"),
     ] {
         let said = refused(at, &[&descent[..], options].concat());
         assert!(said.contains(words) && said.contains("choose another --method"), "{said}");

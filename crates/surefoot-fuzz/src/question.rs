@@ -56,7 +56,7 @@ pub fn assert_holds(problem: &Problem, individual: &[f64], action: &Action) {
 pub fn ask(problem: &Problem, individual: &[f64]) -> Result<Outcome, Error> {
     let outcome = match Exact::new(problem) {
         Ok(exact) => exact.solve(individual)?,
-        Err(error) if error.is_beyond_exact() => search(problem, individual)?,
+        Err(error) if error.is_for_another_method() => search(problem, individual)?,
         Err(error) => return Err(error),
     };
     assert!(!describe(problem, individual, &outcome)?.is_empty());

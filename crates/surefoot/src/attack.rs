@@ -143,8 +143,8 @@ fn set_lane(block: &mut [Lanes], lane: usize, values: &[f64]) {
 
 /// The unit vector of the norm along which a linear function with this gradient decreases most.
 fn downwards(norm: &Norm, gradient: &[Lanes], lane: usize) -> Vec<f64> {
-    let uphill: Vec<f64> = gradient.iter().map(|g| -g.0[lane]).collect();
-    norm.maximiser(&uphill, 1.0)
+    let downhill: Vec<f64> = gradient.iter().map(|g| -g.0[lane]).collect();
+    norm.maximiser(&downhill, 1.0)
 }
 
 /// Runs an attack on blocks of people whose actions are on the same features, and returns everybody's

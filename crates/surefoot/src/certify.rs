@@ -14,8 +14,10 @@
 //!
 //! For tree ensembles the least margin is found exactly, by a search over cells between thresholds.
 //!
-//! A proof requires a bound of at least [`LEAST_MARGIN`], and every bound accounts for its own rounding.
-//! An action that cannot be decided within the budget is reported as undecided.
+//! A proof by bounds requires a bound of at least [`LEAST_MARGIN`], and every bound accounts for its own
+//! rounding. The margin of a tree ensemble that is searched exactly may be zero: where a sum is within
+//! rounding errors of zero, the arithmetic of the program that made the model decides. An action that cannot
+//! be decided within the budget is reported as undecided.
 
 mod branch;
 mod parabolas;
@@ -32,8 +34,8 @@ use crate::error::{CausalModelError, SettingError};
 use crate::margin::{Composer, margin};
 use crate::{Action, Certificate, Error, Problem, Result, Verdict};
 
-/// The least margin, in units of the logit, that counts as proven. It exceeds the rounding error of a
-/// classifier evaluated in double precision.
+/// The least margin, in units of the score, that counts as proven by bounds. It exceeds the rounding error of
+/// a classifier evaluated in double precision. Exact searches of tree ensembles do not need it.
 pub const LEAST_MARGIN: f64 = 1e-9;
 
 /// The number of nodes of trees whose visit counts as one evaluation.

@@ -2,8 +2,9 @@
 //!
 //! A classifier gives a logit; a person is treated favourably iff
 //! `sigmoid(logit) >= threshold`. The engine works with the *score*, logit minus the logit
-//! of the threshold, so that favourable means a score of at least 0. Inputs are
-//! standardised.
+//! of the threshold, so that favourable means a score of at least 0. The score of a tree
+//! ensemble is the sum of its leaves minus the least favourable sum: in units of the logit
+//! for boosted trees, of the probability for forests. Inputs are standardised.
 
 mod linear;
 mod model;
@@ -108,7 +109,8 @@ impl Classifier {
         self.model.0.ensemble()
     }
 
-    /// What is subtracted from the model's logit: the least logit that is favourable.
+    /// What is subtracted from the model's output to give the score: the logit of the threshold or, for tree
+    /// ensembles, the least sum that is favourable.
     pub fn offset(&self) -> f64 {
         self.offset
     }
@@ -126,7 +128,7 @@ impl Classifier {
         Ok(Self { model, threshold, offset })
     }
 
-    /// The same classifier with a threshold whose logit is higher by about this much.
+    /// The same classifier with scores that are lower by about this much.
     pub(crate) fn stricter(&self, by: f64) -> Result<Self> {
         if self.ensemble().is_some() {
             return Ok(Self { offset: self.offset + by, ..self.clone() });
@@ -144,7 +146,8 @@ impl Classifier {
         self.threshold
     }
 
-    /// `logit(x) - logit(threshold)`: favourable iff not negative.
+    /// The output of the model minus [`Classifier::offset`]: `logit(x) - logit(threshold)`, and for tree
+    /// ensembles the sum of the leaves minus the least favourable one. Favourable iff not negative.
     ///
     /// # Panics
     /// Here and below, if `x` is not as long as [`Classifier::inputs`].

@@ -76,8 +76,8 @@ impl Error {
     }
 
     /// Whether a problem is in order, but beyond a method for models of one kind, such as
-    /// [`Exact`](crate::Exact): [`Complete`](crate::Complete) answers it.
-    pub fn is_beyond_exact(&self) -> bool {
+    /// [`Exact`](crate::Exact) for linear ones or `trees` for tree ensembles: another method answers it.
+    pub fn is_for_another_method(&self) -> bool {
         matches!(
             self,
             Error::Model(ModelError::ClassifierNotLinear | ModelError::ClassifierNotTrees)

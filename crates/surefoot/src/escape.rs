@@ -5,9 +5,9 @@
 
 use std::borrow::Cow;
 
-/// Escapes all invisible characters that affect the display of a line: `
-/// `, `\t`, `\u{1b}`. These are control characters, separators of lines and paragraphs, marks that change
-/// the direction of writing, and code points that are not characters.
+/// Escapes all invisible characters that affect the display of a line, as `\n`, `\t` or `\u{1b}`. These are
+/// control characters, separators of lines and paragraphs, marks that change the direction of writing, and
+/// code points that are not characters.
 ///
 /// ```
 /// assert_eq!(surefoot::escape_line("\u{1b}[31mred"), "\\u{1b}[31mred");

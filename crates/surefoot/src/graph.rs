@@ -29,7 +29,7 @@ pub(crate) use jet::{Gram, Jet, Jets, Order, dot};
 pub(crate) use operator::{Elements, Operator};
 pub(crate) use quadratic::Quadratic;
 pub(crate) use region::Region;
-pub(crate) use unit::{Unit, relax_tanh};
+pub(crate) use unit::{Unit, tanh_line_bound};
 
 use crate::Network;
 use crate::expression::{self, Arithmetic, Function};

@@ -38,9 +38,10 @@
 //! # Ok::<(), surefoot::Error>(())
 //! ```
 //!
-//! [`recourse()`] solves linear problems exactly ([`Exact`]) and all others by search with proof
-//! ([`Complete`]). Any action can be certified ([`certify()`]) or [attacked](attack); the paper's
-//! Algorithm 1 ([`Descent`]) proves nothing.
+//! [`recourse()`] solves linear problems exactly ([`Exact`]), those with tree ensembles by a search between
+//! thresholds (the method `trees`), and all others by search with bounds ([`Complete`]); each proves its
+//! answers. Any action can be certified ([`certify()`]) or [attacked](attack). The methods `local` and
+//! `descent` (the paper's Algorithm 1, [`Descent`]) prove nothing.
 //!
 //! Modules are listed in the order in which they build on each other.
 

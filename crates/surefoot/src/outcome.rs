@@ -63,7 +63,7 @@ pub struct Shortfall {
     /// The feasible action with the best worst case; for nonlinear problems, among those that were
     /// examined.
     pub best: Action,
-    /// The distance, in units of the logit, of the worst case found for that action below the boundary.
+    /// The distance, in units of the score, of the worst case found for that action below the boundary.
     /// Infinite if no examined action meets every constraint.
     pub missing: f64,
 }
@@ -172,7 +172,7 @@ impl UndecidedReason {
             ),
             Self::Method => (
                 "the method found no action, which proves nothing",
-                "the methods `exact` and `complete` tell whether there is one",
+                "the methods `exact`, `trees` and `complete` tell whether there is one",
             ),
             Self::Proof => (
                 "an action was found that withstands every shift that was tried, but that it withstands all of \

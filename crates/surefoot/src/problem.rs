@@ -9,7 +9,7 @@ mod file;
 mod rules;
 mod sections;
 mod summary;
-mod tree;
+mod syntax;
 mod units;
 
 use std::path::Path;
@@ -28,9 +28,10 @@ use crate::{
     Uncertainty,
 };
 
-/// The default margin, in units of the logit, that every answer keeps from the decision boundary in
-/// addition to what the uncertainty requires. It covers rounding differences of another implementation
-/// with a different order of summation.
+/// The default margin, in units of the score, that answers keep from the decision boundary in addition to
+/// what the uncertainty requires. It covers rounding differences of another implementation with a different
+/// order of summation. Answers of the method `trees`, which sums the leaves as the original program does,
+/// keep a margin only if a larger safety is set.
 pub const DEFAULT_SAFETY: f64 = 2e-9;
 
 /// Everything that defines the recourse question, except the people.
@@ -146,8 +147,9 @@ impl Problem {
         self
     }
 
-    /// Sets the margin that answers keep in addition to what the uncertainty requires; the default is
-    /// [`DEFAULT_SAFETY`].
+    /// Sets the margin, in units of the score, that answers keep in addition to what the uncertainty
+    /// requires; the default is [`DEFAULT_SAFETY`]. For the method `trees` no more than the default is the
+    /// same as none.
     pub fn with_safety(mut self, safety: f64) -> Result<Self> {
         if !(is_moderate(safety) && safety >= 0.0) {
             return Err(Error::Setting(SettingError::Safety { safety }));

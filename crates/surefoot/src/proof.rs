@@ -173,7 +173,7 @@ pub struct Cone {
     pub to: f64,
 }
 
-/// How the actions in front of a tree ensemble are divided into boxes, in each of which no action is cheaper than
+/// How the actions for a classifier of trees are divided into boxes, in each of which no action is cheaper than
 /// the bound and holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dividing {
@@ -198,7 +198,7 @@ pub enum Division {
     Closed(Option<usize>),
 }
 
-/// Why actions in front of a tree ensemble do not hold.
+/// Why actions for a classifier of trees do not hold.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TreeReason {
     /// The perturbation that moves each feature towards a pivot, by at most a radius, breaks them.
@@ -235,7 +235,7 @@ pub struct Proof {
     /// The number of evaluations when the search ended, if the proofs that followed do not depend on the
     /// budget.
     pub(crate) searched: Option<usize>,
-    /// The estimated worst-case margin, in units of the logit, that a proof needs.
+    /// The estimated worst-case margin, in units of the score, that a proof needs.
     pub(crate) needed_margin: f64,
 }
 

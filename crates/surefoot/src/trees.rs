@@ -1,7 +1,7 @@
 //! Tree ensembles: decision trees, forests and boosted trees, evaluated exactly as the programs do that made
 //! them.
 //!
-//! # Membership
+//! # Tests
 //! Each program tests inputs in its own way: XGBoost rounds them to single precision and asks `x < t`,
 //! LightGBM asks `x <= t` in double precision, CatBoost `x > t` in single precision. Whatever is in front of
 //! a test is folded into its threshold once, when the model is read (`fold`). Afterwards there are two kinds of
@@ -74,7 +74,7 @@ pub enum Node {
         /// Whether a missing value, NaN, goes left.
         missing_left: bool,
     },
-    /// Left if one of some members holds; see [`Ensemble::members`].
+    /// Left if one of some intervals contains its input; see [`Ensemble::members`].
     AnyOf {
         /// The number of the first member.
         first: u32,
@@ -89,7 +89,8 @@ pub enum Node {
     },
 }
 
-/// An interval of one input: `lower < x[feature] <= upper`. Several tests of one category.
+/// An interval of one input: `lower < x[feature] <= upper`. A test of [`Node::AnyOf`] asks whether any of
+/// several intervals contains its input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Member {
     /// The input.

@@ -2,8 +2,8 @@
 //!
 //! An individual may be perturbed by any `D` with `w . D` in `radius` times a convex symmetric set, for
 //! weights `w` of the features. [`UncertaintySet`] is the trait of sets, [`Norm`] a set with weights,
-//! [`Uncertainty`] a norm with a radius. No other module depends on the list of sets: a new one is a file
-//! and a line in [`SETS`].
+//! [`Uncertainty`] a norm with a radius. A new set is a file and a line in [`SETS`]. Of other modules only
+//! the checker names sets, `l1`, `l2` and `linf`, for which it has formulas of its own.
 
 mod l1;
 mod l2;

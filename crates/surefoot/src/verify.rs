@@ -3,7 +3,8 @@
 //! A [`Proof`](crate::proof::Proof) can be saved as text and checked again. The checker is simple, does
 //! not search, and shares as little code as possible with the search that found the proof. It shares the
 //! definition of the margin, and the graph that composes it, which is compared with the definition at
-//! sample points before it is used. Bounds, covers and interval arithmetic are its own.
+//! sample points before it is used. Bounds, covers and interval arithmetic are its own. For tree ensembles
+//! it shares the ensemble over standardised features, and the bound on the rounding of its sums.
 //!
 //! For an action that is stated to hold, it verifies:
 //!
@@ -11,17 +12,24 @@
 //!    meets the requirements: constraints and limits), it costs what is stated, and the individual is
 //!    rejected now;
 //! 2. the pieces of the certificate cover the ball of perturbations;
-//! 3. on every piece the margin is at least the stated one: by an affine bound, else by a quadratic one,
-//!    else by a curvature bound, else on both halves of the piece; or by the parabolas that a piece states.
+//! 3. on every piece the margin is at least the stated one: by an affine bound, else by planes that touch
+//!    the margin at a point, else by a quadratic bound, else by a curvature bound, else on both halves of the
+//!    piece; or by the parabolas that a piece states. If the pieces are those of a tree ensemble, the
+//!    checker divides the whole ball at thresholds instead.
 //!
 //! For a lower bound on the cost of any action that holds, or the statement that there is none, it
 //! verifies for every intervention set:
 //!
 //! 4. all feasible actions that cost less are covered by boxes and cones;
-//! 5. each of these has a perturbation, no larger than the uncertainty and with an existing perturbed
-//!    individual, for which an upper bound of the margin is negative on the whole box or cone where the
-//!    margin is defined. Alternatively, an upper bound of a sum of requirement values and such a margin,
-//!    with nonnegative coefficients, is negative.
+//! 5. each of these has perturbations, no larger than the uncertainty and with existing perturbed
+//!    individuals, and an upper bound of a sum of the margins under them and of requirement values, with
+//!    nonnegative coefficients, is negative on the whole box or cone where the margins are defined.
+//!
+//! Instead of 4 and 5, the proof for a tree ensemble states how the box of all feasible actions is divided
+//! (`dividing`). Each box that is not divided further either contains only actions that cost too much or
+//! violate a requirement, or it has a reason: a scenario of perturbations no larger than the uncertainty,
+//! under which an upper bound of the score is negative, or a cell in which the score is negative and which
+//! perturbations reach from every cheaper action of the box.
 //!
 //! A proof that fails is either *wrong*, with a reason that anybody can check (an action that survives, a
 //! perturbation that breaks, a part that is not covered), or it *could not be verified*: the checker's
@@ -49,7 +57,7 @@ mod trees;
 #[cfg(test)]
 mod tests;
 mod unit;
-mod units;
+mod tanh_network;
 mod integer;
 mod zone;
 
@@ -59,7 +67,7 @@ use crate::proof::{Fingerprint, SavedProof};
 use crate::{Error, Outcome, Problem, Result};
 use prove::Work;
 
-/// The largest amount, in units of the logit, by which the checker's bound may be below the stated
+/// The largest amount, in units of the score, by which the checker's bound may be below the stated
 /// margin. It allows for rounding, which search and checker bound differently. The checker's bound must
 /// not be negative in any case.
 pub const TOLERANCE: f64 = 1e-9;
@@ -221,9 +229,9 @@ impl Verification {
 /// Checks a saved proof against its problem, with a budget of [`BOUNDS`] and [`BOUNDS_FOR_EACH`] of its parts.
 ///
 /// # Errors
-/// If the causal model cannot produce the individual or has too many actionable features, or if the
-/// lengths in a proof that was not read from a file do not match. A wrong proof is not an error but a
-/// result.
+/// If the causal model cannot produce the individual, if the action of the proof does not fit the features,
+/// or if the lengths in a proof that was not read from a file do not match. A wrong proof is not an error but
+/// a result.
 pub fn verify(problem: &Problem, saved: &SavedProof) -> Result<Verification> {
     let pieces = saved.cover.as_ref().map_or(0, |cover| cover.pieces.len());
     let divisions = saved.dividing.iter().flat_map(|dividing| &dividing.sets).map(|(_, steps)| steps.len());
@@ -278,7 +286,7 @@ fn claims(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
         Outcome::AlreadyFavourable | Outcome::Unproved(_) => return Ok(verified),
         Outcome::Found(found) => {
             found.action.check(problem.features())?;
-            robustness::feasible(problem, &saved.individual, &found.action)?;
+            robustness::verify_feasible(problem, &saved.individual, &found.action)?;
             let cost = problem.cost().of(problem.features(), &found.action);
             if !(cost.is_finite() && (cost - found.cost).abs() <= 1e-12 * cost) {
                 return wrong(Fault::Cost { cost, stated: found.cost });

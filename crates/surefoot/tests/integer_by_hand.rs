@@ -213,8 +213,8 @@ fn costs(features: &[Feature], build: &dyn Fn(Vec<Feature>) -> Problem, x: &[f64
     masks.map(|mask| (mask, cost(mask))).collect()
 }
 
-/// The features that an option changes, without tokens: changes of less than a twentieth of the effort
-/// without which the cheapest action costs at most a twentieth more.
+/// The features that an option changes, without dispensable changes: those of less than a twentieth of the
+/// effort without which the cheapest action costs at most a twentieth more.
 fn core(features: &[Feature], option: &Recourse, costs: &[(u32, f64)]) -> u32 {
     let changes = option.action.features.iter().zip(&option.action.change);
     let mut efforts: Vec<(f64, u32)> =
@@ -223,8 +223,8 @@ fn core(features: &[Feature], option: &Recourse, costs: &[(u32, f64)]) -> u32 {
     efforts.sort_by(|a, b| a.0.total_cmp(&b.0));
     let all: f64 = efforts.iter().map(|(effort, _)| effort).sum();
     let mut core = efforts.iter().fold(0, |core, (_, bit)| core | bit);
-    for (_, token) in efforts.iter().filter(|(effort, _)| *effort < 0.05 * all) {
-        let rest = core & !token;
+    for (_, dispensable) in efforts.iter().filter(|(effort, _)| *effort < 0.05 * all) {
+        let rest = core & !dispensable;
         if costs.iter().any(|(mask, cost)| *mask == rest && *cost <= 1.05 * option.cost) {
             core = rest;
         }
@@ -321,7 +321,7 @@ fn hundreds_of_categories_are_quick() {
 
 /// With l2 cost the cheapest action changes everything a little.
 #[test]
-fn an_option_without_a_token_is_no_other_option() {
+fn an_option_without_a_dispensable_change_is_no_other_option() {
     let problem = |gains: &[f64]| {
         let feature = |i: usize| Feature::new(format!("x{i}")).change(Change::Any);
         let features = Features::new((0..gains.len()).map(feature).collect()).unwrap();
@@ -341,7 +341,7 @@ fn an_option_without_a_token_is_no_other_option() {
         found.iter().map(option).collect()
     };
     let sets: Vec<Vec<usize>> = options(&[1.0, 0.01, 0.4]).into_iter().map(|(_, set, _)| set).collect();
-    // Not [0, 2]: that is the first without a token. What matters of the others is [0] and [2].
+    // Not [0, 2]: that is the first without a dispensable change. What matters of the others is [0] and [2].
     assert_eq!(sets, [vec![0, 1, 2], vec![0, 1], vec![1, 2], vec![1]]);
 
     let random = &mut ChaCha8Rng::seed_from_u64(9);
@@ -353,9 +353,9 @@ fn an_option_without_a_token_is_no_other_option() {
             for (cost, larger, change) in &options[..k] {
                 let effort: f64 = change.iter().map(|c| c.abs()).sum();
                 let gone = larger.iter().zip(change).filter(|(i, _)| !smaller.contains(i));
-                let are_tokens = gone.into_iter().all(|(_, c)| c.abs() < 0.05 * effort);
+                let are_dispensable = gone.into_iter().all(|(_, c)| c.abs() < 0.05 * effort);
                 let is_same = smaller.iter().all(|i| larger.contains(i)) && *dearer <= 1.05 * cost;
-                assert!(!(are_tokens && is_same), "{round}: {gains:?} {options:?}");
+                assert!(!(are_dispensable && is_same), "{round}: {gains:?} {options:?}");
                 pairs += 1;
             }
         }

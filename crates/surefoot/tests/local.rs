@@ -1,4 +1,4 @@
-//! The method `local`, a limit in seconds, and actions without token changes, on random networks.
+//! The method `local`, a limit in seconds, and actions without dispensable changes, on random networks.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
@@ -154,7 +154,7 @@ fn without(problem: &Problem, fixed: usize) -> Problem {
 #[test]
 fn no_change_could_be_dropped_at_next_to_no_cost() {
     let random = &mut ChaCha8Rng::seed_from_u64(12);
-    let (mut changes, mut tokens) = (0, 0);
+    let (mut changes, mut dispensable) = (0, 0);
     for _ in 0..40 {
         let problem = problem(random, 8);
         let x = person(random, &problem);
@@ -171,11 +171,11 @@ fn no_change_could_be_dropped_at_next_to_no_cost() {
             let other = without(&problem, i);
             changes += 1;
             if let Ok(Outcome::Found(less)) = Solver::new(&other, Settings::default()).unwrap().solve(&x) {
-                let is_token = less.cost < found.cost * 1.001;
-                tokens += usize::from(is_token);
+                let is_dispensable = less.cost < found.cost * 1.001;
+                dispensable += usize::from(is_dispensable);
             }
         }
     }
-    println!("{changes} changes, {tokens} of them token");
-    assert!(changes >= 20 && tokens == 0, "{changes} {tokens}");
+    println!("{changes} changes, {dispensable} of them dispensable");
+    assert!(changes >= 20 && dispensable == 0, "{changes} {dispensable}");
 }

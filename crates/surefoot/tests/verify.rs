@@ -395,13 +395,13 @@ fn files_that_are_no_proof_are_errors() {
     };
     let number = "a number, \"inf\" or \"-inf\"";
     for (path, new, place, problem) in [
-        ("/surefoot_proof", 6.into(), "surefoot_proof", SavedProblem::Version { found: 6, known: 5 }),
+        ("/surefoot_proof", 6.into(), "surefoot_proof", SavedProblem::Version { found: 6, newest: 5 }),
         ("/surefoot_proof", "1".into(), "surefoot_proof", SavedProblem::Expected("a whole number")),
         ("/individual", 3.into(), "individual", SavedProblem::Expected("a list")),
         ("/individual/1", "inf".into(), "individual[1]", SavedProblem::Expected("a finite number")),
         ("/epsilon", "nan".into(), "epsilon", SavedProblem::Expected(number)),
         ("/norm", "l2".into(), "norm", SavedProblem::Expected("an object")),
-        ("/norm/kind", "l3".into(), "norm.kind", SavedProblem::NoSuchSet(vec!["l1", "l2", "linf"])),
+        ("/norm/kind", "l3".into(), "norm.kind", SavedProblem::NotOneOf(vec!["l1", "l2", "linf"])),
         ("/cost", 1.into(), "cost", SavedProblem::Expected("a string")),
         ("/form", "other".into(), "form", SavedProblem::Expected("`relative` or `absolute`")),
         (

@@ -73,7 +73,7 @@ impl Attack for Smallest {
     }
 }
 
-/// The smallest of some candidates, after each is shrunk and moved along the boundary.
+/// The smallest of some candidates, each of which is shrunk; the smallest is then moved along the boundary.
 pub(super) fn refine(
     target: &mut Target<'_, '_>,
     candidates: impl IntoIterator<Item = Vec<Lanes>>,

@@ -1,4 +1,4 @@
-//! The smallest perturbation that breaks an action in front of a tree ensemble, by exact searches of balls.
+//! The smallest perturbation that breaks an action for a classifier of trees, by exact searches of balls.
 
 use rayon::prelude::*;
 
@@ -8,7 +8,8 @@ use crate::error::{CausalModelError, PeopleError};
 use crate::forest::{Adversary, Forest, Question, Scene};
 use crate::{Action, Budget, Error, People, Problem, Result};
 
-/// The radius beyond which no break is searched for, in standardised units.
+/// The radius, in standardised units, up to which a break is searched for. Radii are doubled until one is found
+/// or the last was beyond this, so that a larger one may be found too.
 const FARTHEST: f64 = 10.0;
 /// The first radius, if the problem has no uncertainty.
 const FIRST: f64 = 0.01;

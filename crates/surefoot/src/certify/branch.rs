@@ -235,7 +235,8 @@ impl Prover {
         // The margin at the point, with its rounding: an affine bound over the single point.
         let point = Region::cuboid(worst.at.clone(), worst.at.clone());
         let value = self.affine.bound(graph, &point).lower();
-        let error = 2.0 * graph.inputs as f64 * curvature.gradient_error * cell.region.longest().sqrt();
+        let error =
+            2.0 * graph.inputs as f64 * curvature.gradient_error * cell.region.longest_squared().sqrt();
         for matrix in &curvature.matrices {
             let quadratic = Quadratic { at: &worst.at, value, gradient: &worst.gradient, matrix };
             let bound = quadratic.lower(&cell.region) - error;
@@ -244,6 +245,19 @@ impl Prover {
                 (cell.lower, cell.reason) = (bound, BoundKind::Curvature);
             }
         }
+    }
+
+    /// The coordinates in which boxes are split: for a Euclidean ball, those along the worst perturbation and
+    /// the directions that cause most of the error of the affine bound.
+    fn split_coordinates(&mut self, composer: &Composer<'_>, change: &[f64], worst: &Found) -> Coordinates {
+        let uncertainty = composer.problem().uncertainty();
+        if !uncertainty.set().is_round() {
+            return self.coordinates.clone();
+        }
+        let graph = composer.in_perturbation(change, &self.coordinates);
+        let ball = Region::uncertain(uncertainty, worst.at.len(), 0.0);
+        let error_directions = self.affine.bound(&graph, &ball).error_directions();
+        self.coordinates.turned(principal(worst, &error_directions))
     }
 
     /// Branch and bound over boxes. Returns whether it has stopped because too many boxes are predicted to be
@@ -261,15 +275,7 @@ impl Prover {
     ) -> bool {
         let uncertainty = composer.problem().uncertainty();
         let n = worst.at.len();
-        let coordinates = match uncertainty.set().is_round() {
-            true => {
-                let graph = composer.in_perturbation(change, &self.coordinates);
-                let ball = Region::uncertain(uncertainty, n, 0.0);
-                let error_directions = self.affine.bound(&graph, &ball).error_directions();
-                self.coordinates.turned(principal(&worst, &error_directions))
-            }
-            false => self.coordinates.clone(),
-        };
+        let coordinates = self.split_coordinates(composer, change, &worst);
         let graph = composer.in_perturbation(change, &coordinates);
         result.coordinates = coordinates.clone();
         let mut worst =

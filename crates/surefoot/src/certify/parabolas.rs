@@ -5,7 +5,8 @@
 //! the bound ([`ascent`]). A quadratic lower bound proves more than its least value: where the margin is
 //! below the required one, the quadratic is too, so these perturbations lie in an ellipsoid. On that
 //! ellipsoid the ranges of the units are narrower, and the next bound is higher. After a few rounds,
-//! a plane across the longest axis divides the ellipsoid, and both parts are bounded in the same way.
+//! a plane across the best of its six longest axes divides the ellipsoid, and both parts are bounded in the
+//! same way.
 //!
 //! The proof consists of the parabolas, which the checker bounds again, and of the cuts.
 

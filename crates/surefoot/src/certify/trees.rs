@@ -1,4 +1,4 @@
-//! Certificates of actions in front of tree ensembles, by exact search over cells.
+//! Certificates of actions for a classifier of trees, by exact search over cells.
 
 use super::{Budget, NODES_PER_EVALUATION};
 use crate::forest::{Adversary, Forest, Question, Scene};

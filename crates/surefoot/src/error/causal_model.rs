@@ -8,7 +8,7 @@ use super::{Error, count_of, pointed, quoted};
 #[non_exhaustive]
 #[expect(missing_docs, reason = "fields are named by the message of their variant")]
 pub enum CausalModelError {
-    /// A category that something else would change by half.
+    /// A category with an equation, by which an action on its cause would change it by fractions.
     #[error(
         "feature `{feature}` is a category, and an action on `{cause}` would change it by fractions; leave out its equation, fix `{cause}`, or make its kind \"real\""
     )]

@@ -51,16 +51,16 @@ pub enum SavedProblem {
     /// Something else is expected.
     #[error("{0} is expected here")]
     Expected(&'static str),
-    /// An uncertainty set without parameters that is none of the engine's own.
+    /// A name that is none of the known ones.
     #[error("{} is expected here", choices(.0))]
-    NoSuchSet(Vec<&'static str>),
+    NotOneOf(Vec<&'static str>),
     /// Written in another way than this program reads.
-    #[error("version {found} is not known; this program reads version {known}")]
+    #[error("version {found} is not known; this program reads versions 1 to {newest}")]
     Version {
         /// The version of the file.
         found: u64,
-        /// The version that is read.
-        known: u64,
+        /// The newest version that is read.
+        newest: u64,
     },
     /// A list of another length than those beside it.
     #[error("there are {found} numbers where {expected} are needed")]

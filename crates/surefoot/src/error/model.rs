@@ -44,7 +44,7 @@ pub enum ModelError {
         "the classifier has {value:?} among its numbers; all must be finite and, with standardised inputs, no larger than 1e100"
     )]
     ClassifierNumber { value: f64 },
-    /// A probability that decides nothing.
+    /// A threshold that is not between 0 and 1.
     #[error("the threshold is {threshold}; it must lie strictly between 0 and 1")]
     Threshold { threshold: f64 },
     /// A method for linear classifiers given another.

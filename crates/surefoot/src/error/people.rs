@@ -9,12 +9,12 @@ use crate::magnitude::readable;
 #[non_exhaustive]
 #[expect(missing_docs, reason = "fields are named by the message of their variant")]
 pub enum PeopleError {
-    /// Nobody's category, or two of them.
+    /// A person who belongs to none or to several of the categories of a group.
     #[error(
         "person {person}, group `{group}`: {ones} of its columns are 1; exactly one must be (add the column of a category that was left out)"
     )]
     GroupSum { person: usize, group: String, ones: usize },
-    /// Nobody to answer.
+    /// A table without people.
     #[error("there are no people; give at least one")]
     NoPeople,
     /// A row that is too short or too long.

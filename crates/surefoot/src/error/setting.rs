@@ -36,9 +36,9 @@ pub enum SettingError {
     /// A method that proves nothing.
     #[error("the method `{method}` proves nothing; choose `auto`, `exact`, `trees` or `complete`")]
     NoProof { method: &'static str },
-    /// A limit on the effort of a method that does not keep to one.
-    #[error("`{setting}` has no effect with the method `{method}`; leave it out, or choose one of {limited}")]
-    Unlimited { setting: &'static str, method: &'static str, limited: String },
+    /// A gap, or a limit of the effort, for a method that does not use it.
+    #[error("`{setting}` has no effect with the method `{method}`; leave it out, or choose one of {others}")]
+    NoEffect { setting: &'static str, method: &'static str, others: String },
     /// A setting of a method that makes no sense.
     #[error("the setting `{setting}` is {value:?}, which is out of its range")]
     Setting { setting: &'static str, value: f64 },

@@ -1,13 +1,13 @@
 //! Affine bounds: two parallel planes that enclose a graph over a region.
 //!
-//! Every operation is enclosed by a line with an error (its relaxation), and every result of an
+//! Every operation is enclosed by a line with an error, and every result of an
 //! operation by an affine form in the inputs and in one error symbol for each operation so far,
 //!
 //! ```text
 //! h_k = constant + a . y + b . e,    |e_j| <= radius_j,
 //! ```
 //!
-//! so that errors which cancel do cancel (affine arithmetic; the relaxations are those of
+//! so that errors which cancel do cancel (affine arithmetic; the lines are those of
 //! CROWN, Zhang et al., 2018, with parallel lines). Inside a network each unit of a hidden layer
 //! has its own error; for the result of the network they are carried back with their exact
 //! coefficients and added up.
@@ -23,7 +23,7 @@ pub(crate) use bounded::Bounded;
 pub(crate) use quadratic::QuadraticSum;
 
 use super::operator::{LayerState, Operator};
-use super::unit::Relaxation;
+use super::unit::LineBound;
 use super::{AffineForm, Graph, Interval, Region};
 use crate::network::Lanes;
 
@@ -86,7 +86,7 @@ pub(crate) struct State {
     pub layers: Vec<LayerState>,
     /// The forms of the arguments, and the line that encloses a unit. Networks keep theirs in `layers`.
     pub forms: Vec<Row>,
-    pub line: Relaxation,
+    pub line: LineBound,
     pub result: Row,
     /// Encloses all values of the operation where it is defined. Networks leave it unbounded.
     pub values: Interval,
@@ -104,7 +104,7 @@ impl Default for State {
             arguments: Vec::new(),
             layers: Vec::new(),
             forms: Vec::new(),
-            line: Relaxation::default(),
+            line: LineBound::default(),
             result: Row::default(),
             values: Interval::EVERYTHING,
             radius: 0.0,
@@ -311,8 +311,8 @@ impl State {
     }
 
     /// Sets the result to `slope row + offset`, with a radius that covers the rounding of both.
-    pub fn become_line(&mut self, row: &Row, line: Relaxation) {
-        let Relaxation { slope, offset, radius } = line;
+    pub fn become_line(&mut self, row: &Row, line: LineBound) {
+        let LineBound { slope, offset, radius } = line;
         self.result.terms.clear();
         self.result.terms.extend(row.terms.iter().map(|t| slope * t));
         self.result.constant = slope * row.constant + offset;
@@ -324,7 +324,7 @@ impl State {
     /// Sets the result to a constant with an error that no input causes.
     pub fn become_constant(&mut self, place: &Place<'_>, middle: f64, radius: f64) {
         let row = Row { terms: vec![0.0; place.columns()], constant: 0.0, size: 0.0 };
-        self.become_line(&row, Relaxation { slope: 0.0, offset: middle, radius });
+        self.become_line(&row, LineBound { slope: 0.0, offset: middle, radius });
         self.error_share.clear();
         self.error_share.resize(place.inputs(), 0.0);
     }

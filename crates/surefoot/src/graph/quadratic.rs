@@ -35,7 +35,7 @@ impl Quadratic<'_> {
         let eigen = SymmetricEigen::new(DMatrix::from_row_slice(n, n, self.matrix));
         let size = eigen.eigenvalues.amax();
         let least = eigen.eigenvalues.min();
-        let longest = region.longest();
+        let longest_squared = region.longest_squared();
         let convex = (-least).max(0.0) + 1e-9 * size + f64::MIN_POSITIVE;
         // `origin` is the gradient of q at the origin; `b` is the same in the basis of eigenvectors.
         let moved = |i: usize| self.gradient[i] - self.row(i).zip(self.at).map(|(m, p)| m * p).sum::<f64>();
@@ -45,12 +45,12 @@ impl Quadratic<'_> {
         let b: Vec<f64> = (0..n).map(along).collect();
         let length = |m: f64| -> f64 { (0..n).map(|k| (b[k] / (eigen.eigenvalues[k] + m)).powi(2)).sum() };
         let mut multiplier = convex;
-        if length(convex) > longest {
+        if length(convex) > longest_squared {
             let (mut low, mut high) =
-                (convex, convex + b.iter().map(|b| b * b).sum::<f64>().sqrt() / longest.sqrt());
+                (convex, convex + b.iter().map(|b| b * b).sum::<f64>().sqrt() / longest_squared.sqrt());
             for _ in 0..60 {
                 let middle = 0.5 * (low + high);
-                if length(middle) > longest { low = middle } else { high = middle }
+                if length(middle) > longest_squared { low = middle } else { high = middle }
             }
             multiplier = high;
         }
@@ -58,9 +58,12 @@ impl Quadratic<'_> {
             (0..n).map(|k| -b[k] / (eigen.eigenvalues[k] + multiplier) * eigen.eigenvectors[(i, k)]).sum()
         };
         let mut y: Vec<f64> = (0..n).map(turned).collect();
-        let mut best = self
-            .tangent(&y, multiplier, longest, region)
-            .max(self.tangent(self.at, multiplier, longest, region));
+        let mut best = self.tangent(&y, multiplier, longest_squared, region).max(self.tangent(
+            self.at,
+            multiplier,
+            longest_squared,
+            region,
+        ));
         if region.is_round() {
             return best;
         }
@@ -72,7 +75,7 @@ impl Quadratic<'_> {
             let gradient = self.slope(&y, multiplier);
             y.iter_mut().zip(&gradient).for_each(|(y, g)| *y -= step * g);
             region.project(&mut y);
-            best = best.max(self.tangent(&y, multiplier, longest, region));
+            best = best.max(self.tangent(&y, multiplier, longest_squared, region));
         }
         best
     }
@@ -92,10 +95,10 @@ impl Quadratic<'_> {
             return (f64::NEG_INFINITY, self.at.to_vec());
         }
         let eigen = SymmetricEigen::new(DMatrix::from_row_slice(n, n, self.matrix));
-        let longest = region.longest();
+        let longest_squared = region.longest_squared();
         let convex = (-eigen.eigenvalues.min()).max(0.0);
         let mut y = region.lowest(self.gradient);
-        let steep = self.gradient.iter().map(|g| g * g).sum::<f64>().sqrt() / longest.sqrt();
+        let steep = self.gradient.iter().map(|g| g * g).sum::<f64>().sqrt() / longest_squared.sqrt();
         let mut best = f64::NEG_INFINITY;
         // A smaller multiplier gives a tighter bound but a less curved function, which takes more steps
         // to minimise. So the first, largest multiplier only supplies the starting point of the next
@@ -122,7 +125,7 @@ impl Quadratic<'_> {
         enough: f64,
     ) -> f64 {
         let n = self.at.len();
-        let longest = region.longest();
+        let longest_squared = region.longest_squared();
         let mut matrix = self.matrix.to_vec();
         let mut gradient = self.gradient.to_vec();
         let mut value = self.value;
@@ -142,7 +145,7 @@ impl Quadratic<'_> {
                 }
             }
             value += 0.5 * e * lower * upper;
-            value -= 1e-14 * e * (longest + (lower.abs() + upper.abs()).powi(2));
+            value -= 1e-14 * e * (longest_squared + (lower.abs() + upper.abs()).powi(2));
         }
         let convex = Quadratic { at: self.at, value, gradient: &gradient, matrix: &matrix };
         let steepest = eigen.eigenvalues.max().max(0.0) + curved;
@@ -162,7 +165,7 @@ impl Quadratic<'_> {
             momentum = faster;
             y.copy_from_slice(&next);
             if number.is_multiple_of(8) || number == steps {
-                best = best.max(convex.tangent(y, curved, longest, region));
+                best = best.max(convex.tangent(y, curved, longest_squared, region));
                 if best >= enough {
                     break;
                 }
@@ -227,7 +230,7 @@ impl Quadratic<'_> {
     }
 
     /// A lower bound of the least value over the region of the tangent of Q at y, rounding included.
-    fn tangent(&self, y: &[f64], multiplier: f64, longest: f64, region: &Region) -> f64 {
+    fn tangent(&self, y: &[f64], multiplier: f64, longest_squared: f64, region: &Region) -> f64 {
         let slope = self.slope(y, multiplier);
         let (mut first, mut second, mut square, mut along, mut size) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for i in 0..y.len() {
@@ -245,8 +248,8 @@ impl Quadratic<'_> {
                     .sum::<f64>()
                 + (slope[i].abs() + multiplier * y[i].abs()) * (y[i].abs() + region.size(i));
         }
-        let penalty = 0.5 * multiplier * (square - longest);
-        size += self.value.abs() + 0.5 * multiplier * (square + longest);
+        let penalty = 0.5 * multiplier * (square - longest_squared);
+        size += self.value.abs() + 0.5 * multiplier * (square + longest_squared);
         let bound = self.value + first + second + penalty - along + region.least(&slope);
         let rounding = 4.0 * f64::EPSILON * (y.len() + 16) as f64 * size;
         if bound.is_nan() { f64::NEG_INFINITY } else { bound - rounding }

@@ -153,7 +153,7 @@ impl Region {
     }
 
     /// The largest squared length of a point of the region.
-    pub fn longest(&self) -> f64 {
+    pub fn longest_squared(&self) -> f64 {
         let corner = (0..self.inputs()).map(|i| self.side(i).size().powi(2)).sum::<f64>();
         let ball = self.ball.as_ref();
         ball.map_or(corner, |ball| corner.min(ball.circumradius * ball.circumradius)) * (1.0 + 1e-12)

@@ -24,7 +24,7 @@ pub(crate) enum Unit {
 
 /// `|f(z) - (slope z + offset)| <= radius` over an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Relaxation {
+pub(crate) struct LineBound {
     pub slope: f64,
     pub offset: f64,
     pub radius: f64,
@@ -34,7 +34,7 @@ pub(crate) struct Relaxation {
 /// absolute value there.
 const BEND: f64 = 0.658_478_948_462_408_4;
 const STEEPEST: f64 = 0.769_800_358_919_501;
-/// Intervals narrower than this are relaxed by their tangent.
+/// Intervals narrower than this are enclosed by their tangent.
 const NARROW: f64 = 1e-7;
 /// The relative rounding error of a few operations, bounded from above.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
@@ -240,18 +240,18 @@ impl Unit {
     /// The line with the least error over an interval. Its slope is that of the chord. Its offset is the
     /// middle between the extrema of `f(z) - slope z`, which are at the ends and where the derivative
     /// equals the slope.
-    pub fn relax(self, z: Interval) -> Relaxation {
+    pub fn line_bound(self, z: Interval) -> LineBound {
         let z = self.domain(z.or_everything());
         let (l, u) = (z.lower, z.upper);
         let constant = || {
             let range = self.range(z);
             match range.upper - range.lower {
-                width if width.is_finite() => Relaxation {
+                width if width.is_finite() => LineBound {
                     slope: 0.0,
                     offset: 0.5 * (range.lower + range.upper),
                     radius: (0.5 + ROUNDING) * width + ROUNDING * (range.lower.abs() + range.upper.abs()),
                 },
-                _ => Relaxation { slope: 0.0, offset: 0.0, radius: f64::INFINITY },
+                _ => LineBound { slope: 0.0, offset: 0.0, radius: f64::INFINITY },
             }
         };
         let width = u - l;
@@ -261,21 +261,21 @@ impl Unit {
         let (a, b) = (self.value(l), self.value(u));
         let slope = (b - a) / width;
         let touching = match self {
-            Unit::Tanh => return relax_tanh(l, u, a, b),
+            Unit::Tanh => return tanh_line_bound(l, u, a, b),
             Unit::Sigmoid => {
-                let half = relax_tanh(0.5 * l, 0.5 * u, (0.5 * l).tanh(), (0.5 * u).tanh());
-                return Relaxation {
+                let half = tanh_line_bound(0.5 * l, 0.5 * u, (0.5 * l).tanh(), (0.5 * u).tanh());
+                return LineBound {
                     slope: 0.25 * half.slope,
                     offset: 0.5 + 0.5 * half.offset,
                     radius: 0.5 * half.radius + ROUNDING,
                 };
             }
-            Unit::Relu if l >= 0.0 => return Relaxation { slope: 1.0, offset: 0.0, radius: 0.0 },
-            Unit::Relu if u <= 0.0 => return Relaxation { slope: 0.0, offset: 0.0, radius: 0.0 },
+            Unit::Relu if l >= 0.0 => return LineBound { slope: 1.0, offset: 0.0, radius: 0.0 },
+            Unit::Relu if u <= 0.0 => return LineBound { slope: 0.0, offset: 0.0, radius: 0.0 },
             Unit::Relu => {
                 let radius = -0.5 * slope * l;
                 let size = u.max(-l);
-                return Relaxation { slope, offset: radius, radius: radius + ROUNDING * size };
+                return LineBound { slope, offset: radius, radius: radius + ROUNDING * size };
             }
             Unit::Square => 0.5 * slope,
             Unit::Exp => slope.ln(),
@@ -295,13 +295,13 @@ impl Unit {
         // any slope.
         let wrong =
             if width <= NARROW * (l.abs() + u.abs()) { (b - a).abs() + slope.abs() * width } else { 0.0 };
-        let relaxation = Relaxation {
+        let line = LineBound {
             slope,
             offset: 0.5 * (low + high),
             radius: 0.5 * (high - low) + 4.0 * ROUNDING * size + wrong,
         };
-        let sound = slope.is_finite() && relaxation.offset.is_finite() && relaxation.radius.is_finite();
-        if sound { relaxation } else { constant() }
+        let sound = slope.is_finite() && line.offset.is_finite() && line.radius.is_finite();
+        if sound { line } else { constant() }
     }
 }
 
@@ -380,20 +380,20 @@ impl Unit {
     }
 }
 
-/// [`Unit::relax`] for tanh over finite `l < u`; `a` and `b` are the values of tanh at the ends.
+/// [`Unit::line_bound`] for tanh over finite `l < u`; `a` and `b` are the values of tanh at the ends.
 #[inline(always)]
-pub(crate) fn relax_tanh(l: f64, u: f64, a: f64, b: f64) -> Relaxation {
+pub(crate) fn tanh_line_bound(l: f64, u: f64, a: f64, b: f64) -> LineBound {
     let width = u - l;
     if width < NARROW {
         // The tangent, with Taylor's remainder as its error.
         let slope = (1.0 - a * a).clamp(0.0, 1.0);
         let radius = 0.5 * STEEPEST * width * width + 4.0 * ROUNDING;
-        return Relaxation { slope, offset: a - slope * l, radius: radius + ROUNDING * slope * l.abs() };
+        return LineBound { slope, offset: a - slope * l, radius: radius + ROUNDING * slope * l.abs() };
     }
     let slope = ((b - a) / width).clamp(0.0, 1.0);
     let (low, high) = offsets_tanh(l, u, a, b, slope);
     let size = 1.0 + slope * l.abs().max(u.abs());
-    Relaxation { slope, offset: 0.5 * (low + high), radius: 0.5 * (high - low) + ROUNDING * size }
+    LineBound { slope, offset: 0.5 * (low + high), radius: 0.5 * (high - low) + ROUNDING * size }
 }
 
 #[cfg(test)]
@@ -428,7 +428,7 @@ mod tests {
         fn what_is_sampled_is_enclosed(z in interval()) {
             for unit in UNITS {
                 let (range, slopes, second_derivatives) = (unit.range(z), unit.slopes(z), unit.second_derivatives(z));
-                let line = unit.relax(z);
+                let line = unit.line_bound(z);
                 let jerk = unit.jerk(z);
                 let mut last: Option<(f64, f64)> = None;
                 prop_assert!(line.radius >= 0.0, "{unit:?} {z:?} {line:?}");
@@ -456,16 +456,16 @@ mod tests {
     }
 
     #[test]
-    fn relaxations_are_tight() {
+    fn lines_are_tight() {
         let z = Interval { lower: -1.0, upper: 1.0 };
-        let line = Unit::Square.relax(z);
+        let line = Unit::Square.line_bound(z);
         assert!((line.slope, line.offset) == (0.0, 0.5) && (line.radius - 0.5).abs() < 1e-13);
-        let line = Unit::Relu.relax(z);
+        let line = Unit::Relu.line_bound(z);
         assert!((line.slope, line.offset) == (0.5, 0.25) && (line.radius - 0.25).abs() < 1e-13);
-        assert!(Unit::Tanh.relax(z).radius < 0.083);
-        let beyond = Unit::Log.relax(Interval { lower: -1.0, upper: 2.0 });
+        assert!(Unit::Tanh.line_bound(z).radius < 0.083);
+        let beyond = Unit::Log.line_bound(Interval { lower: -1.0, upper: 2.0 });
         assert_eq!(beyond.radius, f64::INFINITY);
-        let everything = Unit::Tanh.relax(Interval::EVERYTHING);
+        let everything = Unit::Tanh.line_bound(Interval::EVERYTHING);
         assert!((everything.radius - 1.0).abs() < 1e-12);
     }
 }

@@ -49,7 +49,10 @@ impl Tensor {
         Ok(Self { dimensions, numbers })
     }
 
-    /// The matrix, if the tensor has two dimensions; `None` for an empty one, whatever its number of rows.
+    /// The matrix, if the tensor has two dimensions.
+    ///
+    /// # Errors
+    /// The dimensions, if there are not two of them or if the tensor is empty.
     pub fn matrix(self) -> Result<Array2<f64>, Vec<usize>> {
         match self.dimensions[..] {
             [rows, columns] if !self.numbers.is_empty() => {

@@ -1,7 +1,7 @@
 //! The fields of one entry of a problem file, read one by one. Mistakes are collected.
 
 use super::entry::{ACTIVATIONS, NetworkFile};
-use super::tree::{Node, Value};
+use super::syntax::{Node, Value};
 use crate::error::{Fault, Mistake};
 use crate::feature::nearest;
 

@@ -7,7 +7,7 @@ use super::entry::{EquationEntry, EquationForm};
 use super::fields::Fields;
 use super::rules::{read_constraints, read_forbidden};
 use super::sections::{read_classifier, read_equations, read_features};
-use super::tree::Node;
+use super::syntax::Node;
 use super::{DEFAULT_SAFETY, LimitsOn, Problem};
 use crate::error::FileProblem;
 use crate::error::{Fault, Mistake, Mistakes};

@@ -6,7 +6,7 @@ use super::categories::read_categories;
 use super::classifier::{ClassifierEntry, KINDS};
 use super::entry::{EquationEntry, EquationForm, Inputs};
 use super::fields::Fields;
-use super::tree::{Node, Value};
+use super::syntax::{Node, Value};
 use crate::error::{CausalModelError, FeatureError, ModelError, SettingError};
 use crate::error::{Fault, Mistake};
 use crate::file::ModelFolder;

@@ -44,7 +44,7 @@ impl SavedProof {
         let version = top.field("surefoot_proof")?;
         match version.value.as_u64() {
             Some(1..=VERSION) => {}
-            Some(found) => return Err(version.wrong(SavedProblem::Version { found, known: VERSION })),
+            Some(found) => return Err(version.wrong(SavedProblem::Version { found, newest: VERSION })),
             None => return Err(version.expected("a whole number")),
         }
         let individual = top.field("individual")?.finite_numbers(None)?;
@@ -128,7 +128,7 @@ impl<'v> At<'v> {
         let parameters = parameters.map(|_| self.field("parameters")?.finite_numbers(None)).transpose()?;
         let known: Vec<&str> = named_norms().into_iter().map(|(name, _)| name).collect();
         if parameters.is_none() && !known.contains(&name.text()?) {
-            return Err(name.wrong(SavedProblem::NoSuchSet(known)));
+            return Err(name.wrong(SavedProblem::NotOneOf(known)));
         }
         let weights = self.field("weights")?;
         let weights = match weights.value {
@@ -245,8 +245,8 @@ impl<'v> At<'v> {
                     let field = self.field("reason")?;
                     let name = field.text()?;
                     let known = UndecidedReason::ALL.into_iter().find(|reason| reason.name() == name);
-                    const NAMES: &str = "`rounding`, `overflow`, `budget`, `resolution` or `proof`";
-                    known.ok_or_else(|| field.expected(NAMES))?
+                    let names = || UndecidedReason::ALL.map(UndecidedReason::name).to_vec();
+                    known.ok_or_else(|| field.wrong(SavedProblem::NotOneOf(names())))?
                 },
             }),
             _ => return Err(kind.expected("`found`, `impossible`, `undecided` or `favourable`")),

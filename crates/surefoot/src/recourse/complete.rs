@@ -35,12 +35,12 @@ mod boxes;
 mod candidate;
 mod cones;
 mod cuts;
+mod dispensable;
 mod finish;
 mod local;
 mod programs;
 mod requirements;
 mod solve;
-mod tokens;
 
 use std::time::{Duration, Instant};
 
@@ -54,7 +54,7 @@ use crate::{Outcome, Problem, Recourse, Result};
 /// The largest number of searches for an action with a larger margin after a failed proof. The margin
 /// asked for rises if the proof failed again, and falls if no action has that much.
 const MAX_MARGIN_RETRIES: usize = 6;
-/// The two amounts, in units of the logit, by which the classifier is made stricter as a last resort.
+/// The two amounts, in units of the score, by which the classifier is made stricter as a last resort.
 const STRICTER: [f64; 2] = [0.05, 0.25];
 /// A found action whose cost exceeds the lower bound by more than this share triggers a search for a
 /// cheaper one that is easier to prove.
@@ -67,12 +67,12 @@ const CLOSE_MARGINS: f64 = 1.6;
 const RETRY_EVALUATIONS: usize = 12_500;
 /// If an answer is not settled, a second search uses the budget divided by this.
 const SMALLER_BUDGET_DIVISOR: usize = 4;
+/// No such smaller search gets less than this budget.
+const LEAST_BUDGET: usize = 100;
 /// With a limit in seconds, the first search and its proof may take `FIRST_SHARE` of the time. Each further
 /// attempt may take `RETRY_SHARE` of the remaining time.
 const FIRST_SHARE: f64 = 0.75;
 const RETRY_SHARE: f64 = 0.4;
-/// No such smaller search gets less than this budget.
-const LEAST_BUDGET: usize = 100;
 
 /// The solver, prepared once for a problem and used for any number of individuals.
 ///
@@ -152,10 +152,13 @@ impl<'p> Complete<'p> {
 
     /// Sets the number of evaluations that the search for each individual may cost. If the answer is
     /// undecided, or its cost is far above the bound, two more stages follow. Attempts to find an action
-    /// that is easier to prove may cost up to three times the budget. Searches with a quarter of the
-    /// budget, a sixteenth and so on cost a third of all that, so that four times the budget does not give
-    /// an answer that is worse by more than the gap. They are left out where the proof is by parabolas and
-    /// such a budget suffices for the same search.
+    /// that is easier to prove may cost up to two and a half times the budget. Searches with a quarter of
+    /// the budget, a sixteenth and so on cost a third of all that, so that four times the budget does not
+    /// give an answer that is worse by more than the gap. They are left out where the proof is by parabolas
+    /// and such a budget suffices for the same search.
+    ///
+    /// An answer thus usually costs at most twice the budget and always less than five times:
+    /// `(1 + 2.5) * 4 / 3`, and the rest of a step that has begun when its part is spent.
     pub fn with_budget(mut self, budget: Budget) -> Result<Self> {
         budget.check()?;
         self.budget = budget;

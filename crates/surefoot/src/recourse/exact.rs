@@ -151,7 +151,8 @@ impl<'p> Exact<'p> {
         Ok(self.solve_counted(individual)?.0)
     }
 
-    /// The answer, and the number of evaluations that [`Complete`] used; zero where it was not needed.
+    /// The answer, and the number of evaluations: of [`Complete`](super::Complete) where it was needed, of
+    /// relaxations where intervention sets are branched on, otherwise zero.
     pub(crate) fn solve_counted(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
         let score = self.score(individual)?;
         if score >= 0.0 {

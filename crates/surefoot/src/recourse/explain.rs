@@ -142,8 +142,9 @@ pub struct Explainer<'p> {
 impl<'p> Explainer<'p> {
     /// Prepares explanations with the relaxed problems that [`Relaxed::all`] gives.
     ///
-    /// An explanation may cost up to six times the evaluations of the budget: twice for the reach, and
-    /// four times for all relaxations together, in equal shares.
+    /// An explanation costs less than seven times the evaluations of the budget: the enclosure of the reach
+    /// as in [`trade_off`](super::trade_off()), and a whole budget for all relaxed problems together, in equal
+    /// shares, which [`Complete::with_budget`](super::Complete::with_budget) may exceed.
     ///
     /// # Errors
     /// If the settings make no sense, or if no method can answer the problem.

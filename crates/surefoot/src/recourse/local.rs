@@ -26,7 +26,7 @@ impl<'p> Local<'p> {
         let evaluations = settings.budget.evaluations.min(EVALUATIONS_OF_TREES);
         match Trees::new(problem, Settings { budget: Budget { evaluations }, ..settings }) {
             Ok(trees) => Ok(Box::new(Local::Trees(Box::new(trees)))),
-            Err(error) if error.is_beyond_exact() => {
+            Err(error) if error.is_for_another_method() => {
                 Ok(Box::new(Local::Complete(Complete::new(problem)?.with_settings(settings)?)))
             }
             Err(error) => Err(error),

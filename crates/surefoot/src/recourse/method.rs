@@ -65,7 +65,7 @@ struct Listed {
     name: &'static str,
     /// Whether `auto` may choose it: only methods that prove their answers.
     is_automatic: bool,
-    /// Whether its searches keep to the budget and the seconds of the settings.
+    /// Whether its searches keep to the gap, the budget and the seconds of the settings.
     is_limited: bool,
     prepare: Prepare,
 }
@@ -125,7 +125,7 @@ impl MethodName {
         METHODS.iter().all(|listed| listed.name != self.0 || listed.is_automatic)
     }
 
-    /// Whether searches of the method keep to the budget and the seconds of the [`Settings`].
+    /// Whether searches of the method keep to the gap, the budget and the seconds of the [`Settings`].
     pub fn is_limited(self) -> bool {
         METHODS.iter().all(|listed| listed.name != self.0 || listed.is_limited)
     }
@@ -145,7 +145,7 @@ impl MethodName {
         for listed in METHODS.iter().filter(|listed| listed.is_automatic) {
             refused = (listed.prepare)(problem, settings);
             // Only a model of another kind goes on to the next method; other errors concern all methods.
-            if !matches!(&refused, Err(error) if error.is_beyond_exact()) {
+            if !matches!(&refused, Err(error) if error.is_for_another_method()) {
                 break;
             }
         }

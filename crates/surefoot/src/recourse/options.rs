@@ -22,8 +22,8 @@ pub fn recourse_options(problem: &Problem, people: &People, count: usize) -> Res
     individuals.into_par_iter().map(|individual| solver.options(individual, count)).collect()
 }
 
-/// A change with less than this share of the effort may be a token; see [`options`].
-const TOKEN: f64 = 0.05;
+/// A change with less than this share of the effort may be dispensable; see [`options`].
+const DISPENSABLE_SHARE: f64 = 0.05;
 
 /// The actions that leave some features unchanged, and the cheapest of them.
 struct Branch {
@@ -37,9 +37,9 @@ struct Branch {
 ///
 /// The first option is the cheapest action that holds. Each further one is the cheapest action that, for
 /// every earlier option, leaves out at least one of its essential changes. So no option is an earlier one
-/// with something added, with other amounts, or without a token. A token is a change with less than a
-/// twentieth of the effort which can be left out if the others are enlarged, for less than a twentieth of
-/// additional cost. All other changes are essential. Every option is proven as the first one is, and its
+/// with something added, with other amounts, or without a dispensable change. Here a change is dispensable if
+/// it has less than a twentieth of the effort and can be left out if the others are enlarged, for less than a
+/// twentieth of additional cost. All other changes are essential. Every option is proven as the first one is, and its
 /// `cost_bound` is valid for all such actions. If there is no action at all, the only outcome says so.
 ///
 /// # Errors
@@ -106,7 +106,7 @@ pub(super) fn options(
     Ok(sorted(chosen).into_iter().map(Outcome::Found).collect())
 }
 
-/// The essential changes of an option: all but tokens.
+/// The essential changes of an option: all that are not dispensable.
 fn core(
     problem: &Problem,
     option: &Recourse,
@@ -117,16 +117,17 @@ fn core(
     let mut efforts: Vec<(f64, usize)> =
         changes.map(|(&i, change)| (features.feature(i).weight * change.abs(), i)).collect();
     let all: f64 = efforts.iter().map(|(effort, _)| effort).sum();
-    // Changing a category is never a token.
-    efforts
-        .retain(|&(effort, i)| effort > 0.0 && effort < TOKEN * all && features.feature(i).group.is_none());
+    // Changing a category is never dispensable.
+    efforts.retain(|&(effort, i)| {
+        effort > 0.0 && effort < DISPENSABLE_SHARE * all && features.feature(i).group.is_none()
+    });
     efforts.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut core = changed(&option.action);
-    for (_, token) in efforts {
-        let rest: Vec<usize> = core.iter().copied().filter(|&i| i != token).collect();
+    for (_, dispensable) in efforts {
+        let rest: Vec<usize> = core.iter().copied().filter(|&i| i != dispensable).collect();
         let others: Vec<usize> = (0..features.len()).filter(|i| !rest.contains(i)).collect();
         let found = answer(&problem.without(&others))?;
-        if found.recourse().is_some_and(|found| found.cost <= (1.0 + TOKEN) * option.cost) {
+        if found.recourse().is_some_and(|found| found.cost <= (1.0 + DISPENSABLE_SHARE) * option.cost) {
             core = rest;
         }
     }

@@ -13,7 +13,9 @@ pub struct Settings {
     /// The method.
     pub method: MethodName,
     /// The largest share by which the cost of an action should exceed the proven bound; see
-    /// [`Complete::with_gap`](super::Complete::with_gap).
+    /// [`Complete::with_gap`](super::Complete::with_gap). The method `local`, which proves no bound, lets the
+    /// cost rise by this share where an action can then do without a change; `descent` accepts the default
+    /// only.
     pub gap: f64,
     /// The number of evaluations that the search for each individual may cost; see
     /// [`Complete::with_budget`](super::Complete::with_budget).
@@ -48,8 +50,8 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Rejects a gap, a budget or a time with which no method can work, whatever the problem, and limits
-    /// that the method does not keep to.
+    /// Rejects a gap, a budget or a time with which no method can work, whatever the problem, and those that
+    /// have no effect on the method.
     pub fn check(self) -> Result<()> {
         if !(self.gap.is_finite() && self.gap > 0.0 && self.gap < 1.0) {
             return Err(Error::Setting(SettingError::Setting { setting: "gap", value: self.gap }));
@@ -63,14 +65,15 @@ impl Settings {
         self.check_limits(self.budget != Budget::default())
     }
 
-    /// Rejects limits of the effort if the method does not keep to them.
+    /// Rejects a gap, seconds and evaluations if the method does not keep to them.
     fn check_limits(self, has_budget: bool) -> Result<()> {
-        let limits = [("seconds", self.seconds.is_some()), ("evaluations", has_budget)];
+        let has_gap = self.gap != Self::default().gap;
+        let limits = [("seconds", self.seconds.is_some()), ("evaluations", has_budget), ("gap", has_gap)];
         match limits.into_iter().find(|&(_, is_set)| is_set && !self.method.is_limited()) {
-            Some((setting, _)) => Err(Error::Setting(SettingError::Unlimited {
+            Some((setting, _)) => Err(Error::Setting(SettingError::NoEffect {
                 setting,
                 method: self.method.as_str(),
-                limited: MethodName::limited(),
+                others: MethodName::limited(),
             })),
             None => Ok(()),
         }
@@ -233,8 +236,8 @@ mod tests {
         for method in MethodName::all() {
             let refused = |evaluations, seconds| match Settings::given(method, 0.01, evaluations, seconds) {
                 Ok(_) => None,
-                Err(Error::Setting(SettingError::Unlimited { setting, limited, .. })) => {
-                    assert_eq!(limited, "auto, exact, trees, complete, local");
+                Err(Error::Setting(SettingError::NoEffect { setting, others, .. })) => {
+                    assert_eq!(others, "auto, exact, trees, complete, local");
                     Some(setting)
                 }
                 Err(other) => panic!("{other}"),
@@ -244,6 +247,12 @@ mod tests {
             assert_eq!(refused(None, Some(1.0)), is_descent.then_some("seconds"), "{method}");
             let usual = Some(Budget::default().evaluations);
             assert_eq!(refused(usual, None), is_descent.then_some("evaluations"), "{method}");
+            let gap = Settings::given(method, 0.05, None, None);
+            let is_refused = matches!(
+                gap,
+                Err(Error::Setting(SettingError::NoEffect { setting: "gap", method: "descent", .. }))
+            );
+            assert_eq!((is_refused, gap.is_err()), (is_descent, is_descent), "{method}");
             // Whoever builds the settings is refused by the solver.
             let settings = Settings { method, seconds: Some(1.0), ..Settings::default() };
             assert_eq!(settings.check().is_err(), is_descent, "{method}");

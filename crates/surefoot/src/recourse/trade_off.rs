@@ -21,8 +21,8 @@ const LARGEST: f64 = 1e6;
 const FIRST: f64 = 0.125;
 /// Below this, in standard deviations, two sizes count as equal.
 const EPSILON_RESOLUTION: f64 = 1e-6;
-/// A search usually costs at most this many times its budget, and never more than twice that; see
-/// [`Complete::with_budget`](super::Complete).
+/// A search usually costs at most this many times its budget; see
+/// [`Complete::with_budget`](super::Complete::with_budget), which also states the most that it costs.
 const USUAL_COST_FACTOR: usize = 2;
 /// While the largest epsilon is being enclosed, one search may cost the rest of the work divided by this.
 const REST_DIVISOR: usize = 2;
@@ -61,10 +61,12 @@ pub struct TradeOff {
 /// Without `epsilons`, twelve sizes are evenly spread from zero to the largest for which an action was
 /// found, but not beyond four standard deviations.
 ///
-/// All searches together cost at most about six times the evaluations of the budget, usually half of
-/// that. Two thirds are for the given sizes, where easy searches leave more to the others. One third is
-/// for enclosing the largest epsilon to within 1%, where each search may cost half of the rest. Linear
-/// problems without constraints cost none.
+/// All searches together usually cost at most three times the evaluations of the budget. Two thirds are for
+/// the given sizes, where easy searches leave more to the others. One third is for enclosing the largest
+/// epsilon to within 1%, where each search may cost half of the rest. If searches cost as much as
+/// [`Complete::with_budget`](super::Complete::with_budget) allows, all together cost less than seven times
+/// the budget: five times for the given sizes, and 1.25 times for the enclosure. Linear problems without
+/// constraints cost none.
 ///
 /// ```
 /// use surefoot::recourse::{Settings, trade_off};

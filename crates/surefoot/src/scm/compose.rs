@@ -1,12 +1,9 @@
 //! Perturbation and action as a graph, `CF(CF(x, D), theta)`: the two passes of
 //! [`block`](super::block) with forms in place of numbers.
 
+use super::formula::ROUND_TRIP_ERROR;
 use super::{Downstream, Node, Scm};
 use crate::graph::{AffineForm, Builder};
-
-/// The maximum difference, relative to values beyond 1, between a value and its reconstruction from its
-/// noise; equations with a larger one are refused.
-const TRIP: f64 = 1e-6;
 
 /// The inputs of the composition of an action.
 #[derive(Clone, Copy)]
@@ -37,7 +34,7 @@ impl Scm {
                 AffineForm::constant(x[i])
             } else {
                 let value = node.mechanism.compose(graph, &parents, &AffineForm::constant(noise[i]));
-                self.with_error_of_trip(graph, i, x, noise, value)
+                self.with_round_trip_error(graph, i, x, noise, value)
             };
             // The model produces nobody beyond a clip. A shift that ends at the clip is smaller and gives
             // an existing individual.
@@ -46,9 +43,10 @@ impl Scm {
         perturbed
     }
 
-    /// A feature without changed causes is copied instead of computed again, which differs if an inverse is
-    /// only approximate.
-    fn with_error_of_trip<'a>(
+    /// Widens the value of feature `i` by the difference between `x` and its reconstruction from the noise, if
+    /// that exceeds rounding. A feature without changed causes is copied instead of computed again, and the two
+    /// differ if the inverse of an equation is only approximate.
+    fn with_round_trip_error<'a>(
         &'a self,
         graph: &mut Builder<'a>,
         i: usize,
@@ -109,7 +107,7 @@ impl Scm {
             let value = match &noise_of_perturbed[i] {
                 None => {
                     let value = node.mechanism.compose(graph, &parents, &AffineForm::constant(noise[i]));
-                    self.with_error_of_trip(graph, i, x, noise, value).plus(1.0, &perturbation[i])
+                    self.with_round_trip_error(graph, i, x, noise, value).plus(1.0, &perturbation[i])
                 }
                 Some(noise) => node.mechanism.compose(graph, &parents, noise),
             };
@@ -118,7 +116,7 @@ impl Scm {
             acted[i] = if exact || value.as_constant().is_some() {
                 value
             } else {
-                let slack = graph.slack(TRIP, &perturbed[i]);
+                let slack = graph.slack(ROUND_TRIP_ERROR, &perturbed[i]);
                 value.plus(1.0, &slack)
             };
         }

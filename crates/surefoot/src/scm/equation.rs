@@ -14,7 +14,8 @@ use crate::{Error, Features, Result};
 /// and value.
 ///
 /// Parents, value and derivatives are in standardised units; the noise is in the units of the equation. To
-/// add a kind: a file of its own like `linear.rs`, and one variant of [`Equation`].
+/// add a kind: a file of its own like `linear.rs`, one variant of [`Declaration`] with its constructor on
+/// [`Equation`], and its line in [`Equation::compile`].
 pub(super) trait Mechanism: Debug + Send + Sync {
     /// The value, possibly not finite where the equation is undefined.
     fn value(&self, parents: &[f64], noise: f64) -> f64;

@@ -15,8 +15,8 @@ use crate::{Error, Feature, Features, Result};
 use root::root;
 
 /// The maximum difference, in standardised units and relative to values beyond 1, between a value and its
-/// reconstruction from its noise.
-const TOLERANCE: f64 = 1e-6;
+/// reconstruction from its noise. People with a larger one are refused.
+pub(super) const ROUND_TRIP_ERROR: f64 = 1e-6;
 /// The tolerance for values beyond a clip, in the same units, because of rounding.
 const BEYOND_CLIP: f64 = 1e-12;
 
@@ -192,7 +192,8 @@ impl Mechanism for Formula {
             Inversion::Given { .. } => self.own_value(parents, noise),
             _ => self.own_inside(parents, noise),
         };
-        if noise.is_finite() && ((back - own) / self.feature.std).abs() <= TOLERANCE * value.abs().max(1.0) {
+        let error = ((back - own) / self.feature.std).abs();
+        if noise.is_finite() && error <= ROUND_TRIP_ERROR * value.abs().max(1.0) {
             return Ok(noise);
         }
         match self.inversion {

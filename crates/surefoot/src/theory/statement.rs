@@ -57,7 +57,7 @@ impl AboutProblem {
     /// Checks the conditions of every statement.
     ///
     /// # Errors
-    /// If nothing is actionable, or if a linear causal problem has too many actionable features.
+    /// If nothing is actionable.
     pub fn new(problem: &Problem) -> Result<Self> {
         Self::with(problem, solver(problem)?.as_ref())
     }
@@ -99,7 +99,7 @@ impl AboutProblem {
 fn solver(problem: &Problem) -> Result<Option<Exact<'_>>> {
     match Exact::new(problem) {
         Ok(exact) => Ok(Some(exact)),
-        Err(error) if error.is_beyond_exact() => {
+        Err(error) if error.is_for_another_method() => {
             // Rejects a problem without an actionable feature.
             crate::action::require_actionable(problem.features())?;
             Ok(None)

@@ -4,19 +4,20 @@ use crate::error::{ModelError, SettingError, TrainingError};
 use crate::metrics::{self, Confusion};
 use crate::{Error, Result};
 
-/// The number of candidate thresholds 0, 0.01, ..., 1.
-const GRID: usize = 101;
+/// The number of parts into which candidate thresholds 0.01, 0.02, ..., 0.99 divide the probabilities.
+const PARTS: usize = 100;
 
 /// How the decision threshold is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {
     /// A given probability.
     Fixed(f64),
-    /// The lowest of 101 evenly spaced probabilities with the highest Matthews correlation.
+    /// The lowest of the probabilities 0.01, 0.02, ..., 0.99 with the highest Matthews correlation.
     BestMcc,
-    /// The lowest of 101 evenly spaced probabilities with the highest accuracy.
+    /// The lowest of the probabilities 0.01, 0.02, ..., 0.99 with the highest accuracy.
     BestAccuracy,
-    /// The lowest threshold whose false positive rate is at most this share.
+    /// A threshold whose false positive rate is at most this share: the middle between the highest
+    /// probability that must be refused for that and the next higher one.
     FalsePositiveRate(f64),
 }
 
@@ -34,10 +35,10 @@ impl Threshold {
     }
 }
 
-/// The best threshold of the grid. Its ends give everybody the same decision and are not considered.
+/// The best of the candidate thresholds. 0 and 1 give everybody the same decision and are not among them.
 fn best(probabilities: &[f64], labels: &[bool], quality: impl Fn(&Confusion) -> f64) -> f64 {
-    let grid = (1..GRID - 1).map(|i| i as f64 / (GRID - 1) as f64);
-    let scored = grid.map(|t| (t, quality(&Confusion::count(probabilities, labels, t))));
+    let candidates = (1..PARTS).map(|i| i as f64 / PARTS as f64);
+    let scored = candidates.map(|t| (t, quality(&Confusion::count(probabilities, labels, t))));
     scored.fold((0.5, f64::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best }).0
 }
 

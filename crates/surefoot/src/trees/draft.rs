@@ -7,7 +7,7 @@ use crate::magnitude::is_moderate;
 
 type Result<T> = std::result::Result<T, TreesProblem>;
 
-/// The most nodes of an ensemble, so that a file cannot cause huge allocations: 10,000 trees of depth 10.
+/// The most nodes of an ensemble, so that a file cannot cause huge allocations: 8,000 trees of depth 10.
 pub const MOST_NODES: usize = 1 << 24;
 
 /// The most inputs of an ensemble, for the same reason.

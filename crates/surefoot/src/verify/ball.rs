@@ -83,7 +83,7 @@ impl Ball {
         if self.is_round() { self.radius * self.radius } else { self.radius }
     }
 
-    pub fn holds(&self, y: &[f64]) -> bool {
+    pub fn contains(&self, y: &[f64]) -> bool {
         match &self.shape {
             Shape::Other(set) => set.gauge(y) <= self.radius,
             _ => y.iter().enumerate().map(|(i, &y)| self.term(i, y)).sum::<f64>() <= self.limit(),
@@ -208,7 +208,7 @@ impl Ball {
                 let m: f64 = 0.5 * (low + high);
                 let y = |i: usize| (-linear[i] / (m * self.weights[i].powi(2))).max(lower[i]).min(upper[i]);
                 at = (0..linear.len()).map(y).collect();
-                if self.holds(&at) { high = m } else { low = m }
+                if self.contains(&at) { high = m } else { low = m }
             }
             return at;
         }

@@ -82,7 +82,7 @@ impl Far {
 
     /// Whether a box is contained in the part that these cones cover: inside the box along short sides,
     /// with the right sign along long ones, and at least as far away as the cones begin.
-    pub fn holds(&self, lower: &[f64], upper: &[f64]) -> bool {
+    pub fn contains(&self, lower: &[f64], upper: &[f64]) -> bool {
         let (mut nearest, mut farthest) = (0.0, 0.0);
         for k in 0..lower.len() {
             match self.long.iter().find(|(side, _)| *side == k) {
@@ -101,7 +101,7 @@ impl Far {
         nearest >= self.from && farthest <= self.to
     }
 
-    /// Boxes whose faces separate parts for which [`Far::holds`] differs: the box itself and, for each
+    /// Boxes whose faces separate parts for which [`Far::contains`] differs: the box itself and, for each
     /// long side, its far part.
     pub fn faces(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
         let mut faces = vec![(self.lower.clone(), self.upper.clone())];
@@ -251,10 +251,10 @@ mod tests {
         let all: Vec<usize> = (0..parts.len()).collect();
         let far = Far::complete(&parts, &all);
         assert_eq!(far.len(), 1);
-        assert!(far[0].holds(&[32.0, f64::NEG_INFINITY], &[everything, 0.0]));
-        assert!(far[0].holds(&[20.0, -20.0], &[everything, -12.0]));
-        assert!(!far[0].holds(&[20.0, -20.0], &[everything, -11.0]));
-        assert!(!far[0].holds(&[32.0, -1.0], &[everything, 1.0]));
+        assert!(far[0].contains(&[32.0, f64::NEG_INFINITY], &[everything, 0.0]));
+        assert!(far[0].contains(&[20.0, -20.0], &[everything, -12.0]));
+        assert!(!far[0].contains(&[20.0, -20.0], &[everything, -11.0]));
+        assert!(!far[0].contains(&[32.0, -1.0], &[everything, 1.0]));
         for missing in 0..4 {
             let some: Vec<usize> = all.iter().copied().filter(|&k| k != missing).collect();
             assert!(Far::complete(&parts, &some).is_empty(), "{missing}");

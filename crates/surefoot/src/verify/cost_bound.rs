@@ -129,7 +129,7 @@ fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) 
         if bound.is_finite() && problem.cost().of(problem.features(), &cheapest) * (1.0 + 1e-14) >= bound {
             return false;
         }
-        match far.iter().position(|far| far.holds(&lower, &upper)) {
+        match far.iter().position(|far| far.contains(&lower, &upper)) {
             Some(k) => {
                 far_used[k] = true;
                 false

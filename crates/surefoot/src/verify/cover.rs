@@ -44,7 +44,7 @@ pub(super) fn covered(
         if !matters(&part) {
             continue;
         }
-        if let Some(&k) = near.iter().find(|&&k| holds(&boxes[k], &part)) {
+        if let Some(&k) = near.iter().find(|&&k| contains(&boxes[k], &part)) {
             used[k] = true;
             continue;
         }
@@ -64,7 +64,7 @@ pub(super) fn covered(
     Covered::By(used)
 }
 
-fn holds(outer: &Sides, inner: &Sides) -> bool {
+fn contains(outer: &Sides, inner: &Sides) -> bool {
     (0..inner.0.len()).all(|i| outer.0[i] <= inner.0[i] && outer.1[i] >= inner.1[i])
 }
 

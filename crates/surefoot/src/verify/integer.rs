@@ -185,7 +185,7 @@ fn allowed_move(problem: &Problem, individual: &[f64], columns: &[usize], steps:
 }
 
 /// Verifies that an action has integer values where required and makes no forbidden transition.
-pub(super) fn is_integer(problem: &Problem, individual: &[f64], action: &Action) -> Result<(), Stop> {
+pub(super) fn verify_integers(problem: &Problem, individual: &[f64], action: &Action) -> Result<(), Stop> {
     let features = problem.features();
     let steps = |i: usize| {
         let place = action.features.iter().position(|&named| named == i);

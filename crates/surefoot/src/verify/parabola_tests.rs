@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::parabolas::at_least;
 use super::prove::Work;
-use super::units::Units;
+use super::tanh_network::Units;
 use crate::certify::{Layers, Partition};
 use crate::graph::{AffineForm, Builder, Graph};
 use crate::network::Layer;

@@ -13,7 +13,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::ellipsoid::{Part, Slab};
 use super::prove::Work;
-use super::units::{Units, quadratic_form};
+use super::tanh_network::{Units, quadratic_form};
 use crate::proof::{Cell, Parabolas};
 
 /// The number of bounds that a bound by parabolas counts as.

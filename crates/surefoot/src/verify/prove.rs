@@ -53,8 +53,8 @@ pub(super) struct Claim<'a> {
     pub unverified: &'a dyn Fn(f64) -> Fault,
 }
 
-/// Proves a claim by the affine bound, else by planes that touch the result, else by a quadratic bound, else by the curvature bound, else by
-/// proving both halves.
+/// Proves a claim by the affine bound, else by planes that touch the result, else by a quadratic bound, else
+/// by the curvature bound, else by proving both halves.
 ///
 /// The zone is split across the side that causes most of the error; in a certificate, first of all across
 /// the first one, along which the worst perturbation lies.
@@ -89,7 +89,7 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
             }
         }
         // A search uses curvature only around the worst perturbation.
-        let at = claim.lowest.map_or(Some(&low[..]), |at| zone.holds(at).then_some(at));
+        let at = claim.lowest.map_or(Some(&low[..]), |at| zone.contains(at).then_some(at));
         if let Some(at) = at.filter(|_| may_bend && bound < claim.wanted) {
             work.done += 1;
             work.left = work.left.saturating_sub(1);
@@ -190,7 +190,8 @@ fn halves(
 }
 
 /// Whether the tape agrees with the definition at some points of a zone, which are the same in every run.
-/// The definition gives the value and a bound of its own rounding error. Points where the perturbed individual does not exist or the result is undefined are skipped.
+/// The definition gives the value and a bound of its own rounding error. Points where the perturbed individual
+/// does not exist or the result is undefined are skipped.
 pub(super) fn agrees(
     tape: &Tape<'_>,
     zone: &Zone,

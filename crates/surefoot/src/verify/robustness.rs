@@ -6,8 +6,8 @@ use super::ball::Ball;
 use super::cover::{Covered, Sides, covered};
 use super::parabolas;
 use super::prove::{Claim, Work, agrees, at_least};
+use super::tanh_network::Units;
 use super::tape::Tape;
-use super::units::Units;
 use super::zone::Zone;
 use super::{Fault, Stop, TOLERANCE};
 use crate::graph::Graph;
@@ -162,7 +162,7 @@ fn admissible(problem: &Problem, coordinates: &Coordinates, y: &[f64]) -> Vec<f6
 }
 
 /// Verifies that an action is feasible: on actionable features, within limits and directions.
-pub(super) fn feasible(problem: &Problem, individual: &[f64], action: &Action) -> Result<(), Stop> {
+pub(super) fn verify_feasible(problem: &Problem, individual: &[f64], action: &Action) -> Result<(), Stop> {
     for (&i, &change) in action.features.iter().zip(&action.change) {
         let feature = problem.features().feature(i);
         let (lower, upper) = crate::action::feasible_change(problem.features(), i, individual[i]);
@@ -171,5 +171,5 @@ pub(super) fn feasible(problem: &Problem, individual: &[f64], action: &Action) -
             return Err(Stop::Wrong(Fault::Infeasible { feature, change, lower, upper }));
         }
     }
-    super::integer::is_integer(problem, individual, action)
+    super::integer::verify_integers(problem, individual, action)
 }

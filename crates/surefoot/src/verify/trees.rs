@@ -1,8 +1,10 @@
 //! The checker for tree ensembles.
 //!
-//! It walks the trees of the model file themselves, computes its own ranges and distances, and uses none of the
-//! code of the search. An action is verified by dividing the ball at thresholds. A bound on the cost is
-//! verified along the divisions that the proof states.
+//! It walks the trees of the [`Ensemble`] over standardised features, computes its own ranges and distances,
+//! and uses none of the code of the search. It shares with the search what reading the model gives: the
+//! thresholds, into which scalers and units have been folded ([`Ensemble::over`]), and the bound on the
+//! rounding of sums ([`Ensemble::rounding`]). An action is verified by dividing the ball at thresholds. A
+//! bound on the cost is verified along the divisions that the proof states.
 
 mod divisions;
 mod worst;
@@ -13,7 +15,7 @@ pub(super) use worst::holds;
 use crate::trees::Ensemble;
 use crate::{ActionKind, Problem};
 
-/// An individual who acts on a set of features, in front of a tree ensemble, with a linear causal model or
+/// An individual who acts on a set of features, for a classifier of trees and with a linear causal model or
 /// none:
 ///
 /// ```text

@@ -50,9 +50,9 @@ impl Zone {
         (0..self.lower.len()).map(|i| 0.0f64.max(self.lower[i]).min(self.upper[i])).collect()
     }
 
-    pub fn holds(&self, y: &[f64]) -> bool {
+    pub fn contains(&self, y: &[f64]) -> bool {
         let sides = (0..y.len()).all(|i| y[i] >= self.lower[i] && y[i] <= self.upper[i]);
-        sides && self.shares.is_none() && self.ball.as_ref().is_none_or(|ball| ball.holds(y))
+        sides && self.shares.is_none() && self.ball.as_ref().is_none_or(|ball| ball.contains(y))
     }
 
     /// Whether the ends of a side differ by more than a factor of [`LONG`], on one side of zero. Where such a
@@ -106,18 +106,18 @@ impl Zone {
             })
             .collect();
         let Some(ball) = &self.ball else { return corner };
-        if ball.holds(&corner) {
+        if ball.contains(&corner) {
             return corner;
         }
         let corner = ball.low_point(&self.lower, &self.upper, linear);
-        if ball.holds(&corner) {
+        if ball.contains(&corner) {
             return corner;
         }
         let at = |t: f64| -> Vec<f64> { start.iter().zip(&corner).map(|(s, c)| s + t * (c - s)).collect() };
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..40 {
             let middle = 0.5 * (low + high);
-            if ball.holds(&at(middle)) { low = middle } else { high = middle }
+            if ball.contains(&at(middle)) { low = middle } else { high = middle }
         }
         at(low)
     }

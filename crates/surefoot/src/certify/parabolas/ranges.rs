@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::domain::{Domain, Frame};
 use super::dual::few_digits;
 use super::layers::Layers;
-use crate::graph::relax_tanh;
+use crate::graph::tanh_line_bound;
 use crate::network::{LANES, Lanes, WideLayer};
 
 /// The number of points at which the curvature of a unit is sampled.
@@ -76,7 +76,7 @@ impl Inner {
                 let (low, high) =
                     (inner.lower[b].0[l] - room, inner.upper[b].0[l].max(inner.lower[b].0[l]) + room);
                 (inner.lower[b].0[l], inner.upper[b].0[l]) = (low, high);
-                let line = relax_tanh(p + low, p + high, (p + low).tanh(), (p + high).tanh());
+                let line = tanh_line_bound(p + low, p + high, (p + low).tanh(), (p + high).tanh());
                 // Few digits, since the proof states them.
                 let (slope, exact) = (few_digits(line.slope), line.slope * p + line.offset);
                 let offset = few_digits(exact);
@@ -145,17 +145,7 @@ fn second_layer(
     let (columns, origin) = propagate(second, layers, &slope, &offset);
     let (mut lower, mut upper) = domain.ranges(frames, &columns);
     // The matrices, in the coordinates of the ellipsoid: their upper triangles.
-    let turned: Vec<Vec<Lanes>> = (0..n)
-        .map(|i| {
-            (0..below)
-                .map(|b| {
-                    Lanes::from_fn(|l| {
-                        (0..n).map(|k| frame.factor[(k, i)] * column(k, b, l)).sum::<f64>() * frame.stretch
-                    })
-                })
-                .collect()
-        })
-        .collect();
+    let turned = turned_columns(layers, frame);
     let pairs: Vec<(usize, usize)> = (0..n).flat_map(|i| (0..=i).map(move |j| (i, j))).collect();
     let weighted = |weight: &[Lanes], absolute: bool| -> Vec<Lanes> {
         let mut input = Vec::with_capacity(pairs.len() * below);
@@ -194,6 +184,17 @@ fn second_layer(
         }
     }
     (lower, upper)
+}
+
+/// The columns of the first layer in the coordinates of an ellipsoid.
+fn turned_columns(layers: &Layers<'_>, frame: &Frame) -> Vec<Vec<Lanes>> {
+    let (n, blocks) = (layers.inputs, layers.origin.len());
+    let entry = |i: usize, b: usize, l: usize| {
+        let along = (0..n).map(|k| frame.factor[(k, i)] * layers.columns[k * blocks + b].0[l]);
+        along.sum::<f64>() * frame.stretch
+    };
+    let turned = |i: usize| (0..blocks).map(|b| Lanes::from_fn(|l| entry(i, b, l))).collect();
+    (0..n).map(turned).collect()
 }
 
 /// The frame over which the arguments of the first layer vary least.

@@ -6,7 +6,7 @@ use crate::graph::affine::{Affine, Place, QuadraticSum, Row, State, middle};
 use crate::graph::curvature::{Adjoint, Gradients, Slope, Sums, Surroundings, Term};
 use crate::graph::curvature::{add, around, length};
 use crate::graph::jet::{Jet, Order, Point, add_hessian, outer};
-use crate::graph::unit::Relaxation;
+use crate::graph::unit::LineBound;
 use crate::network::Lanes;
 
 /// The product of two numbers.
@@ -61,7 +61,7 @@ impl Operator for Product {
             a.terms.iter_mut().zip(&b.terms).for_each(|(a, b)| *a = y0 * *a + x0 * b);
             a.constant = y0 * a.constant + x0 * b.constant - x0 * y0;
             a.size = y0.abs() * a.size + x0.abs() * b.size + (x0 * y0).abs();
-            state.become_line(&a, Relaxation { slope: 1.0, offset: 0.0, radius });
+            state.become_line(&a, LineBound { slope: 1.0, offset: 0.0, radius });
         } else {
             let (middle, radius) = middle(state.values);
             state.become_constant(place, middle, radius);

@@ -66,7 +66,7 @@ impl Operator for Unit {
         if self.is_defined_on(range) || !place.must_be_defined {
             state.values = Unit::range(*self, range);
         }
-        let line = self.relax(range);
+        let line = self.line_bound(range);
         state.become_line(&row, line);
         let width = range.upper - range.lower;
         let share = if width > 0.0 { line.radius / width } else { 0.0 };

@@ -1,4 +1,4 @@
-//! Reads how the actions in front of a tree ensemble are divided.
+//! Reads how the actions for a classifier of trees are divided.
 
 use super::At;
 use crate::Result;

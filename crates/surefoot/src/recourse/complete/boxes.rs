@@ -21,7 +21,7 @@ pub(super) struct Cuboid {
     pub limit: f64,
     /// The perturbations of the pool, by number, whose margins bounded the box that this one is a part
     /// of.
-    pub cuts: Vec<usize>,
+    pub perturbations: Vec<usize>,
     pub number: usize,
 }
 
@@ -61,7 +61,7 @@ impl Cuboid {
             cost,
             is_far_part: false,
             limit: f64::INFINITY,
-            cuts: Vec::new(),
+            perturbations: Vec::new(),
             number: 0,
         }
     }
@@ -76,19 +76,19 @@ impl Cuboid {
         self.lower.iter().zip(&self.upper).map(|(&l, &u)| 0.0f64.clamp(l, u)).collect()
     }
 
-    /// The point in the middle of all sides; for long and two-sided ones see [`Cuboid::cut`].
+    /// The point in the middle of all sides; for long and two-sided ones see [`Cuboid::split_point`].
     pub fn middle(&self) -> Vec<f64> {
         let middle = |k: usize| match self.lower[k] < 0.0 && self.upper[k] > 0.0 {
             true => 0.0,
-            false => self.cut(k),
+            false => self.split_point(k),
         };
         (0..self.lower.len()).map(middle).collect()
     }
 
-    /// Where to cut a side: in the middle or, for sides longer than [`LONG_SIDE`], in the middle of the
-    /// compressed side. A side that contains zero is cut in the middle of its longer part, so that one
+    /// Where to split a side: in the middle or, for sides longer than [`LONG_SIDE`], in the middle of the
+    /// compressed side. A side that contains zero is split in the middle of its longer part, so that one
     /// half costs something.
-    pub fn cut(&self, k: usize) -> f64 {
+    pub fn split_point(&self, k: usize) -> f64 {
         let (mut l, mut u) = (self.lower[k], self.upper[k]);
         if l < 0.0 && u > 0.0 {
             if u >= -l { l = 0.0 } else { u = 0.0 }
@@ -98,8 +98,8 @@ impl Cuboid {
             return middle;
         }
         let seen = 0.5 * (compress(l) + compress(u));
-        let cut = seen * SCALE / (SCALE - seen.abs());
-        if cut > l && cut < u { cut } else { middle }
+        let at = seen * SCALE / (SCALE - seen.abs());
+        if at > l && at < u { at } else { middle }
     }
 
     /// The length of a side after [`compress`].
@@ -135,7 +135,7 @@ impl Cuboid {
 /// cones.
 pub(super) const DISTANCE: f64 = 32.0;
 
-/// Sides longer than this are cut in the middle of the compressed side.
+/// Sides longer than this are split in the middle of the compressed side.
 const LONG_SIDE: f64 = 16.0;
 /// The distance from zero at which [`compress`] halves a number.
 const SCALE: f64 = 4.0;

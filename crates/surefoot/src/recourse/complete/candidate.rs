@@ -30,7 +30,7 @@ impl Solver<'_, '_> {
             }
             self.search_locally();
         }
-        self.drop_token_changes();
+        self.drop_dispensable_changes();
         for _ in 0..REJECTIONS {
             let Some(Incumbent { set, change, .. }) = self.incumbent.clone() else { break };
             if let Some(change) = self.withstanding(set, &change) {

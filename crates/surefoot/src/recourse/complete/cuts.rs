@@ -71,7 +71,7 @@ impl Solver<'_, '_> {
             self.push(Cuboid { cost: cuboid.cost.max(limit), ..cuboid.clone() });
         }
         let mut open = Open { set: cuboid.set, lower, upper, limit, cuts: Vec::new() };
-        let numbers = self.perturbations_to_try(&open, &cuboid.cuts);
+        let numbers = self.perturbations_to_try(&open, &cuboid.perturbations);
         if self.is_excluded(&mut open, &numbers, &requirements) {
             return;
         }
@@ -81,7 +81,7 @@ impl Solver<'_, '_> {
         if proven > (1.0 + WORTHWHILE) * cost && self.rule_out(&open, &bounded.multipliers, proven) {
             cost = proven;
         }
-        self.split(open, bounded, cost);
+        self.split_bounded(open, bounded, cost);
     }
 
     /// The limit on the cost up to which a box with several long sides is searched first. More expensive
@@ -272,7 +272,7 @@ impl Solver<'_, '_> {
 
     /// Splits a box across the side that causes most of the error of the cuts that bound its cost,
     /// between its middle and the solution of the linear program.
-    fn split(&mut self, open: Open, bounded: Bounded, cost: f64) {
+    fn split_bounded(&mut self, open: Open, bounded: Bounded, cost: f64) {
         let mut binding: Vec<(f64, usize)> = Vec::new();
         for (cut, &m) in open.cuts.iter().zip(&bounded.multipliers) {
             if let Source::Perturbation(k) = cut.source {
@@ -290,11 +290,11 @@ impl Solver<'_, '_> {
             let share = self.prover.affine.bound(&self.sets[open.set].graphs[k], &region).error_share();
             error_share.iter_mut().zip(share).for_each(|(sum, e)| *sum += m * e);
         }
-        let cuts = binding.into_iter().map(|(_, k)| k).collect();
+        let perturbations = binding.into_iter().map(|(_, k)| k).collect();
         let Open { set, lower, upper, limit, .. } = open;
         // A shrunk box may consist of more expensive actions alone.
         let cost = cost.max(self.least_cost(set, &lower, &upper));
-        let cuboid = Cuboid { limit, cuts, ..Cuboid::new(set, lower, upper, cost) };
-        self.cut(cuboid, &error_share, &bounded.point);
+        let cuboid = Cuboid { limit, perturbations, ..Cuboid::new(set, lower, upper, cost) };
+        self.split(cuboid, &error_share, &bounded.point);
     }
 }

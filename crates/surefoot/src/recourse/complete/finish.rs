@@ -27,8 +27,9 @@ const NEEDED_MARGIN_EVALUATIONS: usize = 2_500;
 const SAME_COST_TOLERANCE: f64 = 1e-3;
 /// The largest number of further proofs that are tried.
 const ATTEMPTS: usize = 7;
-/// A change with less than this share of the cost is dropped if the action still survives attacks.
-const NEGLIGIBLE_COST_SHARE: f64 = 0.003;
+/// A change with less than this share of the cost is dispensable if the action survives attacks without it,
+/// although no other change is enlarged.
+const DISPENSABLE_COST_SHARE: f64 = 0.003;
 
 /// The result of [`Solver::prove`].
 pub(super) struct Tried {
@@ -48,13 +49,13 @@ enum Attempt {
 }
 
 impl Solver<'_, '_> {
-    /// Proves the incumbent, with changes enlarged as little as necessary. If there is no incumbent
-    /// afterwards, it was broken and the search must go on.
+    /// Proves the incumbent, with changes enlarged as little as necessary or, for a proof by parabolas, as
+    /// much as the gap allows. If there is no incumbent afterwards, it was broken and the search must go on.
     ///
     /// The margin that a proof needs is estimated from the last failed proof; the smallest enlargement
     /// with such a margin is tried next.
     pub(super) fn finish(&mut self) -> Result<Option<Proof>> {
-        self.drop_token_changes();
+        self.drop_dispensable_changes();
         let searched = self.prover.evaluations();
         let Some(Incumbent { set, change: incumbent, cost }) = self.incumbent.clone() else {
             return Ok(None);
@@ -126,8 +127,8 @@ impl Solver<'_, '_> {
     }
 
     /// Proves the action by parabolas with its changes enlarged as much as the gap allows, because a proof is
-    /// the easier the larger the margin. If that fails, [`Solver::needed_margin`] is what the failed proof predicts for
-    /// an action that can be proved.
+    /// the easier the larger the margin. If that fails, [`Solver::needed_margin`] is what the failed proof
+    /// predicts for an action that can be proved.
     fn prove_by_parabolas(&mut self, set: usize, incumbent: &[f64], cost: f64) -> Result<Option<Box<Proof>>> {
         let most = self.bound().min(cost) / (1.0 - self.settings.gap);
         let mut push = PUSHES[0];
@@ -237,7 +238,7 @@ impl Solver<'_, '_> {
         if self.attack(set, &one, Some(&worst)).1 > value { one } else { all }
     }
 
-    /// Rounds the action as it will be displayed and drops negligible changes, so that the proven action
+    /// Rounds the action as it will be displayed and drops dispensable changes, so that the proven action
     /// is the displayed one. Returns the original if the result does not survive attacks.
     pub(super) fn simplified_and_rounded(&mut self, set: usize, change: &[f64]) -> Vec<f64> {
         let problem = self.settings.problem;
@@ -257,7 +258,7 @@ impl Solver<'_, '_> {
         let displayed: Vec<f64> = (0..change.len()).map(displayed).collect();
         let integrality = &self.sets[set].integrality;
         let worth = |k: &usize| {
-            integrality.is_integer(*k) || weights[*k] * change[*k].abs() >= NEGLIGIBLE_COST_SHARE * total
+            integrality.is_integer(*k) || weights[*k] * change[*k].abs() >= DISPENSABLE_COST_SHARE * total
         };
         let mut few = vec![0.0; change.len()];
         (0..change.len()).filter(worth).for_each(|k| few[k] = displayed[k]);
@@ -325,7 +326,9 @@ impl Solver<'_, '_> {
         })))
     }
 
-    /// The same action without the features that it does not change and that no other change affects.
+    /// The same action without the features that it does not change and that no other change affects. In
+    /// contrast to [`essential`](crate::essential()) it keeps features that are downstream of a change only by
+    /// way of held ones, and all features of absolute actions.
     pub(super) fn simplified(&self, action: &Action) -> Action {
         let problem = self.settings.problem;
         if problem.action_kind() == crate::ActionKind::Absolute {

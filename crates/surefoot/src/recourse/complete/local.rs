@@ -1,8 +1,9 @@
 //! A local search for the incumbent: sequential linear programming over worst perturbations.
 //!
 //! Boxes that are small enough to have their middle survive come late where many features may change.
-//! So a local search looks for an action of its own. Around the action so far, the margin under each of the last worst perturbations is linearised, and the cheapest change
-//! within a trust region whose linearised margins are not negative is found by a linear program:
+//! So a local search looks for an action of its own. Around the action so far, the margin under each of the
+//! last worst perturbations is linearised, and the cheapest change within a trust region whose linearised
+//! margins are not negative is found by a linear program:
 //!
 //! ```text
 //! minimise   cost(t), or cost(t) + price s if there is none with s = 0,
@@ -27,10 +28,10 @@ use crate::program::{Program, Row, Solution};
 const FIRST: usize = 1500;
 /// Where no more features than this may change, the first boxes often decide.
 const FEW: usize = 4;
-/// Local searches from random starts may take one of this many evaluations.
-const SHARE: usize = 4;
+/// Local searches from random starts may take all evaluations divided by this.
+const DIVISOR: usize = 4;
 /// The same while no incumbent is known, where many features may change.
-const SHARE_WITHOUT_INCUMBENT: usize = 2;
+const DIVISOR_WITHOUT_INCUMBENT: usize = 2;
 /// The largest number of intervention sets that are searched.
 const SETS: usize = 8;
 /// Random starts for each set, besides the one without any change.
@@ -89,9 +90,9 @@ impl Solver<'_, '_> {
             0 => has_many_features || is_later,
             start if start > STARTS => false,
             _ if self.incumbent.is_none() => {
-                has_many_features && SHARE_WITHOUT_INCUMBENT * evaluations < self.prover.evaluations()
+                has_many_features && DIVISOR_WITHOUT_INCUMBENT * evaluations < self.prover.evaluations()
             }
-            _ => is_later && SHARE * evaluations < self.prover.evaluations(),
+            _ => is_later && DIVISOR * evaluations < self.prover.evaluations(),
         }
     }
 

@@ -15,10 +15,16 @@ use crate::outcome::{Shortfall, Undecided, UndecidedReason};
 use crate::proof::{Certificate, Proof, RuledOut};
 use crate::{Action, Cost, Outcome, Result};
 
-/// The search leaves the budget divided by this for the proof, and may take this share of the time that is
-/// left.
-const PROOF_SHARE: usize = 6;
-const SEARCH_TIME: f64 = 0.6;
+/// The search leaves the budget divided by this for the proof.
+const PROOF_DIVISOR: usize = 6;
+/// The search may take this share of the time that is left.
+const SEARCH_TIME_SHARE: f64 = 0.6;
+/// The search ends when the lower bound is within this share of the gap. The rest of the gap is for the
+/// enlargement of changes that makes the incumbent provable.
+const SEARCH_GAP_SHARE: f64 = 0.55;
+/// Only improvements of the cost by more than this share of the gap are searched for. It is less than
+/// [`SEARCH_GAP_SHARE`], so that the bound of boxes that are not searched suffices to end the search.
+const IMPROVEMENT_SHARE: f64 = 0.5;
 /// Sides shorter than this are not split.
 const SHORTEST: f64 = 1e-5;
 /// The number of halvings with which a point is moved to where it costs less than the incumbent.
@@ -28,7 +34,7 @@ const RECENT: usize = 12;
 
 /// The number of evaluations of a budget that a search may take before a proof begins.
 pub(super) fn search_evaluations(budget: Budget) -> usize {
-    budget.evaluations - budget.evaluations / PROOF_SHARE
+    budget.evaluations - budget.evaluations / PROOF_DIVISOR
 }
 
 /// One intervention set.
@@ -146,8 +152,8 @@ impl<'p, 's> Solver<'p, 's> {
         Ok(self.undecided())
     }
 
-    /// The cheapest action that survives attacks from all axes and the `known` perturbations, without a
-    /// proof; all perturbations that were tried on it; and the number of evaluations.
+    /// The cheapest action that survives attacks from up to eight axes and from the `known` perturbations,
+    /// without a proof; all perturbations that were tried on it; and the number of evaluations.
     pub fn cheapest_unproven(mut self, known: &[Vec<f64>]) -> (Option<Incumbent>, Vec<Vec<f64>>, usize) {
         self.pool.extend_from_slice(known);
         self.fill_queue();
@@ -170,11 +176,12 @@ impl<'p, 's> Solver<'p, 's> {
         (self.incumbent, self.pool, self.prover.evaluations())
     }
 
-    /// Searches until no box is left that is cheaper than the incumbent by more than the gap, or no box
-    /// at all, or the budget is spent. Returns whether there is an incumbent.
+    /// Searches until no box is left that is cheaper than the incumbent by more than [`SEARCH_GAP_SHARE`] of
+    /// the gap, or no box at all, or the budget is spent. Returns whether there is an incumbent.
     fn seek(&mut self) -> bool {
         while let Some(cuboid) = self.queue.pop() {
-            let enough = |found: &Incumbent| cuboid.cost >= found.cost * (1.0 - 0.55 * self.settings.gap);
+            let enough =
+                |found: &Incumbent| cuboid.cost >= found.cost * (1.0 - SEARCH_GAP_SHARE * self.settings.gap);
             let is_spent = self.prover.is_spent() || self.number > self.settings.budget.evaluations;
             if self.incumbent.as_ref().is_some_and(enough) || is_spent {
                 self.queue.push(cuboid);
@@ -282,9 +289,11 @@ impl<'p, 's> Solver<'p, 's> {
         (cost_of(self.cost(), weights, &cheapest) * (1.0 - 1e-12)).min(f64::MAX)
     }
 
-    /// Actions that cost more than this cannot improve on the incumbent by more than half of the gap.
+    /// Actions that cost more than this cannot improve on the incumbent by more than [`IMPROVEMENT_SHARE`] of
+    /// the gap.
     pub(super) fn limit(&self) -> f64 {
-        self.incumbent.as_ref().map_or(f64::INFINITY, |found| found.cost * (1.0 - 0.5 * self.settings.gap))
+        let limit = |found: &Incumbent| found.cost * (1.0 - IMPROVEMENT_SHARE * self.settings.gap);
+        self.incumbent.as_ref().map_or(f64::INFINITY, limit)
     }
 
     /// Remembers an action that does not hold if it comes closer than others.
@@ -419,7 +428,7 @@ impl<'p, 's> Solver<'p, 's> {
 
     /// Splits a box across the side that causes most of the error or, if none does, the longest one;
     /// between its middle and a given point.
-    pub(super) fn cut(&mut self, cuboid: Cuboid, error_share: &[f64], point: &[f64]) {
+    pub(super) fn split(&mut self, cuboid: Cuboid, error_share: &[f64], point: &[f64]) {
         let Set { weights, integrality, .. } = &self.sets[cuboid.set];
         let width = |k: usize| match weights[k] * cuboid.length(k) {
             // Integer sides are split however short they are.
@@ -440,7 +449,7 @@ impl<'p, 's> Solver<'p, 's> {
             }
             return;
         };
-        let mut at = cuboid.cut(k);
+        let mut at = cuboid.split_point(k);
         let (l, u) = (cuboid.lower[k], cuboid.upper[k]);
         let is_one_sided = l >= 0.0 || u <= 0.0;
         let is_inside = point[k] > l + 0.1 * (u - l) && point[k] < u - 0.1 * (u - l);
@@ -467,7 +476,8 @@ impl<'p, 's> Solver<'p, 's> {
     pub(super) fn limit_search(&mut self) {
         self.prover.set_limit(search_evaluations(self.settings.budget));
         let now = Instant::now();
-        let end = self.settings.end.map(|end| now + end.saturating_duration_since(now).mul_f64(SEARCH_TIME));
+        let share = |end: Instant| now + end.saturating_duration_since(now).mul_f64(SEARCH_TIME_SHARE);
+        let end = self.settings.end.map(share);
         self.prover.set_end(end);
     }
 

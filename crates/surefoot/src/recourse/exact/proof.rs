@@ -16,8 +16,8 @@ use crate::proof::{Certificate, Proof, RuledOut, Verdict, WeightedMargin};
 use crate::recourse::{Complete, Method, Settings};
 use crate::{Error, Problem, Result};
 
-/// The largest amount by which the margin of a certificate may be below the stated one. It is the
-/// checker's tolerance for rounding.
+/// The largest amount by which the margin of a certificate may be below the stated one: a tenth of the
+/// checker's own [tolerance](crate::verify::TOLERANCE), which also has to cover the checker's rounding.
 const TOLERANCE: f64 = 1e-10;
 
 /// The share by which the bound on the cost in a proof is below the exact one. At the exact bound the

@@ -3,11 +3,11 @@
 //!
 //! A unit of change of feature `i` adds `g_i(S)` to the score, or to the value of a requirement, if the
 //! action is on the set `S`. The gain is known up to an interval `[l_i, u_i]` while parts of `S` are
-//! undecided ([`enclosed_response`](super::arrows::Arrows::enclosed_response)). The relaxation lets every feature that may be named rise with
-//! gain `u_i` and fall with gain `-l_i`: a linear program with two variables per feature, whose multipliers
-//! prove the bound. With several rows, the multipliers combine the score and the requirements into one
-//! linear function, whose response is enclosed again. That bound is tighter, since one set must serve all
-//! rows.
+//! undecided ([`enclosed_response`](super::arrows::Arrows::enclosed_response)). The relaxation lets every
+//! feature that may be named rise with gain `u_i` and fall with gain `-l_i`: a linear program with two variables
+//! per feature, whose multipliers prove the bound. With several rows, the multipliers combine the score and the
+//! requirements into one linear function, whose response is enclosed again. That bound is tighter, since one set
+//! must serve all rows.
 //!
 //! If one set gives every gain that the solution uses, then the bound is the cost of the cheapest action on
 //! that set, and nothing remains to be decided.

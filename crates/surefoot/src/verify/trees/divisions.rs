@@ -27,7 +27,7 @@ const SLACK: f64 = 1e-10;
 /// Room for inputs that follow others, which may be moved within their slack.
 const SLACK_OF_EFFECTS: f64 = 1e-8;
 
-/// The box of one intervention set that is verified.
+/// An intervention set that is verified.
 struct Checked<'c, 'p> {
     problem: &'p Problem,
     situation: &'c Situation<'p>,

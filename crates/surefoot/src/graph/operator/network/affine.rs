@@ -2,7 +2,7 @@
 
 use crate::graph::affine::{Affine, Place, Row, State, rounding};
 use crate::graph::jet::dot;
-use crate::graph::unit::relax_tanh;
+use crate::graph::unit::tanh_line_bound;
 use crate::graph::{AffineForm, Interval, Unit};
 use crate::network::{LANES, Lanes, Network, Real, Vectorised, vectorised};
 
@@ -18,7 +18,7 @@ pub(crate) struct LayerState {
     pub sizes: Vec<Lanes>,
     /// The error of each unit's output that this and earlier layers cause.
     pub error: Vec<Lanes>,
-    /// The relaxation of each unit: the output is `slope z + offset` up to `radius`, for the argument z.
+    /// The line around each unit: the output is `slope z + offset` up to `radius`, for the argument z.
     pub slope: Vec<Lanes>,
     pub offset: Vec<Lanes>,
     pub radius: Vec<Lanes>,
@@ -30,7 +30,7 @@ pub(crate) struct LayerState {
     /// inputs.
     pub origin: Vec<Lanes>,
     pub deviation: Vec<Lanes>,
-    /// The error of the quadratic relaxation.
+    /// The error of the quadratic bound.
     pub quadratic: Vec<Lanes>,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn enclose(network: &Network, affine: &mut Affine, place: &Place<'_>,
         // The ranges of the units.
         place.region.ranges(&this.columns[..inputs * blocks], &mut this.lower, &mut this.upper);
         let symbols = &affine.states[..place.number];
-        largest = vectorised(Relax { layer: this, bias: &layer.bias, unit, inputs, symbols, terms });
+        largest = vectorised(EncloseUnits { layer: this, bias: &layer.bias, unit, inputs, symbols, terms });
         state.largest = state.largest.max(largest);
     }
     // The result, and its error: the error of each unit counts with its exact coefficient.
@@ -180,10 +180,10 @@ impl LayerState {
     }
 }
 
-/// Adds constants and errors to the ranges of a layer and relaxes its units. Writes the forms of the
+/// Adds constants and errors to the ranges of a layer and encloses its units by lines. Writes the forms of the
 /// units' outputs to `columns` and their errors to `error`. Returns the largest size of the terms of a
 /// unit's result.
-struct Relax<'a> {
+struct EncloseUnits<'a> {
     layer: &'a mut LayerState,
     bias: &'a [Lanes],
     unit: Unit,
@@ -192,12 +192,12 @@ struct Relax<'a> {
     terms: f64,
 }
 
-impl Vectorised for Relax<'_> {
+impl Vectorised for EncloseUnits<'_> {
     type Output = f64;
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> f64 {
-        let Relax { layer, bias, unit, inputs, symbols, terms } = self;
+        let EncloseUnits { layer, bias, unit, inputs, symbols, terms } = self;
         let blocks = bias.len();
         let columns = inputs + symbols.len();
         let mut largest = 0.0f64;
@@ -230,8 +230,8 @@ impl Vectorised for Relax<'_> {
                 let range = Interval { lower: lower[l], upper: upper[l] };
                 let finite = lower[l].is_finite() && upper[l].is_finite();
                 let line = match unit {
-                    Unit::Tanh if finite => relax_tanh(lower[l], upper[l], a[l], c[l]),
-                    unit => unit.relax(range),
+                    Unit::Tanh if finite => tanh_line_bound(lower[l], upper[l], a[l], c[l]),
+                    unit => unit.line_bound(range),
                 };
                 layer.slope[b].0[l] = line.slope;
                 layer.offset[b].0[l] = line.offset;

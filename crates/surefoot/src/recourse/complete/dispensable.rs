@@ -1,6 +1,9 @@
-//! Token changes: features whose change can be dropped, with the others adjusted, at next to no cost.
+//! Dispensable changes: those that can be dropped, with the others adjusted, at a cost within the gap.
 //!
-//! The cheapest action may change a feature by an amount that is too small to be advised to anybody. Before the incumbent is proved, such changes are dropped, as long as the cost stays within the gap.
+//! The cheapest action may change a feature by an amount that is too small to be advised to anybody. Before the
+//! incumbent is proved, such changes are dropped, as long as the cost stays within the gap. The essential
+//! changes of an option are told from dispensable ones by a coarser measure; see
+//! [`options`](crate::recourse::options).
 
 use super::boxes::cost_of;
 use super::local::Point;
@@ -18,7 +21,7 @@ const KNOWN: usize = 6;
 
 impl Solver<'_, '_> {
     /// Drops those changes of the incumbent that others can make up for, the smallest first.
-    pub(super) fn drop_token_changes(&mut self) {
+    pub(super) fn drop_dispensable_changes(&mut self) {
         let Some(first) = self.incumbent.clone() else { return };
         let limit = self.bound() / (1.0 - SHARE_OF_GAP * self.settings.gap);
         let limit = limit.min(first.cost * (1.0 + self.settings.gap));
