@@ -39,7 +39,7 @@ use crate::{Action, Certificate, Error, Problem, Result, Verdict};
 pub const LEAST_MARGIN: f64 = 1e-9;
 
 /// The number of nodes of trees whose visit counts as one evaluation.
-pub(crate) const NODES_PER_EVALUATION: usize = 4_000;
+pub(crate) const NODES_PER_EVALUATION: usize = 8_000;
 
 /// The work that one question may cost. Work is counted, not timed, so the answer does not depend on the
 /// load of the machine.

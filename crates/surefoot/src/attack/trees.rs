@@ -40,7 +40,7 @@ fn of_one(problem: &Problem, forest: &Forest, individual: &[f64], action: &Actio
     action.check(problem.features())?;
     let Some(scene) = Scene::new(problem, forest, individual, &action.features) else { return Ok(None) };
     let centre = scene.centre(&action.change);
-    let most = Budget::default().evaluations * NODES_PER_EVALUATION / 64;
+    let most = Budget::default().evaluations * NODES_PER_EVALUATION / 128;
     let search = |radius: f64| {
         let scene = scene.with_radius(radius);
         let question = Question { wanted: 0.0, is_least: false, most };

@@ -312,10 +312,11 @@ impl Bad {
     pub fn leaving(&self, scene: &Scene<'_>, cheapest: &[f64], ranges: &Cell, usable: f64) -> f64 {
         let ball = scene.ball.with_radius(usable);
         let (mut have, limit) = (0.0, ball.limit());
-        let mut ways: Vec<(f64, f64)> = Vec::new();
+        // The price for what is gained, the price, and what is gained.
+        let mut ways: Vec<(f64, f64, f64)> = Vec::with_capacity(2 * self.bounded.len());
         let mut least = f64::INFINITY;
-        for i in 0..cheapest.len() {
-            let (lower, upper) = (self.grown.lower[i], self.grown.upper[i]);
+        for &(i, lower, upper) in &self.bounded {
+            let i = i as usize;
             let own = (lower - cheapest[i]).max(cheapest[i] - upper).max(0.0);
             let is_still = !scene.live[i] || usable == 0.0;
             // Lower ends are exclusive.
@@ -344,7 +345,7 @@ impl Bad {
                 }
                 let gained = ball.term(beyond.min(reach) * w) - now;
                 if gained > 0.0 {
-                    ways.push((price, gained));
+                    ways.push((price / gained, price, gained));
                 }
             }
         }
@@ -355,9 +356,10 @@ impl Bad {
         if needed <= 0.0 {
             return 0.0;
         }
-        ways.sort_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)));
         let mut price = 0.0;
-        for (way, gained) in ways {
+        // Few ways are needed, so the list is not sorted.
+        while let Some(next) = (0..ways.len()).min_by(|&a, &b| ways[a].0.total_cmp(&ways[b].0)) {
+            let (_, way, gained) = ways.swap_remove(next);
             if gained >= needed {
                 return least.min(price + way * needed / gained);
             }

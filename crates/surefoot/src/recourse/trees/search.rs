@@ -20,11 +20,13 @@ use crate::forest::{
 
 /// The number of enlarged cells, and of scenarios, that are tried on a box.
 const CELLS: usize = 4;
-/// The work of examining a box apart from the trees, and of each cell that is looked at, in visited nodes, as measured.
-const NODES_PER_STEP: usize = 4_000;
-const NODES_PER_CELL: usize = 40;
+/// The work of examining a box apart from the trees, for each feature, that of each cell that is looked at, and that of
+/// each near one, for each feature, in visited nodes, as measured.
+const NODES_PER_STEP: usize = 120;
+const NODES_PER_CELL: usize = 20;
+const NODES_PER_NEAR_CELL: usize = 6;
 /// The largest number of nodes that are visited for the worst case of one action.
-const MOST_NODES: usize = 500 * NODES_PER_EVALUATION;
+const MOST_NODES: usize = 250 * NODES_PER_EVALUATION;
 /// By how much a ball is smaller whose worst point scenarios reach for sure, relative to its radius.
 const INSIDE: f64 = 1e-6;
 /// The number of steps of a dive.
@@ -138,7 +140,7 @@ pub(super) struct Search<'s, 'f> {
     repair: Repair,
     /// Cells in which the score is negative, from actions that failed.
     pool: Vec<Bad>,
-    /// The work of enlarging cells and of looking at them.
+    /// The work of enlarging cells and of looking at them, and of examining boxes apart from the trees.
     grown: usize,
     pub incumbent: Option<Incumbent>,
     /// The best action that was examined: its worst sum.
@@ -149,8 +151,6 @@ pub(super) struct Search<'s, 'f> {
     wishes: Vec<Wish>,
     number: usize,
     pub boxes: usize,
-    /// The number of boxes that were examined, those of dives included.
-    steps: usize,
     /// The number of repairs and dives.
     tries: usize,
     repairs: Tried,
@@ -190,7 +190,6 @@ impl<'s, 'f> Search<'s, 'f> {
             wishes: Vec::new(),
             number: 0,
             boxes: 0,
-            steps: 0,
             tries: 0,
             repairs: Tried::default(),
             dives: Tried::default(),
@@ -199,7 +198,7 @@ impl<'s, 'f> Search<'s, 'f> {
 
     fn work(&self) -> usize {
         let visited = self.adversary.visited() + self.bounder.visited() + self.repair.visited();
-        visited + self.grown + NODES_PER_STEP * self.steps
+        visited + self.grown
     }
 
     pub fn evaluations(&self) -> usize {
@@ -304,9 +303,9 @@ impl<'s, 'f> Search<'s, 'f> {
 
     /// Examines one box.
     fn expand(&mut self, set: usize, sides: &Sides, is_light: bool) -> Expanded {
-        self.steps += 1;
         let target = self.target();
         let part = &self.parts[set];
+        self.grown += NODES_PER_STEP * part.scene.x.len();
         let scene = &part.scene;
         if part.actions.excludes(scene, sides) {
             return Expanded::Closed(None);
@@ -426,7 +425,10 @@ impl<'s, 'f> Search<'s, 'f> {
                 continue;
             }
             let leaving = match part.is_plain && !part.scene.is_squared {
-                true => bad.leaving(&part.scene, &cheapest, reach, part.usable),
+                true => {
+                    self.grown += NODES_PER_NEAR_CELL * cheapest.len();
+                    bad.leaving(&part.scene, &cheapest, reach, part.usable)
+                }
                 false => 0.0,
             };
             if found.len() == count && found.last().is_some_and(|last| last.0 >= leaving) {
