@@ -192,6 +192,16 @@ impl Bad {
         }
     }
 
+    /// By how much smaller the ball around a centre could be and still reach the enlarged cell.
+    pub fn depth(&self, scene: &Scene<'_>, centre: &[f64], usable: f64) -> f64 {
+        let ball = scene.ball.with_radius(usable);
+        let size = |approach: Approach| {
+            let needed = approach.needed.iter().zip(&scene.weights);
+            ball.size(needed.map(|(needed, w)| ball.term(needed * w)).sum())
+        };
+        self.approach(scene, centre, ball.limit()).map_or(0.0, |approach| usable - size(approach))
+    }
+
     /// Whether the ball around a centre reaches the enlarged cell.
     pub fn is_near(&self, scene: &Scene<'_>, centre: &[f64], usable: f64) -> bool {
         let ball = scene.ball.with_radius(usable);

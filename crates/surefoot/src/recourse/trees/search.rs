@@ -407,7 +407,8 @@ impl<'s, 'f> Search<'s, 'f> {
         }
     }
 
-    /// The scenarios that break a centre: those of the cells that are most expensive to leave.
+    /// The scenarios that break a centre: those of the cells that are most expensive to leave, or that the ball reaches
+    /// most deeply.
     fn scenarios(
         &mut self,
         set: usize,
@@ -429,7 +430,7 @@ impl<'s, 'f> Search<'s, 'f> {
                     self.grown += NODES_PER_NEAR_CELL * cheapest.len();
                     bad.leaving(&part.scene, &cheapest, reach, part.usable)
                 }
-                false => 0.0,
+                false => bad.depth(&part.scene, centre, part.usable),
             };
             if found.len() == count && found.last().is_some_and(|last| last.0 >= leaving) {
                 continue;
