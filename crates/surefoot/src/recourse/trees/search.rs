@@ -1,34 +1,28 @@
 //! The cheapest action of one individual: best first over boxes of actions.
 
+mod breaking;
 mod choice;
 mod incumbent;
+mod open;
 mod repair;
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use choice::{edge, median, middle};
 use incumbent::Tried;
+use open::Open;
 use repair::Repair;
 
 use super::actions::Actions;
 use crate::certify::NODES_PER_EVALUATION;
 use crate::forest::{
-    Adversary, Bad, Bounder, Cell, Question, Scenario, Scene, Sides, Wish, Worst, ranges, unit_prices,
-    usable_limit,
+    Adversary, Bad, Bounder, Cell, Scenario, Scene, Sides, Wish, ranges, unit_prices, usable_limit,
 };
 
 /// The number of enlarged cells, and of scenarios, that are tried on a box.
 const CELLS: usize = 4;
-/// The work of examining a box apart from the trees, for each feature, that of each cell that is looked at, and that of
-/// each near one, for each feature, in visited nodes, as measured.
+/// The work of examining a box apart from the trees, for each feature, in visited nodes, as measured.
 const NODES_PER_STEP: usize = 120;
-const NODES_PER_CELL: usize = 20;
-const NODES_PER_NEAR_CELL: usize = 6;
-/// The largest number of nodes that are visited for the worst case of one action.
-const MOST_NODES: usize = 250 * NODES_PER_EVALUATION;
-/// By how much a ball is smaller whose worst point scenarios reach for sure, relative to its radius.
-const INSIDE: f64 = 1e-6;
 /// The number of steps of a dive.
 const DIVE_STEPS: usize = 200;
 /// How far inside of a box its cheapest action is tried, relative to the radius of the ball: by the search, and
@@ -37,42 +31,6 @@ const INSET: f64 = 1e-4;
 const DIVE_INSET: f64 = 1e-2;
 /// The least side of a box that is divided, relative to the size of the ball.
 const LEAST_SIDE: f64 = 1e-4;
-
-/// A box of actions that may contain one that holds.
-#[derive(Clone, Debug)]
-pub(super) struct Open {
-    /// The intervention set, by number.
-    pub set: usize,
-    pub sides: Sides,
-    /// A lower bound of the cost of the actions that hold.
-    pub cost: f64,
-    /// Its node in the record of divisions.
-    pub node: usize,
-    /// The number of the reason for its cost.
-    reason: Option<usize>,
-    number: usize,
-}
-
-impl PartialEq for Open {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Open {}
-
-impl PartialOrd for Open {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Open {
-    /// The cheapest box is the greatest; among equals, the first created.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.cost.total_cmp(&self.cost).then(other.number.cmp(&self.number))
-    }
-}
 
 /// An action that was proven to hold.
 #[derive(Clone, Debug)]
@@ -405,75 +363,6 @@ impl<'s, 'f> Search<'s, 'f> {
             Some((k, at)) => Expanded::Divide { cost, reason, k, at, from: first[k] },
             None => self.halve(set, sides, spent + best, reason),
         }
-    }
-
-    /// The scenarios that break a centre: those of the cells that are most expensive to leave, or that the ball reaches
-    /// most deeply.
-    fn scenarios(
-        &mut self,
-        set: usize,
-        sides: &Sides,
-        centre: &[f64],
-        reach: &Cell,
-        count: usize,
-    ) -> Vec<(f64, usize, Scenario)> {
-        let part = &self.parts[set];
-        let cheapest = part.scene.centre(&sides.cheapest());
-        self.grown += NODES_PER_CELL * self.pool.len();
-        let mut found: Vec<(f64, usize, Scenario)> = Vec::new();
-        for (number, bad) in self.pool.iter().enumerate().rev() {
-            if !bad.is_near(&part.scene, centre, part.usable) {
-                continue;
-            }
-            let leaving = match part.is_plain && !part.scene.is_squared {
-                true => {
-                    self.grown += NODES_PER_NEAR_CELL * cheapest.len();
-                    bad.leaving(&part.scene, &cheapest, reach, part.usable)
-                }
-                false => bad.depth(&part.scene, centre, part.usable),
-            };
-            if found.len() == count && found.last().is_some_and(|last| last.0 >= leaving) {
-                continue;
-            }
-            for scenario in bad.scenarios(&part.scene, centre, reach, &part.prices, part.usable) {
-                found.truncate(count - 1);
-                let place = found.partition_point(|other| other.0 >= leaving);
-                found.insert(place, (leaving, number, scenario));
-            }
-        }
-        found
-    }
-
-    /// Adds the cell of a point that breaks a centre. `false` if the ball of scenarios does not reach it.
-    fn learn(&mut self, set: usize, worst: &Worst, centre: &[f64], reach: &Cell) -> bool {
-        let part = &self.parts[set];
-        let mut bad = Bad::new(&part.scene, centre, &worst.point, &worst.perturbation);
-        self.grown += bad.grow(&part.scene, centre, reach, &part.prices);
-        let is_near = bad.is_near(&part.scene, centre, part.usable);
-        if is_near {
-            self.pool.push(bad);
-        }
-        is_near
-    }
-
-    /// The same for the worst point of a ball that is a little smaller, which scenarios reach. The worst of all may be
-    /// only just in reach, while others break the centre as well.
-    fn learn_inside(&mut self, set: usize, centre: &[f64], reach: &Cell) -> bool {
-        let part = &self.parts[set];
-        let scene = part.scene.with_radius(part.usable * (1.0 - INSIDE));
-        let question = Question { wanted: 0.0, is_least: true, most: MOST_NODES };
-        let worst = self.adversary.least(&scene, centre, question);
-        worst.found < 0.0 && self.learn(set, &worst, centre, reach)
-    }
-
-    /// The worst case of an action.
-    fn worst(&mut self, set: usize, centre: &[f64], is_least: bool, change: &[f64]) -> Worst {
-        let question = Question { wanted: 0.0, is_least, most: MOST_NODES };
-        let worst = self.adversary.least(&self.parts[set].scene, centre, question);
-        if is_least && self.best.as_ref().is_none_or(|(best, ..)| worst.found > *best) {
-            self.best = Some((worst.found, set, change.to_vec()));
-        }
-        worst
     }
 
     /// Divides the longest of the sides of a box whose changes lead over thresholds, or over the border of a requirement.
