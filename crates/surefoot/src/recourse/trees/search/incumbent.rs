@@ -6,7 +6,7 @@ use crate::forest::{Bad, Sides};
 /// The number of repairs and dives before the first box is divided.
 const FIRST_TRIES: usize = 8;
 /// All work is at least this multiple of that of repairs and dives.
-const TRIED_SHARE: f64 = 3.0;
+const TRIED_SHARE: f64 = 2.0;
 
 /// One way of finding cheaper actions: its work, and how often it found one.
 #[derive(Clone, Copy, Debug, Default)]
