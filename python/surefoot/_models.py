@@ -171,8 +171,8 @@ class Classifier:
         """A tree ensemble in a file of XGBoost (JSON, UBJ), LightGBM (text), CatBoost (JSON) or ONNX, or of
         :meth:`save_trees`; or the bytes of such a file.
 
-        Its columns are found among the features by their names, if it has any that are features, and
-        otherwise by their order. The second of its classes is favourable. At a threshold of 0.5 ties are
+        Its columns are found among the features by their names, if all of them are features, and by
+        their order, if none is. The second of its classes is favourable. At a threshold of 0.5 ties are
         decided as the model itself does.
         """
         content = model if isinstance(model, bytes) else Path(model).read_bytes()

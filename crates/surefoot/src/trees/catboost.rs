@@ -51,6 +51,7 @@ pub fn read(document: &Value) -> Result<Draft> {
         (None, None) => return Err(TreesProblem::NoTrees),
     };
     let (factor, shift) = scale_and_bias(&document)?;
+    check_threshold(&document)?;
     let rule = OwnRule { compares: Compared::Sum, strict: true };
     Ok(Draft {
         sources: names
@@ -109,6 +110,23 @@ fn scale_and_bias(document: &Part<'_>) -> Result<(f64, f64)> {
         [] => Ok((scale.number()?, 0.0)),
         [bias] => Ok((scale.number()?, bias)),
         _ => Err(unsupported("a model of CatBoost with several classes".into(), "use two classes")),
+    }
+}
+
+/// Refuses a model that decides by another probability than one half, since the threshold of a problem is another thing.
+fn check_threshold(document: &Part<'_>) -> Result<()> {
+    let info = document.find("model_info");
+    let Some(part) = info.and_then(|info| info.find("binclass_probability_threshold")) else { return Ok(()) };
+    let threshold = match part.value() {
+        Value::String(text) => text.parse().map_err(|_| part.expected("a number"))?,
+        _ => part.number()?,
+    };
+    match threshold == 0.5 {
+        true => Ok(()),
+        false => Err(unsupported(
+            format!("CatBoost's own decision threshold of {threshold}"),
+            "set it to 0.5 with `set_probability_threshold`, and state it as the `threshold` of the classifier",
+        )),
     }
 }
 

@@ -85,8 +85,7 @@ impl Ensemble {
 
     /// The same ensemble over the features of a problem, in standardised units.
     ///
-    /// Columns are found by their names if all of them are columns of people's tables, and otherwise by their
-    /// order. `is_standardised` says that the model itself takes standardised values.
+    /// Columns are found by their names if all of them are columns of people's tables, and by their order if none is. `is_standardised` says that the model itself takes standardised values.
     ///
     /// # Errors
     /// If its columns are not those of the features.
@@ -245,6 +244,12 @@ impl Ensemble {
         };
         let is_stated = |source: &Source| !matches!(source, Source::Unstated { .. });
         let count = self.sources.len();
+        // Some names that are features and some that are not: a name is misspelt, and the order is not meant.
+        let names = || self.sources.iter().filter_map(Source::name);
+        let is_half_named = names().any(known) && !names().all(known);
+        if is_half_named {
+            return Err(mismatch());
+        }
         if !is_named
             && (self.sources.iter().any(is_stated) || ![columns.len(), features.len()].contains(&count))
         {

@@ -37,6 +37,7 @@ pub fn read(text: &str) -> Result<Draft> {
         return Err(unsupported("a model of LightGBM with several classes".into(), "use two classes"));
     }
     let trees = trees.map(|section| read_tree(&section)).collect::<Result<Vec<_>>>()?;
+    check_whole(text, &head, trees.len())?;
     let (link, rule) = objective(head.find("objective").unwrap_or_default())?;
     // Random forests average.
     let divisor = if head.fields.contains_key("average_output") { trees.len() as f64 } else { 1.0 };
@@ -50,6 +51,19 @@ pub fn read(text: &str) -> Result<Draft> {
         rule,
         compares_sums: false,
     })
+}
+
+/// Refuses a file that was cut off, or from which trees were taken.
+fn check_whole(text: &str, head: &Section<'_>, trees: usize) -> Result<()> {
+    if !text.contains("\nend of trees") {
+        return Err(TreesProblem::Missing { place: "the file".into(), field: "end of trees".into() });
+    }
+    match head.find("tree_sizes").map(|sizes| sizes.split_ascii_whitespace().count()) {
+        Some(count) if count != trees => {
+            Err(head.expected("tree_sizes", &format!("{trees} numbers, one for each tree")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Lines of the form `name=value`.

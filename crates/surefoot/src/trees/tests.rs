@@ -189,3 +189,29 @@ fn codes_keep_their_category_in_standardised_units() {
         }
     }
 }
+
+/// A file that was cut off, from which a tree was taken, or with a name that is no feature, is refused.
+#[test]
+fn what_is_not_whole_is_refused() {
+    let text = LIGHTGBM.replace("KIND", "2");
+    let refusal = |text: &str| format!("{:?}", parse(text.as_bytes()).unwrap_err());
+    assert!(refusal(text.split("end of trees").next().unwrap()).contains("end of trees"));
+    let sized = text.replace("feature_names", "tree_sizes=100 50\nfeature_names");
+    assert_eq!(read(&sized).trees(), 2);
+    assert!(refusal(&sized.replace("100 50", "100 50 50")).contains("tree_sizes"));
+    let over =
+        |names: [&str; 2]| read(&text).over(&Features::new(names.map(Feature::new).into()).unwrap(), false);
+    assert!(over(["b", "a"]).is_ok() && over(["c", "d"]).is_ok());
+    assert!(over(["b", "c"]).is_err());
+}
+
+/// CatBoost keeps a threshold of its own, which `predict` uses.
+#[test]
+fn the_own_threshold_of_catboost_is_refused() {
+    let text = include_str!("../../tests/trees/catboost.json");
+    let mut document: serde_json::Value = serde_json::from_str(text).unwrap();
+    for (threshold, is_read) in [("0.5", true), ("0.8", false)] {
+        document["model_info"]["binclass_probability_threshold"] = threshold.into();
+        assert_eq!(parse(document.to_string().as_bytes()).is_ok(), is_read, "{threshold}");
+    }
+}
