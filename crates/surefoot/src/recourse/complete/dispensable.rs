@@ -1,9 +1,8 @@
 //! Dispensable changes: those that can be dropped, with the others adjusted, at a cost within the gap.
 //!
 //! The cheapest action may change a feature by an amount that is too small to be advised to anybody. Before the
-//! incumbent is proved, such changes are dropped, as long as the cost stays within the gap. The essential
-//! changes of an option are told from dispensable ones by a coarser measure; see
-//! [`options`](crate::recourse::options).
+//! incumbent is proved, such changes are dropped, as long as the cost stays within the gap.
+//! [`options`](crate::recourse::options) uses a larger tolerance to decide which changes of an option are essential.
 
 use super::boxes::cost_of;
 use super::local::Point;
