@@ -46,6 +46,7 @@ mod cones;
 mod cover;
 mod curvature;
 mod ellipsoid;
+mod groups;
 #[cfg(test)]
 mod parabola_tests;
 mod parabolas;

@@ -19,6 +19,11 @@ pub enum SettingError {
     /// A norm for another number of features.
     #[error("the norm has {weights} weights; there are {features} features")]
     NormWeights { features: usize, weights: usize },
+    /// A group of a product that has no coordinates, or one that does not exist or is in another group.
+    #[error(
+        "group {position} of the product must consist of coordinates that exist and are in no other group; found {coordinate:?}"
+    )]
+    Factor { position: usize, coordinate: Option<usize> },
     /// An impossible amount of uncertainty.
     #[error("epsilon is {epsilon:?}; it must be at most 1e100 and not negative")]
     Epsilon { epsilon: f64 },

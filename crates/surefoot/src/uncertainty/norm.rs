@@ -223,8 +223,14 @@ impl Norm {
         let mut point: Vec<f64> = (0..width).map(|_| random.sample(StandardNormal)).collect();
         let inside: f64 = random.random();
         let share = if on_border { 1.0 } else { inside.powf(1.0 / width as f64) };
-        let length = self.value(&point);
-        point.iter_mut().for_each(|x| *x *= share / length);
+        let scales = match &self.weights {
+            None => self.set.scaling(&point, share),
+            Some(weights) => {
+                let scaled: Vec<f64> = point.iter().enumerate().map(|(i, v)| v * weights[i]).collect();
+                self.set.scaling(&scaled, share)
+            }
+        };
+        point.iter_mut().zip(scales).for_each(|(x, scale)| *x *= scale);
         point
     }
 }
