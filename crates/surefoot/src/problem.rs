@@ -314,13 +314,12 @@ impl Problem {
         self.joint.as_ref().map_or(self.features.len(), |joint| joint.width())
     }
 
-    /// Rejects problems with more uncertainty than a shift within the ball, for what handles nothing else.
-    pub(crate) fn require_ball_only(&self, method: &'static str) -> Result<()> {
+    /// Rejects problems with more uncertainty than a shift within the ball, for what handles nothing else. The
+    /// refusal is told what is uncertain.
+    pub(crate) fn require_ball_only(&self, refusal: impl FnOnce(&'static str) -> SettingError) -> Result<()> {
         match self.joint() {
             None => Ok(()),
-            Some(joint) => {
-                Err(Error::Setting(SettingError::UncertaintyNotKnown { method, what: joint.sources.words() }))
-            }
+            Some(joint) => Err(Error::Setting(refusal(joint.sources.words()))),
         }
     }
 

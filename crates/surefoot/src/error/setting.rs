@@ -64,7 +64,7 @@ pub enum SettingError {
     #[error(
         "`{method}` does not handle uncertainty of {what}; the methods `auto`, `complete` and `local` do"
     )]
-    UncertaintyNotKnown { method: &'static str, what: &'static str },
+    UncertaintyNotKnown { what: &'static str, method: &'static str },
     /// A name that is not that of a method.
     #[error("there is no method `{name}`; the methods are {known}")]
     UnknownMethod { name: String, known: String },

@@ -210,7 +210,7 @@ impl Descent {
     /// Prepares the method, for the list of methods.
     pub(super) fn prepare_method(problem: &Problem, _: Settings) -> Result<Box<dyn Method + '_>> {
         problem.require_continuous()?;
-        problem.require_ball_only("descent")?;
+        problem.require_ball_only(|what| SettingError::UncertaintyNotKnown { what, method: "descent" })?;
         if problem.classifier().ensemble().is_some() {
             return Err(Error::Setting(SettingError::NoGradient { method: "descent" }));
         }
@@ -222,7 +222,7 @@ impl Descent {
     pub fn solve(&self, problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
         self.check()?;
         problem.require_continuous()?;
-        problem.require_ball_only("descent")?;
+        problem.require_ball_only(|what| SettingError::UncertaintyNotKnown { what, method: "descent" })?;
         if people.features() != problem.features() {
             return Err(Error::CausalModel(CausalModelError::OtherFeatures));
         }

@@ -37,7 +37,7 @@ mod set;
 
 use super::Settings;
 use crate::action::{always_and_optional_units, covering_sets};
-use crate::error::PeopleError;
+use crate::error::{PeopleError, SettingError};
 use crate::essential::essential;
 use crate::margin::outcome;
 use crate::outcome::{Outcome, Undecided, UndecidedReason};
@@ -87,7 +87,7 @@ impl<'p> Exact<'p> {
     /// Prepares the solver. Rejects classifiers and equations that are not linear, and problems with no
     /// actionable feature.
     pub fn new(problem: &'p Problem) -> Result<Self> {
-        problem.require_ball_only("exact")?;
+        problem.require_ball_only(|what| SettingError::UncertaintyNotKnown { what, method: "exact" })?;
         let (weights, _) = problem.classifier().coefficients()?;
         let arrows = Arrows::new(problem)?;
         let (features, scm, kind) = (problem.features(), problem.scm(), problem.action_kind());

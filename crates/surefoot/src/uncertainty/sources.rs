@@ -116,7 +116,7 @@ impl Sources {
         for shift in &self.shifts {
             let (kind, numbers) = match *shift {
                 Shift::Ball => ("ball", vec![]),
-                Shift::Exact => ("exact", vec![]),
+                Shift::Exact => ("none", vec![]),
                 Shift::Share(share) => ("share", vec![share]),
                 Shift::Within(within) => ("within", vec![within]),
                 Shift::Between(lower, upper) => ("between", vec![lower, upper]),
