@@ -35,6 +35,15 @@ use crate::error::{CausalModelError, PeopleError};
 use crate::network::{LANES, Lanes};
 use crate::{Action, ActionKind, Error, Intervention, People, Problem, Result, Scm};
 
+/// One possible situation: a variant of the problem, which decides about a perturbed individual.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// The number of the variant of the problem.
+    pub variant: usize,
+    /// The perturbation.
+    pub perturbation: Vec<f64>,
+}
+
 /// The individual after perturbation and action, `CF(CF(x, D), action)`.
 ///
 /// # Errors

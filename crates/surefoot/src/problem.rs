@@ -241,6 +241,12 @@ impl Problem {
         &self.features
     }
 
+    /// The variants of the problem, each with one classifier and one causal model. An action holds iff it
+    /// holds for every variant.
+    pub fn variants(&self) -> &[Problem] {
+        std::slice::from_ref(self)
+    }
+
     /// The classifier.
     pub fn classifier(&self) -> &Classifier {
         &self.classifier

@@ -11,6 +11,7 @@ mod saved;
 pub use fingerprint::Fingerprint;
 pub use saved::{Cover, SavedNorm, SavedProof, VERSION};
 
+pub use crate::margin::Scenario;
 use crate::{Action, Outcome};
 
 /// The verdict on an action.
@@ -123,9 +124,9 @@ pub struct Certificate {
 
 /// A box of actions, or the far part of a cone of them, in which no action holds.
 ///
-/// With nonnegative coefficients, the weighted sum of the margins under some perturbations and of the
+/// With nonnegative coefficients, the weighted sum of the margins in some scenarios and of the
 /// values of some requirements is negative everywhere. So no action meets these requirements and survives
-/// these perturbations. A single perturbation breaks every action.
+/// these scenarios. A single scenario breaks every action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuledOut {
     /// The features that the actions change.
@@ -136,8 +137,8 @@ pub struct RuledOut {
     pub upper: Vec<f64>,
     /// Only actions of the box with at most this cost are ruled out; infinite if all are.
     pub cost: f64,
-    /// Perturbations, each with the coefficient of the margin under it. Empty if no action meets the
-    /// requirements at all.
+    /// Scenarios, each with the coefficient of the margin in it. Empty if no action meets the requirements
+    /// at all.
     pub margins: Vec<WeightedMargin>,
     /// If given, only the actions of this cone are ruled out; the cone replaces the long sides of the
     /// box.
@@ -146,19 +147,19 @@ pub struct RuledOut {
     pub requirements: Vec<(usize, f64)>,
 }
 
-/// A perturbation with a coefficient for the margin under it.
+/// A scenario with a coefficient for the margin in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedMargin {
-    /// The perturbation.
-    pub perturbation: Vec<f64>,
+    /// The scenario.
+    pub scenario: Scenario,
     /// The coefficient.
     pub share: f64,
 }
 
 impl WeightedMargin {
     /// The only margin of a sum.
-    pub fn only(perturbation: Vec<f64>) -> Vec<Self> {
-        vec![Self { perturbation, share: 1.0 }]
+    pub fn only(scenario: Scenario) -> Vec<Self> {
+        vec![Self { scenario, share: 1.0 }]
     }
 }
 

@@ -166,6 +166,9 @@ pub enum Fault {
         "actions on {features:?} between {lower:?} and {upper:?} cost less than the bound, and nothing rules them out"
     )]
     ActionsNotCovered { features: Vec<String>, lower: Vec<f64>, upper: Vec<f64> },
+    /// A variant number that the problem does not have.
+    #[error("what is ruled out, {part}: there is no variant {variant} of the problem")]
+    NoSuchVariant { part: usize, variant: usize },
     /// A perturbation that is larger than the uncertainty.
     #[error("what is ruled out, {part}: the perturbation has a size of {size}, more than {epsilon}")]
     Perturbation { part: usize, size: f64, epsilon: f64 },

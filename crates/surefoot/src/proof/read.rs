@@ -9,7 +9,7 @@ use super::saved::{Cover, SavedNorm, SavedProof, VERSION};
 use crate::error::SavedProblem;
 use crate::error::{FeatureError, FileError, PeopleError};
 use crate::outcome::{Recourse, Shortfall, Undecided, UndecidedReason};
-use crate::proof::{BoundKind, Cell, Cone, Cut, Parabolas, Piece, RuledOut, WeightedMargin};
+use crate::proof::{BoundKind, Cell, Cone, Cut, Parabolas, Piece, RuledOut, Scenario, WeightedMargin};
 use crate::uncertainty::named_norms;
 use crate::{Action, ActionKind, Cost, Error, Norm, Outcome, Result};
 
@@ -53,10 +53,7 @@ impl SavedProof {
         let form = top.field("form")?;
         let cover = top.field("cover")?;
         let ruled_out = top.field("ruled_out")?.items()?;
-        let perturbations = match top.object()?.contains_key("perturbations") {
-            true => top.field("perturbations")?.listed(None, |item| item.finite_numbers(Some(width)))?,
-            false => Vec::new(),
-        };
+        let scenarios = top.scenarios(width)?;
         Ok(Self {
             problem: top.fingerprint()?,
             norm: top.field("norm")?.norm(width)?,
@@ -78,7 +75,7 @@ impl SavedProof {
             },
             ruled_out: ruled_out
                 .iter()
-                .map(|part| part.ruled_out(width, &perturbations))
+                .map(|part| part.ruled_out(width, &scenarios))
                 .collect::<Result<_>>()?,
             dividing: top.dividing(width)?,
             individual,
@@ -104,7 +101,7 @@ impl SavedProof {
             lengths.extend([(count, part.lower.len()), (count, part.upper.len())]);
             let rays = part.cone.iter().flat_map(|cone| &cone.rays);
             lengths.extend(rays.map(|ray| (count, ray.len())));
-            lengths.extend(part.margins.iter().map(|margin| (width, margin.perturbation.len())));
+            lengths.extend(part.margins.iter().map(|margin| (width, margin.scenario.perturbation.len())));
             if let Some(&index) = part.features.iter().find(|&&i| i >= width) {
                 return Err(Error::Feature(FeatureError::NoSuchFeature { index, features: width }));
             }
@@ -338,7 +335,7 @@ impl<'v> At<'v> {
     /// The margins and requirements of a part, with their coefficients. Versions 1 and 2 stored one
     /// perturbation. Version 1 stored the number of one constraint, with coefficient one, or none; then
     /// the margin has coefficient one.
-    fn terms(&self, width: usize, perturbations: &[Vec<f64>]) -> Result<Terms> {
+    fn terms(&self, width: usize, scenarios: &[Scenario]) -> Result<Terms> {
         let object = self.object()?;
         let requirements = match object.contains_key("requirements") {
             true => self.field("requirements")?.shares(At::requirement)?,
@@ -347,15 +344,12 @@ impl<'v> At<'v> {
         };
         if object.contains_key("margins") {
             let place = |item: &At<'v>| {
-                let place =
-                    item.value.as_u64().and_then(|place| perturbations.get(usize::try_from(place).ok()?));
+                let place = item.value.as_u64().and_then(|place| scenarios.get(usize::try_from(place).ok()?));
                 place.ok_or_else(|| item.expected("the number of a perturbation"))
             };
             let margins = self.field("margins")?.shares(place)?;
-            let margin = |(perturbation, share): (&Vec<f64>, f64)| WeightedMargin {
-                perturbation: perturbation.clone(),
-                share,
-            };
+            let margin =
+                |(scenario, share): (&Scenario, f64)| WeightedMargin { scenario: scenario.clone(), share };
             return Ok((margins.into_iter().map(margin).collect(), requirements));
         }
         let perturbation = self.field("perturbation")?.finite_numbers(Some(width))?;
@@ -365,8 +359,28 @@ impl<'v> At<'v> {
             false => 0.0,
         };
         let is_needed = share != 0.0 || requirements.is_empty();
-        let margins = if is_needed { vec![WeightedMargin { perturbation, share }] } else { Vec::new() };
+        let scenario = Scenario { variant: 0, perturbation };
+        let margins = if is_needed { vec![WeightedMargin { scenario, share }] } else { Vec::new() };
         Ok((margins, requirements))
+    }
+
+    /// The scenarios to which parts refer by number. Without a list of variants all are of the first one.
+    fn scenarios(&self, width: usize) -> Result<Vec<Scenario>> {
+        let object = self.object()?;
+        if !object.contains_key("perturbations") {
+            return Ok(Vec::new());
+        }
+        let perturbations =
+            self.field("perturbations")?.listed(None, |item| item.finite_numbers(Some(width)))?;
+        let variants = match object.contains_key("variants") {
+            true => self.field("variants")?.listed(Some(perturbations.len()), |item| {
+                let number = item.value.as_u64().and_then(|number| usize::try_from(number).ok());
+                number.ok_or_else(|| item.expected("the number of a variant"))
+            })?,
+            false => vec![0; perturbations.len()],
+        };
+        let scenario = |(variant, perturbation)| Scenario { variant, perturbation };
+        Ok(variants.into_iter().zip(perturbations).map(scenario).collect())
     }
 
     fn requirement(&self) -> Result<usize> {
@@ -374,13 +388,13 @@ impl<'v> At<'v> {
         number.ok_or_else(|| self.expected("the number of a requirement"))
     }
 
-    fn ruled_out(&self, width: usize, perturbations: &[Vec<f64>]) -> Result<RuledOut> {
+    fn ruled_out(&self, width: usize, scenarios: &[Scenario]) -> Result<RuledOut> {
         let features = self.field("features")?.features(width)?;
         let count = features.len();
         let distance = self.field("distance")?.numbers(2)?;
         let rays: Vec<Vec<f64>> = self.field("rays")?.listed(None, |ray| ray.finite_numbers(Some(count)))?;
         let cone = Cone { rays, from: distance[0], to: distance[1] };
-        let (margins, requirements) = self.terms(width, perturbations)?;
+        let (margins, requirements) = self.terms(width, scenarios)?;
         Ok(RuledOut {
             lower: self.field("lower")?.numbers(count)?,
             upper: self.field("upper")?.numbers(count)?,

@@ -23,6 +23,7 @@
 //!     "pieces": [{"lower": [-0.1, -0.1], "upper": [0.1, 0.1], "margin": 0.01, "reason": "curvature"}]
 //!   },                                                   "cells" of a piece with the reason "parabolas"
 //!   "perturbations": [[0.0, -0.1]],
+//!   "variants": [0],                                     of each perturbation; missing if all are 0
 //!   "ruled_out": [
 //!     {"features": [1], "lower": [0.0], "upper": [0.69], "cost": "inf",
 //!      "rays": [], "distance": [0.0, 0.0],
@@ -42,7 +43,8 @@ use serde_json::{Map, Value, json};
 
 use super::fingerprint::Fingerprint;
 use crate::proof::{
-    BoundKind, Cell, Cut, Dividing, Division, Parabolas, Piece, Proof, RuledOut, TreeReason, WeightedMargin,
+    BoundKind, Cell, Cut, Dividing, Division, Parabolas, Piece, Proof, RuledOut, Scenario, TreeReason,
+    WeightedMargin,
 };
 use crate::{Action, ActionKind, Cost, Norm, Outcome, Problem};
 
@@ -142,17 +144,17 @@ impl Proof {
 impl SavedProof {
     /// The proof as JSON.
     pub fn to_json(&self) -> String {
-        // Many parts have the same perturbations, so each is written once.
+        // Many parts have the same scenarios, so each is written once.
         let margins = self.ruled_out.iter().flat_map(|part| &part.margins);
-        let mut perturbations: Vec<&[f64]> = Vec::new();
+        let mut scenarios: Vec<&Scenario> = Vec::new();
         let mut places = HashMap::new();
-        for margin in margins {
-            let bits: Vec<u64> = margin.perturbation.iter().map(|d| d.to_bits()).collect();
-            places.entry(bits).or_insert_with(|| {
-                perturbations.push(&margin.perturbation);
-                perturbations.len() - 1
+        for WeightedMargin { scenario, .. } in margins {
+            places.entry(bits(scenario)).or_insert_with(|| {
+                scenarios.push(scenario);
+                scenarios.len() - 1
             });
         }
+        let perturbations: Vec<Value> = scenarios.iter().map(|s| numbers(&s.perturbation)).collect();
         let mut value = json!({
             "surefoot_proof": VERSION,
             "problem": self.problem.as_ref().map_or(Value::Null, fingerprint),
@@ -163,9 +165,12 @@ impl SavedProof {
             "form": form_name(self.form),
             "outcome": outcome(&self.outcome),
             "cover": self.cover.as_ref().map_or(Value::Null, cover),
-            "perturbations": perturbations.into_iter().map(numbers).collect::<Vec<Value>>(),
+            "perturbations": perturbations,
             "ruled_out": self.ruled_out.iter().map(|part| ruled_out(part, &places)).collect::<Vec<Value>>(),
         });
+        if scenarios.iter().any(|scenario| scenario.variant > 0) {
+            value["variants"] = scenarios.iter().map(|scenario| scenario.variant).collect();
+        }
         if let Some(divided) = &self.dividing {
             value["dividing"] = dividing(divided);
         }
@@ -322,11 +327,13 @@ fn dividing(dividing: &Dividing) -> Value {
     })
 }
 
-fn ruled_out(part: &RuledOut, places: &HashMap<Vec<u64>, usize>) -> Value {
-    let margin = |margin: &WeightedMargin| {
-        let bits: Vec<u64> = margin.perturbation.iter().map(|d| d.to_bits()).collect();
-        json!([places[&bits], number(margin.share)])
-    };
+/// The variant and the bits of the perturbation, by which equal scenarios are recognised.
+fn bits(scenario: &Scenario) -> (usize, Vec<u64>) {
+    (scenario.variant, scenario.perturbation.iter().map(|d| d.to_bits()).collect())
+}
+
+fn ruled_out(part: &RuledOut, places: &HashMap<(usize, Vec<u64>), usize>) -> Value {
+    let margin = |margin: &WeightedMargin| json!([places[&bits(&margin.scenario)], number(margin.share)]);
     json!({
         "features": part.features,
         "lower": numbers(&part.lower),

@@ -2,7 +2,6 @@
 
 use super::finish::PUSHES;
 use super::solve::{Incumbent, NearMiss, Solver};
-use crate::certify::Prover;
 use crate::margin::counterfactual;
 use crate::outcome::{Candidate, Undecided, UndecidedReason};
 use crate::{Action, Outcome, Result};
@@ -72,16 +71,11 @@ impl Solver<'_, '_> {
             if !self.meets(set, &change) {
                 continue;
             }
-            let starts: Vec<Vec<f64>> =
-                self.margins(set, &change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
-            let composer = &self.sets[set].composer;
-            let graph = composer.in_perturbation(&change, &self.coordinates);
-            let worst = self.prover.worst(&graph, Prover::search(composer), &starts, true);
-            if worst.value > self.settings.problem.safety() {
+            let (scenario, margin) = self.attack_thoroughly(set, &change);
+            if margin > self.settings.problem.safety() {
                 return Some(change);
             }
-            let perturbation = self.coordinates.admissible(composer, &worst.at);
-            let is_broken = self.add(set, &change, perturbation).is_some();
+            let is_broken = self.add(set, &change, scenario).is_some();
             is_given_up |= is_broken && number + 1 >= SMALL_PUSHES;
         }
         None

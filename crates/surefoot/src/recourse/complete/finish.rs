@@ -3,10 +3,10 @@
 use super::boxes::cost_of;
 use super::solve::{Incumbent, Set, Solver};
 use crate::action::{feasible_change, rounded_for_display};
-use crate::certify::{LEAST_MARGIN, ProofAttempt, breaks};
+use crate::certify::{LEAST_MARGIN, ProofAttempt};
 use crate::graph::Order;
 use crate::margin::counterfactual;
-use crate::proof::{Certificate, Proof, Verdict};
+use crate::proof::{Certificate, Proof, Scenario, Verdict};
 use crate::{Action, Outcome, Recourse, Result};
 
 /// The shares by which the incumbent's changes may be enlarged before it is proved, in ascending order.
@@ -34,8 +34,8 @@ const DISPENSABLE_COST_SHARE: f64 = 0.003;
 /// The result of [`Solver::prove`].
 pub(super) struct Tried {
     pub proof: Option<Proof>,
-    /// A perturbation that breaks the action, if one was found.
-    pub broken: Option<Vec<f64>>,
+    /// A scenario that breaks the action, if one was found.
+    pub broken: Option<Scenario>,
     /// After a failed proof, the margin that is predicted to suffice, if it can be predicted.
     pub needed_margin: f64,
     pub evaluations: usize,
@@ -44,7 +44,7 @@ pub(super) struct Tried {
 /// The result of an attempt to prove an action.
 enum Attempt {
     Proven(Box<Proof>),
-    Broken(Vec<f64>),
+    Broken(Scenario),
     Open(Box<ProofAttempt>),
 }
 
@@ -150,28 +150,28 @@ impl Solver<'_, '_> {
         Ok(None)
     }
 
-    /// Whether a recent perturbation of the pool breaks an action.
+    /// Whether a recent scenario of the pool breaks an action.
     fn is_broken(&mut self, set: usize, change: &[f64]) -> bool {
         self.margins(set, change).first().is_some_and(|(margin, _)| *margin < 0.0)
     }
 
-    /// The least margin found by searches from a few perturbations of the pool.
+    /// The least margin found by searches from a few scenarios of the pool.
     fn worst_of(&mut self, set: usize, change: &[f64]) -> f64 {
-        let starts: Vec<Vec<f64>> =
+        let starts: Vec<Scenario> =
             self.margins(set, change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
         let found = starts.iter().map(|start| self.attack(set, change, Some(start)).1);
         let least = found.fold(f64::INFINITY, f64::min);
         least.min(self.attack(set, change, None).1)
     }
 
-    /// Tries to prove an action within the budget. The search for a break starts at perturbations of `pool`.
-    pub(super) fn prove(mut self, set: usize, change: &[f64], pool: Vec<Vec<f64>>) -> Result<Tried> {
+    /// Tries to prove an action within the budget. The search for a break starts at scenarios of `pool`.
+    pub(super) fn prove(mut self, set: usize, change: &[f64], pool: Vec<Scenario>) -> Result<Tried> {
         self.pool = pool;
         self.prover.set_patience(PARABOLA_PATIENCE);
         let mut tried = Tried { proof: None, broken: None, needed_margin: 0.0, evaluations: 0 };
         match self.attempt(set, change, 0.0)? {
             Attempt::Proven(proof) => tried.proof = Some(*proof),
-            Attempt::Broken(perturbation) => tried.broken = Some(perturbation),
+            Attempt::Broken(scenario) => tried.broken = Some(scenario),
             Attempt::Open(open) if open.parabolas.is_some() => {
                 tried.needed_margin = open.gap_after(NEEDED_MARGIN_EVALUATIONS)
             }
@@ -213,9 +213,9 @@ impl Solver<'_, '_> {
             return all;
         }
         let (worst, value) = self.attack(set, &all, None);
-        let Set { composer, weights, integrality, .. } = &self.sets[set];
-        let gradient =
-            self.prover.jets.evaluate(&composer.in_change(&worst), incumbent, Order::Gradient).gradient;
+        let graph = self.sets[set].in_scenario(&worst);
+        let gradient = self.prover.jets.evaluate(&graph, incumbent, Order::Gradient).gradient;
+        let Set { weights, integrality, .. } = &self.sets[set];
         let cost = cost_of(self.cost(), weights, incumbent);
         let slack =
             |k: usize| if gradient[k] > 0.0 { sides[k].1 - incumbent[k] } else { incumbent[k] - sides[k].0 };
@@ -277,19 +277,15 @@ impl Solver<'_, '_> {
         let change = self.simplified_and_rounded(set, &plain);
         let action = self.action(set, &change);
         let before = self.prover.evaluations();
-        let starts: Vec<Vec<f64>> =
-            self.margins(set, &change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
-        let proven = self.prover.prove(&self.sets[set].composer, &change, required, &starts, false);
+        let starts = self.starting_points(set, &change);
+        let proven = self.prover.prove(&self.sets[set].composers[0], &change, required, &starts, false);
         self.proving += self.prover.evaluations() - before;
-        if breaks(problem, &self.individual, &action, &proven.perturbation) {
+        let scenario = Scenario { variant: 0, perturbation: proven.perturbation.clone() };
+        if self.is_broken_in(&action, &scenario) {
             let plain = self.action(set, &plain);
-            let both = breaks(problem, &self.individual, &plain, &proven.perturbation);
-            self.add(set, &change, proven.perturbation.clone());
-            return Ok(if both {
-                Attempt::Broken(proven.perturbation)
-            } else {
-                Attempt::Open(Box::new(proven))
-            });
+            let both = self.is_broken_in(&plain, &scenario);
+            self.add(set, &change, scenario.clone());
+            return Ok(if both { Attempt::Broken(scenario) } else { Attempt::Open(Box::new(proven)) });
         }
         if proven.lower < required || proven.lower.is_nan() {
             return Ok(Attempt::Open(Box::new(proven)));
