@@ -11,6 +11,7 @@ mod sections;
 mod summary;
 mod syntax;
 mod units;
+mod variants;
 
 use std::path::Path;
 
@@ -20,6 +21,7 @@ pub use edit::Edit;
 pub use entry::{EquationEntry, EquationForm, Inputs, NetworkFile};
 pub use file::ProblemFile;
 pub use summary::six_digits;
+use variants::Variations;
 
 use crate::error::{CausalModelError, ModelError, SettingError};
 use crate::magnitude::is_moderate;
@@ -61,6 +63,8 @@ pub struct Problem {
     /// The constraints, followed by the limits on features that are downstream of actions.
     requirements: Vec<Constraint>,
     forbidden: Vec<Forbidden>,
+    /// The committee and the further causal models, if there are any.
+    variations: Variations,
 }
 
 /// What the limits of features apply to.
@@ -96,6 +100,7 @@ impl Problem {
             limits_on: LimitsOn::default(),
             requirements: Vec::new(),
             forbidden: Vec::new(),
+            variations: Variations::default(),
         })
     }
 
@@ -126,24 +131,26 @@ impl Problem {
             }));
         }
         self.uncertainty = uncertainty;
-        Ok(self)
+        self.with_variants()
     }
 
     /// Sets the radius of the uncertainty, and keeps its norm.
     pub fn with_epsilon(mut self, epsilon: f64) -> Result<Self> {
         self.uncertainty = self.uncertainty.with_radius(epsilon)?;
-        Ok(self)
+        self.with_variants()
     }
 
     /// Sets the measure of cost.
     pub fn with_cost(mut self, cost: Cost) -> Self {
         self.cost = cost;
+        self.variations.for_each(|variant| variant.cost = cost);
         self
     }
 
     /// Sets whether actions are relative or absolute.
     pub fn with_action_kind(mut self, form: ActionKind) -> Self {
         self.form = form;
+        self.variations.for_each(|variant| variant.form = form);
         self
     }
 
@@ -155,7 +162,7 @@ impl Problem {
             return Err(Error::Setting(SettingError::Safety { safety }));
         }
         self.safety = safety;
-        Ok(self)
+        self.with_variants()
     }
 
     /// Sets the constraints that the outcome of an action, without a perturbation, must meet.
@@ -182,7 +189,7 @@ impl Problem {
                 self.requirements.extend(Constraint::limits(&self.features, i)?);
             }
         }
-        Ok(self)
+        self.with_variants()
     }
 
     /// Sets the transitions that no action may make.
@@ -191,20 +198,23 @@ impl Problem {
             return Err(Error::CausalModel(CausalModelError::OtherFeatures));
         }
         self.forbidden = forbidden;
-        Ok(self)
+        self.with_variants()
     }
 
     /// The same problem with some of the features fixed.
     pub(crate) fn without(&self, fixed: &[usize]) -> Self {
-        Self { features: self.features.without(fixed), ..self.clone() }
+        let mut problem = Self { features: self.features.without(fixed), ..self.clone() };
+        let Self { features, variations, .. } = &mut problem;
+        variations.for_each(|variant| variant.features = features.clone());
+        problem
     }
 
     /// The same problem over features that differ in limits, directions and weights only.
     pub(crate) fn with_features(&self, features: Features) -> Result<Self> {
         let problem = Self { features: features.clone(), ..self.clone() };
         match &self.scm {
-            Some(scm) => problem.with_causal_model(scm.with_features(features)),
-            None => Ok(problem),
+            Some(scm) => problem.with_causal_model(scm.with_features(features))?.with_own_features(),
+            None => problem.with_own_features(),
         }
     }
 
@@ -233,7 +243,7 @@ impl Problem {
 
     /// The same problem with a stricter classifier: scores are lower by about this much.
     pub(crate) fn stricter(&self, by: f64) -> Result<Self> {
-        Ok(Self { classifier: self.classifier.stricter(by)?, ..self.clone() })
+        self.map_classifiers(|classifier| classifier.stricter(by))
     }
 
     /// The features.
@@ -241,18 +251,12 @@ impl Problem {
         &self.features
     }
 
-    /// The variants of the problem, each with one classifier and one causal model. An action holds iff it
-    /// holds for every variant.
-    pub fn variants(&self) -> &[Problem] {
-        std::slice::from_ref(self)
-    }
-
-    /// The classifier.
+    /// The classifier; the first one that must agree if a [committee](Problem::committee) decides.
     pub fn classifier(&self) -> &Classifier {
         &self.classifier
     }
 
-    /// The causal model, if there is one.
+    /// The causal model, if there is one; the first of several.
     pub fn scm(&self) -> Option<&Scm> {
         self.scm.as_ref()
     }

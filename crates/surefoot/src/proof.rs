@@ -9,7 +9,7 @@ mod read;
 mod saved;
 
 pub use fingerprint::Fingerprint;
-pub use saved::{Cover, SavedNorm, SavedProof, VERSION};
+pub use saved::{SavedNorm, SavedProof, VERSION};
 
 pub use crate::margin::Scenario;
 use crate::{Action, Outcome};
@@ -24,6 +24,8 @@ pub enum Verdict {
     },
     /// It does not hold.
     Breaks {
+        /// The variant of the problem in which it breaks, by number.
+        variant: usize,
         /// A perturbation that breaks it, no larger than the uncertainty.
         perturbation: Vec<f64>,
         /// The margin under it: negative, or minus infinity where the result of the action is undefined.
@@ -118,8 +120,64 @@ pub struct Certificate {
     pub worst: Vec<f64>,
     /// The pieces with their bounds; empty unless the action holds.
     pub pieces: Vec<Piece>,
+    /// Basis, worst perturbation and pieces of every further variant of the problem; empty unless the action
+    /// holds.
+    pub further: Vec<Cover>,
     /// The number of evaluations.
     pub evaluations: usize,
+}
+
+/// Pieces that cover the ball of perturbations, with a lower bound of the margin on each, in the coordinates of
+/// the [`Certificate`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cover {
+    /// The orthogonal matrix of the coordinates, row by row; empty for the identity.
+    pub basis: Vec<f64>,
+    /// The worst perturbation found, in these coordinates.
+    pub worst: Vec<f64>,
+    /// The pieces.
+    pub pieces: Vec<Piece>,
+}
+
+impl Certificate {
+    /// The certificate of an action from those for each variant of the problem, up to one that it breaks in. Of
+    /// these there is at least one.
+    pub(crate) fn of_variants(mut certificates: Vec<Certificate>) -> Self {
+        let further = certificates.split_off(1);
+        let mut whole = certificates.swap_remove(0);
+        for (number, other) in further.into_iter().enumerate() {
+            whole.evaluations += other.evaluations;
+            whole.verdict = whole.verdict.and(other.verdict, number + 1);
+            whole.further.push(Cover { basis: other.basis, worst: other.worst, pieces: other.pieces });
+        }
+        if !matches!(whole.verdict, Verdict::Holds { .. }) {
+            (whole.pieces, whole.further) = (Vec::new(), Vec::new());
+        }
+        whole
+    }
+}
+
+impl Verdict {
+    /// The verdict on an action that must hold for what both are about. `number` is the variant of the other.
+    fn and(self, other: Verdict, number: usize) -> Verdict {
+        // What is known of the least margin from below and from above.
+        let ends = |verdict: &Verdict| match verdict {
+            Verdict::Holds { margin } => (*margin, f64::INFINITY),
+            Verdict::Undecided { lower, upper } => (*lower, *upper),
+            Verdict::Breaks { margin, .. } => (f64::NEG_INFINITY, *margin),
+        };
+        let ((lower, upper), (other_lower, other_upper)) = (ends(&self), ends(&other));
+        match (self, other) {
+            (breaks @ Verdict::Breaks { .. }, _) => breaks,
+            (_, Verdict::Breaks { perturbation, margin, .. }) => {
+                Verdict::Breaks { variant: number, perturbation, margin }
+            }
+            (Verdict::Holds { margin }, Verdict::Holds { margin: other }) => {
+                Verdict::Holds { margin: margin.min(other) }
+            }
+            _ => Verdict::Undecided { lower: lower.min(other_lower), upper: upper.min(other_upper) },
+        }
+    }
 }
 
 /// A box of actions, or the far part of a cone of them, in which no action holds.

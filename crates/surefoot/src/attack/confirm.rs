@@ -21,7 +21,7 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// The number of bisection steps between a multiple that does not break the action and one that does.
 const HALVINGS: usize = 50;
 
-/// Turns a perturbation that breaks an action, or nearly does, into a break: the perturbation itself, or
+/// Turns a perturbation that breaks an action in a problem with one variant, or nearly does, into a break: the perturbation itself, or
 /// the smallest of a few multiples that breaks the action. None is larger than `limit`.
 ///
 /// If there is no limit, and there is no break or only one beyond the uncertainty, the perturbation
@@ -62,7 +62,7 @@ impl Ray<'_> {
         let counterfactual = counterfactual(self.problem, self.individual, self.action, &perturbation).ok();
         let size = self.problem.uncertainty().size(&perturbation);
         let breaks = margin < 0.0 && size.is_finite();
-        breaks.then_some(Break { perturbation, size, counterfactual, margin })
+        breaks.then_some(Break { variant: 0, perturbation, size, counterfactual, margin })
     }
 
     fn grown(&self, limit: f64) -> Option<Break> {

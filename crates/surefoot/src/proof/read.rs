@@ -5,11 +5,11 @@ mod trees;
 use serde_json::{Map, Value};
 
 use super::fingerprint::Fingerprint;
-use super::saved::{Cover, SavedNorm, SavedProof, VERSION};
+use super::saved::{SavedNorm, SavedProof, VERSION};
 use crate::error::SavedProblem;
 use crate::error::{FeatureError, FileError, PeopleError};
 use crate::outcome::{Recourse, Shortfall, Undecided, UndecidedReason};
-use crate::proof::{BoundKind, Cell, Cone, Cut, Parabolas, Piece, RuledOut, Scenario, WeightedMargin};
+use crate::proof::{BoundKind, Cell, Cone, Cover, Cut, Parabolas, Piece, RuledOut, Scenario, WeightedMargin};
 use crate::uncertainty::named_norms;
 use crate::{Action, ActionKind, Cost, Error, Norm, Outcome, Result};
 
@@ -73,6 +73,10 @@ impl SavedProof {
                 Value::Null => None,
                 _ => Some(cover.cover(width)?),
             },
+            further: match top.object()?.contains_key("further") {
+                true => top.field("further")?.listed(None, |item| item.cover(width))?,
+                false => Vec::new(),
+            },
             ruled_out: ruled_out
                 .iter()
                 .map(|part| part.ruled_out(width, &scenarios))
@@ -89,7 +93,7 @@ impl SavedProof {
     pub(crate) fn check_lengths(&self) -> Result<()> {
         let width = self.individual.len();
         let mut lengths = Vec::new();
-        if let Some(Cover { basis, worst, pieces }) = &self.cover {
+        for Cover { basis, worst, pieces } in self.cover.iter().chain(&self.further) {
             lengths.push((if basis.is_empty() { 0 } else { width * width }, basis.len()));
             lengths.push((width, worst.len()));
             lengths.extend(pieces.iter().flat_map(|p| [(width, p.lower.len()), (width, p.upper.len())]));

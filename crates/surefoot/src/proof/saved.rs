@@ -22,6 +22,7 @@
 //!     "basis": [], "worst": [0.0, -0.1],
 //!     "pieces": [{"lower": [-0.1, -0.1], "upper": [0.1, 0.1], "margin": 0.01, "reason": "curvature"}]
 //!   },                                                   "cells" of a piece with the reason "parabolas"
+//!   "further": [...],                                    covers of further variants, if there are any
 //!   "perturbations": [[0.0, -0.1]],
 //!   "variants": [0],                                     of each perturbation; missing if all are 0
 //!   "ruled_out": [
@@ -43,7 +44,7 @@ use serde_json::{Map, Value, json};
 
 use super::fingerprint::Fingerprint;
 use crate::proof::{
-    BoundKind, Cell, Cut, Dividing, Division, Parabolas, Piece, Proof, RuledOut, Scenario, TreeReason,
+    BoundKind, Cell, Cover, Cut, Dividing, Division, Parabolas, Piece, Proof, RuledOut, Scenario, TreeReason,
     WeightedMargin,
 };
 use crate::{Action, ActionKind, Cost, Norm, Outcome, Problem};
@@ -52,19 +53,6 @@ use crate::{Action, ActionKind, Cost, Norm, Outcome, Problem};
 /// version 2, in which one perturbation did, version 3, which had no parabolas, and version 4, which had no
 /// tree ensembles, are read as well.
 pub const VERSION: u64 = 5;
-
-/// Pieces that cover the ball of perturbations, with a lower bound of the margin on each.
-///
-/// Coordinates are those of [`Certificate`](crate::Certificate): `y = basis^T (w . D)`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cover {
-    /// The orthogonal matrix of the coordinates, row by row; empty for the identity.
-    pub basis: Vec<f64>,
-    /// The worst perturbation found, in these coordinates.
-    pub worst: Vec<f64>,
-    /// The pieces.
-    pub pieces: Vec<Piece>,
-}
 
 /// The norm of perturbations in a saved proof: its uncertainty set and its weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,8 +92,10 @@ pub struct SavedProof {
     pub form: ActionKind,
     /// The answer.
     pub outcome: Outcome,
-    /// The cover that shows that the action found holds.
+    /// The cover that shows that the action found holds for the first variant of the problem.
     pub cover: Option<Cover>,
+    /// The same for every further variant.
+    pub further: Vec<Cover>,
     /// The parts that show that no cheaper action, or no action at all, holds.
     pub ruled_out: Vec<RuledOut>,
     /// The same for tree ensembles.
@@ -130,6 +120,7 @@ impl Proof {
             form: problem.action_kind(),
             outcome: self.outcome.clone(),
             cover,
+            further: self.certificate.as_ref().map_or(Vec::new(), |certificate| certificate.further.clone()),
             ruled_out: self.ruled_out.clone(),
             dividing: self.dividing.clone(),
         }
@@ -168,6 +159,9 @@ impl SavedProof {
             "perturbations": perturbations,
             "ruled_out": self.ruled_out.iter().map(|part| ruled_out(part, &places)).collect::<Vec<Value>>(),
         });
+        if !self.further.is_empty() {
+            value["further"] = self.further.iter().map(cover).collect();
+        }
         if scenarios.iter().any(|scenario| scenario.variant > 0) {
             value["variants"] = scenarios.iter().map(|scenario| scenario.variant).collect();
         }

@@ -45,7 +45,7 @@ mod solve;
 use std::time::{Duration, Instant};
 
 use super::{Method, Settings};
-use crate::action::covering_sets;
+use crate::action::covering_sets_for_all;
 use crate::certify::Budget;
 use crate::proof::{Proof, Scenario};
 
@@ -136,9 +136,11 @@ impl<'p> Complete<'p> {
     }
 
     /// Prepares the solver with a gap of 1% and the default [`Budget`]. Rejects problems without an
-    /// actionable feature, and those with too many intervention sets; see [`covering_sets`].
+    /// actionable feature, and those with too many intervention sets; see
+    /// [`covering_sets`](crate::action::covering_sets).
     pub fn new(problem: &'p Problem) -> Result<Self> {
-        let sets = covering_sets(problem.features(), problem.scm(), problem.action_kind())?;
+        let causal_models = problem.causal_models();
+        let sets = covering_sets_for_all(problem.features(), &causal_models, problem.action_kind())?;
         Ok(Self { problem, sets, gap: 0.01, budget: Budget::default(), seconds: None, end: None })
     }
 

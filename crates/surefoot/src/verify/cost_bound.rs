@@ -77,16 +77,24 @@ const MOST_SETS: usize = 4096;
 /// a relative action on a set equals one on a larger set that leaves the additional features unchanged,
 /// if none of those is downstream of the set. An absolute action is at least as good if the additional
 /// features have neither causes nor effects. So only those sets remain to which no such feature can be
-/// added. Columns of a group belong together.
+/// added. With several causal models, a feature may be added if it may be in each. Columns of a group belong
+/// together.
 pub(super) fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Stop> {
     let units = problem.features().actionable_units();
-    let Some(scm) = problem.scm() else { return Ok(vec![problem.features().actionable()]) };
+    let scms = problem.causal_models();
+    if scms.is_empty() {
+        return Ok(vec![problem.features().actionable()]);
+    }
     let others = |i: usize| (0..problem.features().len()).filter(move |&j| j != i);
     let is_actionable = |j: &usize| problem.features().feature(*j).is_actionable();
     // Whether some set without the feature cannot be extended by it.
     let is_optional = |i: usize| match problem.action_kind() {
-        ActionKind::Relative => others(i).filter(is_actionable).any(|j| scm.is_downstream(i, j)),
-        ActionKind::Absolute => others(i).any(|j| scm.is_downstream(i, j) || scm.is_downstream(j, i)),
+        ActionKind::Relative => {
+            others(i).filter(is_actionable).any(|j| scms.iter().any(|scm| scm.is_downstream(i, j)))
+        }
+        ActionKind::Absolute => {
+            others(i).any(|j| scms.iter().any(|scm| scm.is_downstream(i, j) || scm.is_downstream(j, i)))
+        }
     };
     let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
     for unit in units {

@@ -19,7 +19,7 @@ impl Solver<'_, '_> {
     /// The cheapest action that local searches find and thorough attacks do not break, and the number of
     /// evaluations.
     pub fn candidate(mut self) -> Result<(Outcome, usize)> {
-        if self.settings.problem.classifier().finite_score(&self.individual)? >= 0.0 {
+        if self.settings.problem.finite_score(&self.individual)? >= 0.0 {
             return Ok((Outcome::AlreadyFavourable, 0));
         }
         loop {

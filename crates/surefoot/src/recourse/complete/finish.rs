@@ -276,20 +276,27 @@ impl Solver<'_, '_> {
         let plain = self.outwards(set, incumbent, push);
         let change = self.simplified_and_rounded(set, &plain);
         let action = self.action(set, &change);
-        let before = self.prover.evaluations();
         let starts = self.starting_points(set, &change);
-        let proven = self.prover.prove(&self.sets[set].composers[0], &change, required, &starts, false);
-        self.proving += self.prover.evaluations() - before;
-        let scenario = Scenario { variant: 0, perturbation: proven.perturbation.clone() };
-        if self.is_broken_in(&action, &scenario) {
-            let plain = self.action(set, &plain);
-            let both = self.is_broken_in(&plain, &scenario);
-            self.add(set, &change, scenario.clone());
-            return Ok(if both { Attempt::Broken(scenario) } else { Attempt::Open(Box::new(proven)) });
+        let mut attempts: Vec<(ProofAttempt, usize)> = Vec::with_capacity(problem.variants().len());
+        for variant in 0..problem.variants().len() {
+            let before = self.prover.evaluations();
+            let composer = &self.sets[set].composers[variant];
+            let proven = self.prover.prove(composer, &change, required, &starts, false);
+            let evaluations = self.prover.evaluations() - before;
+            self.proving += evaluations;
+            let scenario = Scenario { variant, perturbation: proven.perturbation.clone() };
+            if self.is_broken_in(&action, &scenario) {
+                let plain = self.action(set, &plain);
+                let both = self.is_broken_in(&plain, &scenario);
+                self.add(set, &change, scenario.clone());
+                return Ok(if both { Attempt::Broken(scenario) } else { Attempt::Open(Box::new(proven)) });
+            }
+            if proven.lower < required || proven.lower.is_nan() {
+                return Ok(Attempt::Open(Box::new(proven)));
+            }
+            attempts.push((proven, evaluations));
         }
-        if proven.lower < required || proven.lower.is_nan() {
-            return Ok(Attempt::Open(Box::new(proven)));
-        }
+        let lower = attempts.iter().map(|(proven, _)| proven.lower).fold(f64::INFINITY, f64::min);
         let simple = self.simplified(&action);
         let zero = vec![0.0; self.individual.len()];
         let counterfactual = counterfactual(problem, &self.individual, &simple, &zero)?;
@@ -297,19 +304,24 @@ impl Solver<'_, '_> {
         let cost_bound = self.bound().min(cost);
         // The stated margin is slightly below the proven one, to leave room for the rounding of a
         // checker, which grows with the margin.
-        let margin = (proven.lower * (1.0 - 1e-9)).max(required);
+        let stated = |lower: f64| (lower * (1.0 - 1e-9)).max(required);
+        let margin = stated(lower);
         let recourse = Recourse { action: simple, counterfactual, cost, cost_bound, margin };
-        if !recourse.is_finite(problem) {
+        if !recourse.is_finite(problem)
+            && let Some((proven, _)) = attempts.pop()
+        {
             return Ok(Attempt::Open(Box::new(proven)));
         }
-        let certificate = Certificate {
-            action,
-            verdict: Verdict::Holds { margin },
+        let certificate = |(proven, evaluations): (ProofAttempt, usize)| Certificate {
+            action: action.clone(),
+            verdict: Verdict::Holds { margin: stated(proven.lower) },
             basis: proven.coordinates.basis().to_vec(),
             worst: proven.coordinates.of_perturbation(&proven.perturbation),
             pieces: proven.pieces,
-            evaluations: self.prover.evaluations() - before,
+            further: Vec::new(),
+            evaluations,
         };
+        let certificate = Certificate::of_variants(attempts.into_iter().map(certificate).collect());
         Ok(Attempt::Proven(Box::new(Proof {
             outcome: Outcome::Found(recourse),
             certificate: Some(certificate),
@@ -332,7 +344,8 @@ impl Solver<'_, '_> {
         }
         let moved: Vec<usize> =
             action.features.iter().zip(&action.change).filter(|(_, c)| **c != 0.0).map(|(&i, _)| i).collect();
-        let held = |i: usize| problem.scm().is_some_and(|scm| moved.iter().any(|&m| scm.is_downstream(i, m)));
+        let causal_models = problem.causal_models();
+        let held = |i: usize| causal_models.iter().any(|scm| moved.iter().any(|&m| scm.is_downstream(i, m)));
         let kept = action.features.iter().zip(&action.change).filter(|(i, c)| **c != 0.0 || held(**i));
         let (features, change) = kept.map(|(&i, &c)| (i, c)).unzip();
         Action { features, change }

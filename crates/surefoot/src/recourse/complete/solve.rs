@@ -146,7 +146,7 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     pub fn run(mut self) -> Result<Proof> {
-        if self.settings.problem.classifier().finite_score(&self.individual)? >= 0.0 {
+        if self.settings.problem.finite_score(&self.individual)? >= 0.0 {
             return Ok(self.proof(Outcome::AlreadyFavourable, None));
         }
         self.fill_queue();
