@@ -8,6 +8,7 @@ use std::ops::Range;
 use ndarray::{Array1, Array2};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use surefoot::uncertainty::{Factor, Product};
 use surefoot::{
     ActionKind, Activation, Classifier, Cost, Equation, Features, Layer, Network, Norm, NormKind, Problem,
     Scm, UncertaintySet,
@@ -58,6 +59,18 @@ pub fn norm(random: &mut ChaCha8Rng, width: usize) -> Norm {
         true => Norm::unweighted(kind),
         false => Norm::weighted(kind, uniform(random, width, 0.5..2.0)).unwrap(),
     }
+}
+
+/// A product of balls over random groups of coordinates, some of which are exact.
+pub fn product(random: &mut ChaCha8Rng, width: usize) -> Product {
+    let count = random.random_range(1..=width);
+    let mut groups = vec![Vec::new(); count];
+    (0..width).for_each(|i| groups[random.random_range(0..count)].push(i));
+    groups.retain(|group| !group.is_empty());
+    let factors = groups
+        .into_iter()
+        .map(|group| Factor::new(one(random, &NORM_KINDS), one(random, &[0.0, 0.3, 1.0, 1.0, 2.0]), group));
+    Product::new(factors.collect()).unwrap()
 }
 
 /// The problem with any norm, one of the radii, any cost and any kind of action.

@@ -2,23 +2,28 @@
 //!
 //! An individual may be perturbed by any `D` with `w . D` in `radius` times a convex symmetric set, for
 //! weights `w` of the features. [`UncertaintySet`] is the trait of sets, [`Norm`] a set with weights,
-//! [`Uncertainty`] a norm with a radius. A new set is a file and a line in [`SETS`]. Of other modules only
-//! the checker names sets, `l1`, `l2` and `linf`, for which it has formulas of its own.
+//! [`Uncertainty`] a norm with a radius. A new set is a file and a line in [`SETS`]. A [`Product`] of sets over
+//! groups of coordinates is made for a problem. Of other modules only the checker names sets, `l1`, `l2`, `linf`
+//! and `product`, for which it has formulas of its own.
 
 mod l1;
 mod l2;
 mod linf;
 mod norm;
+mod product;
 mod set;
+mod sources;
 #[cfg(test)]
 mod tests;
 
 use rand::Rng;
 
 pub use norm::{Norm, NormKind, SharedSet};
+pub use product::{Factor, Product};
 use set::ROOM;
 pub(crate) use set::project_inside;
 pub use set::{Part, UncertaintySet};
+pub use sources::{Band, Coefficient, Execution, Group, Shift, Sources};
 
 use crate::error::SettingError;
 use crate::magnitude::is_moderate;

@@ -178,13 +178,14 @@ impl Problem {
         variants.extend(classifiers.iter().map(|classifier| with(&single, classifier)));
         for (_, scm) in &self.variations.causal_models {
             // What outcomes must meet is a matter of the first causal model.
-            let other = Self {
+            let mut other = Self {
                 scm: Some(scm.clone()),
                 constraints: Vec::new(),
                 limits_on: LimitsOn::Action,
                 requirements: Vec::new(),
                 ..single.clone()
             };
+            other.prepare_joint()?;
             variants.extend(classifiers.iter().map(|classifier| with(&other, classifier)));
         }
         self.variations.variants = variants;

@@ -49,13 +49,21 @@ impl SavedProof {
         }
         let individual = top.field("individual")?.finite_numbers(None)?;
         let width = individual.len();
+        let coordinates = match top.object()?.get("coordinates") {
+            None => width,
+            Some(value) => match value.as_u64().and_then(|count| usize::try_from(count).ok()) {
+                Some(count) if count >= width => count,
+                _ => return Err(top.field("coordinates")?.expected("at least the number of features")),
+            },
+        };
         let cost = top.field("cost")?;
         let form = top.field("form")?;
         let cover = top.field("cover")?;
         let ruled_out = top.field("ruled_out")?.items()?;
-        let scenarios = top.scenarios(width)?;
+        let scenarios = top.scenarios(coordinates)?;
         Ok(Self {
             problem: top.fingerprint()?,
+            coordinates,
             norm: top.field("norm")?.norm(width)?,
             epsilon: top.field("epsilon")?.finite()?,
             cost: match cost.text()? {
@@ -71,15 +79,15 @@ impl SavedProof {
             outcome: top.field("outcome")?.outcome(width)?,
             cover: match cover.value {
                 Value::Null => None,
-                _ => Some(cover.cover(width)?),
+                _ => Some(cover.cover(coordinates)?),
             },
             further: match top.object()?.contains_key("further") {
-                true => top.field("further")?.listed(None, |item| item.cover(width))?,
+                true => top.field("further")?.listed(None, |item| item.cover(coordinates))?,
                 false => Vec::new(),
             },
             ruled_out: ruled_out
                 .iter()
-                .map(|part| part.ruled_out(width, &scenarios))
+                .map(|part| part.ruled_out(width, coordinates, &scenarios))
                 .collect::<Result<_>>()?,
             dividing: top.dividing(width)?,
             individual,
@@ -91,7 +99,7 @@ impl SavedProof {
     /// Rejects a proof that [`SavedProof::from_json`] would not have read: one constructed by hand with
     /// lengths that do not match.
     pub(crate) fn check_lengths(&self) -> Result<()> {
-        let width = self.individual.len();
+        let (features, width) = (self.individual.len(), self.coordinates);
         let mut lengths = Vec::new();
         for Cover { basis, worst, pieces } in self.cover.iter().chain(&self.further) {
             lengths.push((if basis.is_empty() { 0 } else { width * width }, basis.len()));
@@ -106,8 +114,8 @@ impl SavedProof {
             let rays = part.cone.iter().flat_map(|cone| &cone.rays);
             lengths.extend(rays.map(|ray| (count, ray.len())));
             lengths.extend(part.margins.iter().map(|margin| (width, margin.scenario.perturbation.len())));
-            if let Some(&index) = part.features.iter().find(|&&i| i >= width) {
-                return Err(Error::Feature(FeatureError::NoSuchFeature { index, features: width }));
+            if let Some(&index) = part.features.iter().find(|&&i| i >= features) {
+                return Err(Error::Feature(FeatureError::NoSuchFeature { index, features }));
             }
         }
         match lengths.into_iter().find(|(expected, found)| expected != found) {
@@ -392,13 +400,13 @@ impl<'v> At<'v> {
         number.ok_or_else(|| self.expected("the number of a requirement"))
     }
 
-    fn ruled_out(&self, width: usize, scenarios: &[Scenario]) -> Result<RuledOut> {
+    fn ruled_out(&self, width: usize, coordinates: usize, scenarios: &[Scenario]) -> Result<RuledOut> {
         let features = self.field("features")?.features(width)?;
         let count = features.len();
         let distance = self.field("distance")?.numbers(2)?;
         let rays: Vec<Vec<f64>> = self.field("rays")?.listed(None, |ray| ray.finite_numbers(Some(count)))?;
         let cone = Cone { rays, from: distance[0], to: distance[1] };
-        let (margins, requirements) = self.terms(width, scenarios)?;
+        let (margins, requirements) = self.terms(coordinates, scenarios)?;
         Ok(RuledOut {
             lower: self.field("lower")?.numbers(count)?,
             upper: self.field("upper")?.numbers(count)?,

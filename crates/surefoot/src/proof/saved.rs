@@ -82,6 +82,8 @@ pub struct SavedProof {
     pub problem: Option<Fingerprint>,
     /// The individual, in standardised units.
     pub individual: Vec<f64>,
+    /// The number of coordinates of perturbations: that of the features unless more is uncertain.
+    pub coordinates: usize,
     /// The norm of perturbations.
     pub norm: SavedNorm,
     /// The radius of the uncertainty.
@@ -114,6 +116,7 @@ impl Proof {
         SavedProof {
             problem: Some(Fingerprint::of(problem)),
             individual: individual.to_vec(),
+            coordinates: problem.perturbation_width(),
             norm: problem.uncertainty().norm().into(),
             epsilon: problem.uncertainty().radius(),
             cost: problem.cost(),
@@ -159,6 +162,9 @@ impl SavedProof {
             "perturbations": perturbations,
             "ruled_out": self.ruled_out.iter().map(|part| ruled_out(part, &places)).collect::<Vec<Value>>(),
         });
+        if self.coordinates != self.individual.len() {
+            value["coordinates"] = self.coordinates.into();
+        }
         if !self.further.is_empty() {
             value["further"] = self.further.iter().map(cover).collect();
         }

@@ -152,6 +152,12 @@ impl Norm {
         self.set.name()
     }
 
+    /// The name of the lp norm whose unit ball the set is, if it is one.
+    pub fn kind(&self) -> Option<NormKind> {
+        let kinds = [NormKind::L1, NormKind::L2, NormKind::Linf];
+        kinds.into_iter().find(|&kind| self.set == SharedSet::from(kind))
+    }
+
     /// The weights, if any were given.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
@@ -223,8 +229,14 @@ impl Norm {
         let mut point: Vec<f64> = (0..width).map(|_| random.sample(StandardNormal)).collect();
         let inside: f64 = random.random();
         let share = if on_border { 1.0 } else { inside.powf(1.0 / width as f64) };
-        let length = self.value(&point);
-        point.iter_mut().for_each(|x| *x *= share / length);
+        let scales = match &self.weights {
+            None => self.set.scaling(&point, share),
+            Some(weights) => {
+                let scaled: Vec<f64> = point.iter().enumerate().map(|(i, v)| v * weights[i]).collect();
+                self.set.scaling(&scaled, share)
+            }
+        };
+        point.iter_mut().zip(scales).for_each(|(x, scale)| *x *= scale);
         point
     }
 }

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+#[cfg(doc)]
+use super::Product;
+use super::product::Factor;
 use crate::length::euclidean;
 use crate::network::{LANES, Lanes};
 
@@ -55,6 +58,17 @@ pub trait UncertaintySet: fmt::Debug + Send + Sync {
         let mut y: Vec<f64> = row.iter().map(|r| far * (r / length)).collect();
         project_inside(self, &mut y, 1.0);
         y
+    }
+
+    /// The factors of the coordinates by which a random `y`, in a normally distributed direction, becomes a
+    /// point of norm `size`.
+    fn scaling(&self, y: &[f64], size: f64) -> Vec<f64> {
+        vec![size / self.gauge(y); y.len()]
+    }
+
+    /// The factors, if the set is a [`Product`] of balls over groups of coordinates.
+    fn factors(&self) -> Option<&[Factor]> {
+        None
     }
 
     /// As [`project`](Self::project) for a perturbation `v`, whose coordinates are `weights . v`. The

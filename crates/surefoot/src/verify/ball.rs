@@ -1,9 +1,10 @@
 //! Balls that limit zones: balls of perturbations and of costs.
 //!
-//! The checker has its own formulas for l1 and l2; an linf ball is a box. For any other uncertainty set,
-//! proofs use the support function only. Other functions of the set only choose candidates and prove
+//! The checker has its own formulas for l1 and l2 and for products of them; an linf ball is a box. For any
+//! other uncertainty set, proofs use the support function only. Other functions of the set only choose candidates and prove
 //! nothing.
 
+use super::groups::{self, Group};
 use super::zone::rounding;
 use crate::uncertainty::{SharedSet, Uncertainty};
 use crate::{Cost, Problem};
@@ -23,6 +24,8 @@ pub(super) enum Shape {
     L1,
     /// The Euclidean length.
     L2,
+    /// The product of balls over groups of inputs, whose radii include that of the ball. All weights are one.
+    Product(Vec<Group>),
     /// A set that is known by its support function. All weights are one.
     Other(SharedSet),
 }
@@ -44,6 +47,14 @@ impl Ball {
         let radius = uncertainty.radius() * (1.0 + room);
         let ball = |shape: Shape| Some(Self { shape, weights: vec![1.0; width], radius });
         let set = uncertainty.set();
+        if let Some(factors) = set.factors() {
+            let groups = Group::of_factors(factors, radius);
+            let mut reach = vec![0.0; width];
+            for factor in factors {
+                factor.coordinates.iter().for_each(|&i| reach[i] = radius * factor.radius);
+            }
+            return if groups.is_empty() { (None, reach) } else { (ball(Shape::Product(groups)), reach) };
+        }
         match set.name() {
             "linf" if set.is_listed() => (None, vec![radius; width]),
             "l1" if set.is_listed() => (ball(Shape::L1), vec![radius; width]),
@@ -86,12 +97,16 @@ impl Ball {
     pub fn contains(&self, y: &[f64]) -> bool {
         match &self.shape {
             Shape::Other(set) => set.gauge(y) <= self.radius,
+            Shape::Product(groups) => groups.iter().all(|group| group.contains(y)),
             _ => y.iter().enumerate().map(|(i, &y)| self.term(i, y)).sum::<f64>() <= self.limit(),
         }
     }
 
     /// Shrinks a box to its part in the ball; `false` if they are disjoint.
     pub fn tighten(&self, lower: &mut [f64], upper: &mut [f64]) -> bool {
+        if let Shape::Product(groups) = &self.shape {
+            return groups.iter().all(|group| group.tighten(lower, upper));
+        }
         let nearest: Vec<f64> = (0..lower.len()).map(|i| 0.0f64.max(lower[i]).min(upper[i])).collect();
         if let Shape::Other(set) = &self.shape {
             return !self.is_apart(set, nearest, lower, upper);
@@ -152,6 +167,7 @@ impl Ball {
         let mut best = f64::NEG_INFINITY;
         match &self.shape {
             Shape::Other(set) => -self.radius * set.support(linear) * (1.0 + SUPPORT_ROOM),
+            Shape::Product(groups) => groups::least(groups, lower, upper, linear),
             Shape::L1 => {
                 for k in 0..linear.len() {
                     let m = linear[k].abs() / self.weights[k];
@@ -212,7 +228,11 @@ impl Ball {
             }
             return at;
         }
-        (0..linear.len()).map(|i| if linear[i] == 0.0 { at[i] } else { end(i) }).collect()
+        at = (0..linear.len()).map(|i| if linear[i] == 0.0 { at[i] } else { end(i) }).collect();
+        if let Shape::Product(groups) = &self.shape {
+            groups.iter().for_each(|group| group.lower_point(&mut at, lower, upper, linear));
+        }
+        at
     }
 
     /// The bound of a multiplier, rounded down, and the size of its minimiser as a share of the ball.

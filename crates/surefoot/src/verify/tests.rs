@@ -10,8 +10,9 @@ use super::zone::Zone;
 use super::{curvature, quadratic};
 use crate::margin::margin;
 use crate::margin::{Composer, Coordinates};
-use crate::small::{FORMULAS, Family, individual, one, uniform};
-use crate::{Action, Change, Feature, Features, Problem};
+use crate::small::{FORMULAS, Family, individual, one, product, uniform};
+use crate::uncertainty::SharedSet;
+use crate::{Action, Change, Feature, Features, Norm, Problem};
 
 /// A formula with a bounded range of values.
 const BOUNDED: &str = "tanh(u + 0.3 * {p}) * 3";
@@ -47,7 +48,11 @@ fn no_perturbation_is_beyond_a_bound() {
     let random = &mut ChaCha8Rng::seed_from_u64(5);
     let (mut known, mut curved, mut better) = (0, 0, 0);
     for round in 0..600 {
-        let problem = problem(random);
+        let mut problem = problem(random);
+        if round % 4 == 3 {
+            let product = Norm::unweighted(SharedSet::from(product(random, 4)));
+            problem = problem.with_uncertainty(product, 0.5).unwrap();
+        }
         let x = individual(random, &problem);
         let features = one(random, &[vec![0], vec![1, 2], vec![3], vec![0, 1, 3]]);
         let change = features.iter().map(|_| random.random_range(-1.0..1.0)).collect();
