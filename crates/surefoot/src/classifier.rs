@@ -6,11 +6,15 @@
 //! ensemble is the sum of its leaves minus the least favourable sum: in units of the logit
 //! for boosted trees, of the probability for forests. Inputs are standardised.
 
+mod committee;
+mod greatest;
 mod linear;
 mod model;
 mod network;
 mod trees;
 
+pub use committee::Committee;
+pub(crate) use committee::MOST_VARIANTS;
 pub use model::Model;
 pub(crate) use model::{Blocks, Precision};
 

@@ -228,12 +228,17 @@ fn meets(problem: &Problem, individual: &[f64], action: &Action, place: usize, c
     if problem.requirements().is_empty() {
         return true;
     }
-    let reached = |action: &Action| outcome(problem, individual, action);
+    let reached = |variant: &Problem, action: &Action| outcome(variant, individual, action);
     let mut other = action.clone();
     other.change[place] = change;
-    let (Ok(before), Ok(after)) = (reached(action), reached(&other)) else { return false };
-    let score = |reached: &[f64]| problem.classifier().score(reached);
-    problem.is_met(individual, &after) && score(&after) >= score(&before)
+    let scores_as_high = |variant: &Problem| {
+        let (Ok(before), Ok(after)) = (reached(variant, action), reached(variant, &other)) else {
+            return false;
+        };
+        variant.classifier().score(&after) >= variant.classifier().score(&before)
+    };
+    let is_met = reached(problem, &other).is_ok_and(|after| problem.is_met(individual, &after));
+    is_met && problem.variants().iter().all(scores_as_high)
 }
 
 /// A number with `decimals` decimals, without trailing zeros. Large numbers are written with an exponent.

@@ -13,6 +13,7 @@ mod summary;
 mod syntax;
 mod uncertainty;
 mod units;
+mod variants;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ pub use entry::{EquationEntry, EquationForm, Inputs, NetworkFile};
 pub use file::ProblemFile;
 pub(crate) use joint::Joint;
 pub use summary::six_digits;
+use variants::Variations;
 
 use crate::error::{CausalModelError, ModelError, SettingError};
 use crate::magnitude::is_moderate;
@@ -70,6 +72,8 @@ pub struct Problem {
     /// The constraints, followed by the limits on features that are downstream of actions.
     requirements: Vec<Constraint>,
     forbidden: Vec<Forbidden>,
+    /// The committee and the further causal models, if there are any.
+    variations: Variations,
 }
 
 /// What the limits of features apply to.
@@ -107,6 +111,7 @@ impl Problem {
             limits_on: LimitsOn::default(),
             requirements: Vec::new(),
             forbidden: Vec::new(),
+            variations: Variations::default(),
         })
     }
 
@@ -164,6 +169,11 @@ impl Problem {
 
     /// Prepares the set of joint perturbations again.
     fn with_joint(mut self) -> Result<Self> {
+        self.prepare_joint()?;
+        self.with_variants()
+    }
+
+    fn prepare_joint(&mut self) -> Result<()> {
         self.uncertainty = match self.joint.take() {
             None => self.ball.clone(),
             Some(joint) => {
@@ -173,18 +183,20 @@ impl Problem {
                 uncertainty
             }
         };
-        Ok(self)
+        Ok(())
     }
 
     /// Sets the measure of cost.
     pub fn with_cost(mut self, cost: Cost) -> Self {
         self.cost = cost;
+        self.variations.for_each(|variant| variant.cost = cost);
         self
     }
 
     /// Sets whether actions are relative or absolute.
     pub fn with_action_kind(mut self, form: ActionKind) -> Self {
         self.form = form;
+        self.variations.for_each(|variant| variant.form = form);
         self
     }
 
@@ -196,7 +208,7 @@ impl Problem {
             return Err(Error::Setting(SettingError::Safety { safety }));
         }
         self.safety = safety;
-        Ok(self)
+        self.with_variants()
     }
 
     /// Sets the constraints that the outcome of an action, without a perturbation, must meet.
@@ -223,7 +235,7 @@ impl Problem {
                 self.requirements.extend(Constraint::limits(&self.features, i)?);
             }
         }
-        Ok(self)
+        self.with_variants()
     }
 
     /// Sets the transitions that no action may make.
@@ -232,20 +244,23 @@ impl Problem {
             return Err(Error::CausalModel(CausalModelError::OtherFeatures));
         }
         self.forbidden = forbidden;
-        Ok(self)
+        self.with_variants()
     }
 
     /// The same problem with some of the features fixed.
     pub(crate) fn without(&self, fixed: &[usize]) -> Self {
-        Self { features: self.features.without(fixed), ..self.clone() }
+        let mut problem = Self { features: self.features.without(fixed), ..self.clone() };
+        let Self { features, variations, .. } = &mut problem;
+        variations.for_each(|variant| variant.features = features.clone());
+        problem
     }
 
     /// The same problem over features that differ in limits, directions and weights only.
     pub(crate) fn with_features(&self, features: Features) -> Result<Self> {
         let problem = Self { features: features.clone(), ..self.clone() };
         match &self.scm {
-            Some(scm) => problem.with_causal_model(scm.with_features(features)),
-            None => Ok(problem),
+            Some(scm) => problem.with_causal_model(scm.with_features(features))?.with_own_features(),
+            None => problem.with_own_features(),
         }
     }
 
@@ -274,7 +289,7 @@ impl Problem {
 
     /// The same problem with a stricter classifier: scores are lower by about this much.
     pub(crate) fn stricter(&self, by: f64) -> Result<Self> {
-        Ok(Self { classifier: self.classifier.stricter(by)?, ..self.clone() })
+        self.map_classifiers(|classifier| classifier.stricter(by))
     }
 
     /// The features.
@@ -282,12 +297,12 @@ impl Problem {
         &self.features
     }
 
-    /// The classifier.
+    /// The classifier; the first one that must agree if a [committee](Problem::committee) decides.
     pub fn classifier(&self) -> &Classifier {
         &self.classifier
     }
 
-    /// The causal model, if there is one.
+    /// The causal model, if there is one; the first of several.
     pub fn scm(&self) -> Option<&Scm> {
         self.scm.as_ref()
     }

@@ -21,7 +21,7 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// The number of bisection steps between a multiple that does not break the action and one that does.
 const HALVINGS: usize = 50;
 
-/// Turns a perturbation that breaks an action, or nearly does, into a break: the perturbation itself, or
+/// Turns a perturbation that breaks an action in a problem with one variant, or nearly does, into a break: the perturbation itself, or
 /// the smallest of a few multiples that breaks the action. None is larger than `limit`.
 ///
 /// If there is no limit, and there is no break or only one beyond the uncertainty, the perturbation
@@ -65,7 +65,7 @@ impl Ray<'_> {
             return None;
         }
         let shift = shifts(self.problem, self.individual, &perturbation).ok()?;
-        Some(Break { perturbation, shift, size, counterfactual, margin })
+        Some(Break { variant: 0, perturbation, shift, size, counterfactual, margin })
     }
 
     fn grown(&self, limit: f64) -> Option<Break> {

@@ -3,13 +3,13 @@
 //! Best-first branch and bound over boxes of actions, for every intervention set:
 //!
 //! - a local search looks for a cheap action that survives attacks, the first *incumbent*;
-//! - a box is bounded, shrunk or *ruled out* by cuts: affine upper bounds of the margin under several
-//!   perturbations. Perturbations that broke an action are kept in a pool and tried on other boxes;
+//! - a box is bounded, shrunk or *ruled out* by cuts: affine upper bounds of the margin in several
+//!   *scenarios*. Scenarios that broke an action are kept in a pool and tried on other boxes;
 //! - the solution of a box's linear program and the action in its middle are attacked. What breaks them
 //!   joins the pool. An action that survives and is cheaper becomes the incumbent;
 //! - when nothing cheaper than the incumbent, up to the gap, is left, the incumbent's changes are
 //!   enlarged a little ("pushed outwards") and the result is *proved*
-//!   ([`certify`](crate::certify::certify())). If the proof finds a perturbation that breaks the action,
+//!   ([`certify`](crate::certify::certify())). If the proof finds a scenario that breaks the action,
 //!   it joins the pool and the search goes on.
 //!
 //! So actions are proved only at the end. The cheapest box left in the queue then gives the proven lower
@@ -45,9 +45,9 @@ mod solve;
 use std::time::{Duration, Instant};
 
 use super::{Method, Settings};
-use crate::action::covering_sets;
+use crate::action::covering_sets_for_all;
 use crate::certify::Budget;
-use crate::proof::Proof;
+use crate::proof::{Proof, Scenario};
 
 use crate::{Outcome, Problem, Recourse, Result};
 
@@ -136,9 +136,11 @@ impl<'p> Complete<'p> {
     }
 
     /// Prepares the solver with a gap of 1% and the default [`Budget`]. Rejects problems without an
-    /// actionable feature, and those with too many intervention sets; see [`covering_sets`].
+    /// actionable feature, and those with too many intervention sets; see
+    /// [`covering_sets`](crate::action::covering_sets).
     pub fn new(problem: &'p Problem) -> Result<Self> {
-        let sets = covering_sets(problem.features(), problem.scm(), problem.action_kind())?;
+        let causal_models = problem.causal_models();
+        let sets = covering_sets_for_all(problem.features(), &causal_models, problem.action_kind())?;
         Ok(Self { problem, sets, gap: 0.01, budget: Budget::default(), seconds: None, end: None })
     }
 
@@ -250,10 +252,10 @@ impl<'p> Complete<'p> {
     /// bound on the cost is kept.
     fn with_larger_margin(&self, individual: &[f64], mut proof: Proof) -> Result<Proof> {
         let mut required = proof.needed_margin.max(0.05);
-        let mut known: Vec<Vec<f64>> = Vec::new();
+        let mut known: Vec<Scenario> = Vec::new();
         for margin in proof.ruled_out.iter().flat_map(|part| &part.margins) {
-            if !known.contains(&margin.perturbation) {
-                known.push(margin.perturbation.clone());
+            if !known.contains(&margin.scenario) {
+                known.push(margin.scenario.clone());
             }
         }
         // The largest margin with which a proof failed, and the least with which one succeeded.
@@ -288,8 +290,8 @@ impl<'p> Complete<'p> {
             let tried = solve::Solver::new(&settings, individual)?.prove(set, &change, pool)?;
             proof.evaluations += tried.evaluations;
             proof.proving += tried.evaluations;
-            if let Some(perturbation) = tried.broken {
-                known.push(perturbation);
+            if let Some(scenario) = tried.broken {
+                known.push(scenario);
                 continue;
             }
             match tried.proof {
@@ -324,7 +326,7 @@ impl<'p> Complete<'p> {
         individual: &[f64],
         mut proof: Proof,
         bound: f64,
-        known: &[Vec<f64>],
+        known: &[Scenario],
     ) -> Result<Proof> {
         let budget = Budget { evaluations: self.budget.evaluations / 3 };
         for required in STRICTER {
