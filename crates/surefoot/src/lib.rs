@@ -95,7 +95,7 @@ pub(crate) mod small;
 pub use action::{Action, ActionKind};
 pub use attack::{Attack, Break, refute, smallest_break};
 pub use certify::{Budget, certify};
-pub use classifier::{Classifier, Model};
+pub use classifier::{Classifier, Model, WeightUncertainty};
 pub use constraint::{Constraint, Forbidden};
 pub use cost::Cost;
 pub use describe::{

@@ -7,6 +7,7 @@ use crate::digest::Digest;
 use crate::graph::{AffineForm, Builder, Interval, Operator};
 use crate::network::{LANES, Lanes};
 use crate::trees::Ensemble;
+use super::uncertain::Dense;
 
 /// A function from standardised features to a logit.
 ///
@@ -43,6 +44,12 @@ pub trait Model: Debug + Send + Sync {
     /// The trees, if it is a tree ensemble.
     #[doc(hidden)]
     fn ensemble(&self) -> Option<&Ensemble> {
+        None
+    }
+
+    /// Its layers, if it is linear or a dense network.
+    #[doc(hidden)]
+    fn dense(&self) -> Option<Dense> {
         None
     }
 

@@ -55,6 +55,19 @@ pub enum ModelError {
         "this method needs a tree ensemble, a linear causal model or none, and the norm l1, l2 or linf; choose the method `auto` or `complete` for others"
     )]
     ClassifierNotTrees,
+    /// A radius of weights that is none.
+    #[error(
+        "weights are uncertain by {value:?}; give a radius of at least 0, or a share of at least 0 and less than 1"
+    )]
+    WeightUncertainty { value: f64 },
+    /// Uncertain weights of a model whose weights are not known.
+    #[error(
+        "weights can be uncertain for linear classifiers and dense networks; this classifier is neither. Leave out the uncertainty of its weights, or give several versions of the classifier"
+    )]
+    WeightsNotKnown,
+    /// Two uncertainties of the same weights.
+    #[error("the weights of the classifier are uncertain already; state their uncertainty once")]
+    WeightsUncertainTwice,
     /// A score that overflows.
     #[error(
         "the classifier gives somebody the score {score}, which is no finite number; check the magnitudes of its weights and of the equations"
