@@ -14,9 +14,9 @@ mod uncertain;
 mod weights;
 
 pub use model::Model;
+pub(crate) use model::{Blocks, Precision};
 pub use uncertain::Dense;
 pub use weights::WeightUncertainty;
-pub(crate) use model::{Blocks, Precision};
 
 use std::path::Path;
 use std::sync::Arc;
@@ -48,8 +48,6 @@ struct UncertainWeights {
     uncertainty: WeightUncertainty,
     worst: Arc<UncertainModel>,
     trained: Shared,
-    /// Where the worst case is a lower bound: a model of the box.
-    member: Option<Shared>,
 }
 
 /// Two classifiers are equal if they have the same threshold and their models the same numbers.
@@ -149,13 +147,16 @@ impl Classifier {
         if self.ensemble().is_some() {
             return Ok(Self { offset: self.offset + by, ..self.clone() });
         }
-        Ok(Self { uncertain: self.uncertain.clone(), ..Self::new(self.model.clone(), sigmoid(self.offset + by))? })
+        Ok(Self {
+            uncertain: self.uncertain.clone(),
+            ..Self::new(self.model.clone(), sigmoid(self.offset + by))?
+        })
     }
 
     /// The worst case over all models whose weights and biases differ from those of this one by no more than stated:
     /// from now on the score is the least score of all of them. For linear models and networks with one hidden layer it
-    /// is exact. For deeper networks it is a lower bound; what rules actions out is then the score of
-    /// [`Classifier::for_ruling_out`].
+    /// is exact. For deeper networks it is a lower bound; what rules actions out is then the score with
+    /// [`Classifier::worst_weights`].
     ///
     /// # Errors
     /// If the model is neither linear nor a dense network, or if its weights are uncertain already.
@@ -164,9 +165,8 @@ impl Classifier {
             return Err(Error::Model(ModelError::WeightsUncertainTwice));
         }
         let worst = Arc::new(uncertain(&*self.model.0, uncertainty)?);
-        let member = if worst.is_exact() { None } else { Some(Shared(worst.member()?)) };
         let model = Shared(worst.clone());
-        let uncertain = UncertainWeights { uncertainty, worst, trained: self.model.clone(), member };
+        let uncertain = UncertainWeights { uncertainty, worst, trained: self.model.clone() };
         Ok(Self { model, uncertain: Some(uncertain), ..self })
     }
 
@@ -194,20 +194,18 @@ impl Classifier {
 
     /// Whether the score is that of some weights which the uncertainty allows, and not a lower bound.
     pub fn is_exact(&self) -> bool {
-        self.uncertain.as_ref().is_none_or(|uncertain| uncertain.member.is_none())
-    }
-
-    /// Where the score is a lower bound of the worst case: a classifier with weights that the uncertainty allows. What
-    /// breaks an action for this one breaks it.
-    pub fn for_ruling_out(&self) -> Option<Self> {
-        let member = self.uncertain.as_ref()?.member.clone()?;
-        Some(self.with_shared(member))
+        self.uncertain.as_ref().is_none_or(|uncertain| uncertain.worst.is_exact())
     }
 
     /// An upper bound of the least score over all weights that the uncertainty allows, which is attained by some of
     /// them; the score itself where that is exact.
     pub fn attained_score(&self, x: &[f64]) -> Result<f64> {
         if self.is_exact() { Ok(self.score(x)) } else { Ok(self.worst_weights(x)?.score(x)) }
+    }
+
+    /// The layers of the model with the trained weights, if it is linear or a dense network.
+    pub(crate) fn dense(&self) -> Option<Dense> {
+        self.trained().model.0.dense()
     }
 
     fn with_shared(&self, model: Shared) -> Self {

@@ -277,6 +277,16 @@ impl Problem {
         Ok(Self { classifier: self.classifier.stricter(by)?, ..self.clone() })
     }
 
+    /// Where the score is only a lower bound of the worst case over weights: the same problem for one individual with
+    /// weights that the uncertainty allows and that are bad for the individual. Actions that break with them are ruled
+    /// out.
+    pub(crate) fn for_ruling_out(&self, individual: &[f64]) -> Result<Option<Self>> {
+        if self.classifier.is_exact() || individual.len() != self.features.len() {
+            return Ok(None);
+        }
+        Ok(Some(Self { classifier: self.classifier.worst_weights(individual)?, ..self.clone() }))
+    }
+
     /// The features.
     pub fn features(&self) -> &Features {
         &self.features

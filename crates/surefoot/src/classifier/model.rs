@@ -3,11 +3,11 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use super::uncertain::Dense;
 use crate::digest::Digest;
 use crate::graph::{AffineForm, Builder, Interval, Operator};
 use crate::network::{LANES, Lanes};
 use crate::trees::Ensemble;
-use super::uncertain::Dense;
 
 /// A function from standardised features to a logit.
 ///

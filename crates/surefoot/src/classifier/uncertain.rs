@@ -57,21 +57,6 @@ impl UncertainModel {
     pub fn is_exact(&self) -> bool {
         self.trained.layers.len() <= 2
     }
-
-    /// A model of the box whose logit is nowhere below the worst case and is lower than the trained one where that is
-    /// known without looking at an individual: by the last bias, and by weights of numbers that are never negative.
-    pub fn member(&self) -> Result<Arc<dyn Model>> {
-        let mut dense = self.trained.clone();
-        let is_positive = matches!(dense.activation, Some(Activation::Relu | Activation::Sigmoid));
-        if let Some(last) = dense.layers.last_mut() {
-            let lower = |w: &mut f64| *w -= self.uncertainty.radius(*w);
-            last.bias.iter_mut().for_each(lower);
-            if is_positive {
-                last.weight.iter_mut().for_each(lower);
-            }
-        }
-        dense.model()
-    }
 }
 
 impl Dense {

@@ -245,11 +245,7 @@ impl Argument {
 
     fn negated(self) -> Self {
         let negated = |values: Vec<f64>| values.into_iter().map(|v| -v).collect();
-        Self {
-            constant: -self.constant,
-            features: negated(self.features),
-            sizes: negated(self.sizes),
-        }
+        Self { constant: -self.constant, features: negated(self.features), sizes: negated(self.sizes) }
     }
 
     fn form(&self, x: &[AffineForm], sizes: &[AffineForm]) -> AffineForm {
