@@ -29,7 +29,7 @@ use crate::error::{CausalModelError, ModelError, SettingError};
 use crate::magnitude::is_moderate;
 use crate::{
     ActionKind, Classifier, Constraint, Cost, Error, Feature, Features, Forbidden, Kind, Norm, Result, Scm,
-    Sources, Uncertainty,
+    Sources, Uncertainty, WeightUncertainty,
 };
 
 /// The default margin, in units of the score, that answers keep from the decision boundary in addition to
@@ -173,6 +173,16 @@ impl Problem {
                 uncertainty
             }
         };
+        Ok(self)
+    }
+
+    /// Requires actions to hold for every classifier whose weights differ from those of the classifier by no more than
+    /// stated; see [`Classifier::with_uncertain_weights`].
+    ///
+    /// # Errors
+    /// As [`Classifier::with_uncertain_weights`].
+    pub fn with_uncertain_weights(mut self, uncertainty: WeightUncertainty) -> Result<Self> {
+        self.classifier = self.classifier.with_uncertain_weights(uncertainty)?;
         Ok(self)
     }
 
