@@ -23,6 +23,16 @@ impl WeightUncertainty {
         }
     }
 
+    /// What is guarded against, in words: "each of the model's weights changes by up to 1%".
+    pub fn words(self) -> String {
+        let most = match self {
+            WeightUncertainty::Within(radius) => radius.to_string(),
+            // As stated, without the rounding of the product.
+            WeightUncertainty::Share(share) => format!("{}%", (1e10 * share).round() / 1e8),
+        };
+        format!("each of the model's weights changes by up to {most}")
+    }
+
     /// Rejects numbers that are no radius, and shares of one or more, by which a weight may change its sign.
     pub(super) fn check(self) -> Result<()> {
         let (value, is_good) = match self {

@@ -38,6 +38,7 @@ mod cuts;
 mod dispensable;
 mod finish;
 mod local;
+mod patterns;
 mod programs;
 mod requirements;
 mod solve;
