@@ -47,11 +47,15 @@ use crate::{Action, ActionKind, Error, Feature, Kind, Outcome, Problem, Recourse
 pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Result<String> {
     Ok(match outcome {
         Outcome::AlreadyFavourable if !problem.uncertainty().is_none() => {
-            "Nothing needs to change: the decision is favourable as things stand. Whether it would \
-             still be if they shift was not asked."
-                .into()
+            format!(
+                "Nothing needs to change: the decision is favourable as things stand{}. Whether it would \
+                 still be if they shift was not asked.",
+                even_if(problem)
+            )
         }
-        Outcome::AlreadyFavourable => "Nothing needs to change: the decision is favourable.".into(),
+        Outcome::AlreadyFavourable => {
+            format!("Nothing needs to change: the decision is favourable{}.", even_if(problem))
+        }
         Outcome::Found(recourse) => {
             let action = describe_action(problem, individual, &recourse.action)?;
             let sentences = [Some(action), Some(reach(problem)), further(problem), Some(proven(recourse))];
@@ -62,9 +66,15 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
             format!("{action} It withstood the shifts that were tried. That it works is not proven.")
         }
         Outcome::Impossible(_) if !problem.uncertainty().is_none() => {
-            "There is no feasible action that would still work if circumstances shift a little.".into()
+            let weights = even_if(problem);
+            format!(
+                "There is no feasible action that would still work if circumstances shift a little{weights}."
+            )
         }
-        Outcome::Impossible(_) => "There is no feasible action that leads to a favourable decision.".into(),
+        Outcome::Impossible(_) => {
+            let weights = even_if(problem);
+            format!("There is no feasible action that leads to a favourable decision{weights}.")
+        }
         Outcome::Undecided(undecided) => format!("This could not be decided: {undecided}."),
     })
 }
@@ -255,11 +265,20 @@ fn trimmed(text: String) -> String {
     if text == "-0" { "0".into() } else { text }
 }
 
+/// What a statement covers of the weights of the classifier, as the end of a sentence.
+fn even_if(problem: &Problem) -> String {
+    let uncertainty = problem.classifier().weight_uncertainty();
+    uncertainty.map_or(String::new(), |uncertainty| format!(", even if {}", uncertainty.words()))
+}
+
 /// The uncertainty that the answer covers: the largest shift of each feature alone.
 fn reach(problem: &Problem) -> String {
     let uncertainty = problem.uncertainty();
     if uncertainty.is_none() {
-        return "This works if nothing else changes.".into();
+        return match problem.classifier().weight_uncertainty() {
+            Some(uncertainty) => format!("This works even if {}.", uncertainty.words()),
+            None => "This works if nothing else changes.".into(),
+        };
     }
     let alone = |(i, feature): (usize, &Feature)| {
         let room = uncertainty.alone(i, problem.features().len(), feature.std);
@@ -275,13 +294,14 @@ fn reach(problem: &Problem) -> String {
     }
     let shifts: Vec<String> = described.map(alone).collect();
     if shifts.is_empty() {
-        return "This still works if circumstances shift a little.".into();
+        return format!("This still works if circumstances shift a little{}.", even_if(problem));
     }
     let several = match shifts.len() {
         0 | 1 => String::new(),
         _ => format!(", {}", uncertainty.set().words()),
     };
-    format!("This still works if circumstances shift a little: {}{several}.", join(&shifts, "or"))
+    let (shifts, weights) = (join(&shifts, "or"), even_if(problem));
+    format!("This still works if circumstances shift a little: {shifts}{several}{weights}.")
 }
 
 /// The word after the size of a shift, if any: ordered categories shift by levels.
