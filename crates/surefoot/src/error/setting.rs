@@ -24,6 +24,9 @@ pub enum SettingError {
         "group {position} of the product must consist of coordinates that exist and are in no other group; found {coordinate:?}"
     )]
     Factor { position: usize, coordinate: Option<usize> },
+    /// A group of a product whose set is not one of the engine's.
+    #[error("group {position} of the product has the set `{set}`; it must be l1, l2 or linf")]
+    FactorSet { position: usize, set: &'static str },
     /// An impossible amount of uncertainty.
     #[error("epsilon is {epsilon:?}; it must be at most 1e100 and not negative")]
     Epsilon { epsilon: f64 },
