@@ -27,7 +27,7 @@ pub use smallest::smallest_break;
 use confirm::confirm;
 
 use crate::error::{CausalModelError, PeopleError, SettingError};
-use crate::margin::{Evaluation, Individuals, Margin, margin};
+use crate::margin::{Evaluation, Individuals, Margin, margin, no_perturbation};
 use crate::network::{LANES, Lanes};
 use crate::recourse::WorstCase;
 use crate::{Action, Error, Norm, People, Problem, Result, Uncertainty};
@@ -97,7 +97,7 @@ impl Target<'_, '_> {
     }
 
     fn width(&self) -> usize {
-        self.problem().features().len()
+        self.problem().perturbation_width()
     }
 
     fn zero(&self) -> Vec<Lanes> {
@@ -192,8 +192,9 @@ fn for_everybody(
 /// The perturbation, reduced to what clips allow.
 fn within_clips(problem: &Problem, individual: &[f64], perturbation: Vec<f64>) -> Vec<f64> {
     match problem.scm() {
-        Some(scm) => scm.within_clips(individual, perturbation),
-        None => perturbation,
+        // Clips and further uncertainty are not combined.
+        Some(scm) if problem.joint().is_none() => scm.within_clips(individual, perturbation),
+        _ => perturbation,
     }
 }
 
@@ -212,9 +213,9 @@ pub fn worst_found(
         let (individual, action) = (people.individual(i), &actions[i]);
         let perturbation = within_clips(problem, individual, perturbation);
         match margin(problem, individual, action, &perturbation) {
-            // The zero perturbation always concerns somebody.
+            // The individual is somebody.
             Err(Error::CausalModel(CausalModelError::Nobody { .. })) => {
-                let perturbation = vec![0.0; perturbation.len()];
+                let perturbation = no_perturbation(problem, individual)?;
                 Ok(WorstCase { margin: margin(problem, individual, action, &perturbation)?, perturbation })
             }
             margin => Ok(WorstCase { margin: margin?, perturbation }),

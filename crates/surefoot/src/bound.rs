@@ -86,7 +86,7 @@ pub fn in_action(
     Action { features: features.to_vec(), change: vec![0.0; features.len()] }.check(problem.features())?;
     let composer = Composer::new(problem, individual, features)?;
     check(features.len(), between.0, between.1)?;
-    check(individual.len(), perturbation, perturbation)?;
+    check(problem.perturbation_width(), perturbation, perturbation)?;
     let graph = composer.in_change(perturbation);
     let region = Region::cuboid(between.0.to_vec(), between.1.to_vec());
     Ok(planes(problem, &Affine::default().bound(&graph, &region)))

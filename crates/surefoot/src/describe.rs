@@ -12,7 +12,7 @@ use crate::action::rounded;
 use crate::error::PeopleError;
 use crate::feature::{Group, Shown};
 use crate::magnitude::{WITH_EXPONENT, readable};
-use crate::margin::counterfactual;
+use crate::margin::outcome;
 use crate::{Action, ActionKind, Error, Feature, Kind, Outcome, Problem, Recourse, Result, essential};
 
 /// The answer for one individual as text. The reasons why there is no action take further work: see
@@ -221,7 +221,7 @@ fn meets(problem: &Problem, individual: &[f64], action: &Action, place: usize, c
     if problem.requirements().is_empty() {
         return true;
     }
-    let reached = |action: &Action| counterfactual(problem, individual, action, &vec![0.0; individual.len()]);
+    let reached = |action: &Action| outcome(problem, individual, action);
     let mut other = action.clone();
     other.change[place] = change;
     let (Ok(before), Ok(after)) = (reached(action), reached(&other)) else { return false };

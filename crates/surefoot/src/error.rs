@@ -82,6 +82,7 @@ impl Error {
             self,
             Error::Model(ModelError::ClassifierNotLinear | ModelError::ClassifierNotTrees)
                 | Error::CausalModel(CausalModelError::EquationNotLinear { .. })
+                | Error::Setting(SettingError::UncertaintyNotKnown { .. })
         )
     }
 }

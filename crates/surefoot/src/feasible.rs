@@ -12,7 +12,7 @@ use crate::action::feasible_change;
 use crate::error::{CausalModelError, PeopleError};
 use crate::feature::Group;
 use crate::magnitude::readable;
-use crate::margin::counterfactual;
+use crate::margin::outcome;
 use crate::{Action, ActionKind, Change, Constraint, Error, Kind, Problem, Result};
 
 /// The share of a value below which a difference counts as the rounding of units.
@@ -105,7 +105,7 @@ pub fn infeasibility(problem: &Problem, individual: &[f64], action: &Action) -> 
     for group in features.groups() {
         reasons.extend(of_group(problem, individual, action, group));
     }
-    match counterfactual(problem, individual, action, &vec![0.0; individual.len()]) {
+    match outcome(problem, individual, action) {
         Ok(reached) => {
             // Actions from other sources were read from text, so a violation within rounding is accepted.
             let is_unmet = |rule: &&Constraint| rule.value(&reached) < -rule.rounding(&reached);

@@ -118,7 +118,7 @@ pub use proof::{Certificate, SavedProof, Verdict};
 pub use recourse::{Complete, Descent, Exact, recourse, recourse_options};
 pub use scm::{Equation, Intervention, Noise, Scm};
 pub use trees::Ensemble;
-pub use uncertainty::{Norm, NormKind, Uncertainty, UncertaintySet};
+pub use uncertainty::{Norm, NormKind, Sources, Uncertainty, UncertaintySet};
 pub use verify::{Verification, verify};
 
 /// The code of the page about the Rust library, run as a test.

@@ -9,6 +9,13 @@
 //! results that are found by faster methods. For many individuals at a time, [`Gradients`] composes
 //! classifier, causal model and action once.
 //!
+//! Where more than a shift of the person is uncertain, a perturbation states all of it together: see
+//! [`Sources`](crate::Sources). Then
+//!
+//! ```text
+//! margin(action, v) = score(CF_b(CF_b(x, D), action + e))      D, e, b: the parts of v
+//! ```
+//!
 //! **Where the causal model is undefined.** The two counterfactuals fail for different reasons:
 //!
 //! - If the causal model cannot produce the perturbed individual `CF(x, D)`, the perturbation *concerns
@@ -24,18 +31,24 @@
 
 mod block;
 mod compose;
+mod joint;
 
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
 pub(crate) use block::{Evaluation, Individuals, Margin, blocks};
 pub(crate) use compose::{Composer, Coordinates};
+use joint::{Numbers, Parts, Reach, parts};
 
 use crate::error::{CausalModelError, PeopleError};
 use crate::network::{LANES, Lanes};
+use crate::scm::SlopeError;
 use crate::{Action, ActionKind, Error, Intervention, People, Problem, Result, Scm};
 
 /// The individual after perturbation and action, `CF(CF(x, D), action)`.
+///
+/// The perturbation has [`Problem::perturbation_width`] coordinates: the shifts of the features unless more
+/// is uncertain.
 ///
 /// # Errors
 /// [`CausalModelError::Nobody`] if the causal model cannot produce `CF(x, D)`,
@@ -48,20 +61,88 @@ pub fn counterfactual(
     action: &Action,
     perturbation: &[f64],
 ) -> Result<Vec<f64>> {
-    let width = problem.features().len();
-    for vector in [individual, perturbation] {
-        if vector.len() != width {
-            return Err(Error::People(PeopleError::VectorLength { expected: width, found: vector.len() }));
-        }
-        if let Some(i) = vector.iter().position(|v| !v.is_finite()) {
-            let feature = problem.features().feature(i).name.clone();
-            return Err(Error::People(PeopleError::VectorNotFinite { feature, value: vector[i] }));
+    check_vector(problem, individual, problem.features().len())?;
+    check_vector(problem, perturbation, problem.perturbation_width())?;
+    action.check(problem.features())?;
+    if problem.joint().is_none() {
+        return after(problem, individual, action, perturbation, &[]);
+    }
+    let parts = resolved(problem, individual, perturbation, &action.features, &action.change)?;
+    let carried_out = Action { features: action.features.clone(), change: parts.change };
+    after(problem, individual, &carried_out, &parts.shift, &parts.slopes)
+}
+
+/// The parts of a perturbation of an individual who changes some features.
+fn resolved(
+    problem: &Problem,
+    individual: &[f64],
+    perturbation: &[f64],
+    features: &[usize],
+    change: &[f64],
+) -> Result<Parts<f64>> {
+    let Some(joint) = problem.joint() else {
+        return Ok(Parts { shift: perturbation.to_vec(), change: change.to_vec(), slopes: Vec::new() });
+    };
+    let reach = Reach::of(problem, joint, individual)?;
+    Ok(parts(&mut Numbers, joint, &reach, perturbation, features, change))
+}
+
+/// The individual after an action without any perturbation.
+///
+/// # Errors
+/// As [`counterfactual`].
+pub fn outcome(problem: &Problem, individual: &[f64], action: &Action) -> Result<Vec<f64>> {
+    check_vector(problem, individual, problem.features().len())?;
+    action.check(problem.features())?;
+    after(problem, individual, action, &vec![0.0; individual.len()], &[])
+}
+
+/// The perturbation that leaves an individual as they are.
+///
+/// # Errors
+/// If a value of the individual is not in the interval that the problem states for it.
+pub fn no_perturbation(problem: &Problem, individual: &[f64]) -> Result<Vec<f64>> {
+    let width = problem.perturbation_width();
+    match problem.joint() {
+        None => Ok(vec![0.0; width]),
+        Some(joint) => Ok(Reach::of(problem, joint, individual)?.no_shift(width)),
+    }
+}
+
+/// The shifts of an individual's features by a perturbation.
+///
+/// # Errors
+/// As [`no_perturbation`].
+pub fn shifts(problem: &Problem, individual: &[f64], perturbation: &[f64]) -> Result<Vec<f64>> {
+    Ok(resolved(problem, individual, perturbation, &[], &[])?.shift)
+}
+
+/// Rejects a vector of another length, or with numbers that are not finite.
+fn check_vector(problem: &Problem, vector: &[f64], expected: usize) -> Result<()> {
+    if vector.len() != expected {
+        return Err(Error::People(PeopleError::VectorLength { expected, found: vector.len() }));
+    }
+    match vector.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(i) => {
+            let named = problem.features().names().into_iter().nth(i);
+            let feature = named.unwrap_or_else(|| "uncertainty".into());
+            Err(Error::People(PeopleError::VectorNotFinite { feature, value: vector[i] }))
         }
     }
-    action.check(problem.features())?;
+}
+
+/// The individual after a shift of the features and an action, in a model with errors of coefficients.
+fn after(
+    problem: &Problem,
+    individual: &[f64],
+    action: &Action,
+    shift: &[f64],
+    slopes: &[SlopeError<f64>],
+) -> Result<Vec<f64>> {
     let level = || action.features.iter().zip(&action.change).map(|(&i, change)| individual[i] + change);
     let Some(scm) = problem.scm() else {
-        let mut result: Vec<f64> = individual.iter().zip(perturbation).map(|(x, d)| x + d).collect();
+        let mut result: Vec<f64> = individual.iter().zip(shift).map(|(x, d)| x + d).collect();
         require_finite(problem, &result).map_err(Error::nobody)?;
         for ((&i, change), level) in action.features.iter().zip(&action.change).zip(level()) {
             result[i] = match problem.action_kind() {
@@ -72,29 +153,31 @@ pub fn counterfactual(
         require_finite(problem, &result).map_err(Error::action_undefined)?;
         return Ok(result);
     };
-    let perturbed = perturbed(scm, individual, &action.features, perturbation)?;
+    let perturbed = perturbed(scm, individual, &action.features, shift, slopes)?;
     let features = &action.features;
     let acted = match problem.action_kind() {
         ActionKind::Relative => {
-            scm.counterfactual(&perturbed, Intervention::Shift { features, change: &action.change })
+            let shift = Intervention::Shift { features, change: &action.change };
+            scm.counterfactual_with(&perturbed, shift, slopes)
         }
         ActionKind::Absolute => {
             let value: Vec<f64> = level().collect();
-            scm.counterfactual(&perturbed, Intervention::Set { features, value: &value })
+            scm.counterfactual_with(&perturbed, Intervention::Set { features, value: &value }, slopes)
         }
     };
     acted.map_err(Error::action_undefined)
 }
 
 /// The perturbed individual `CF(x, D)` who then acts on some features.
-pub(crate) fn perturbed(
+fn perturbed(
     scm: &Scm,
     individual: &[f64],
     features: &[usize],
-    perturbation: &[f64],
+    shift: &[f64],
+    slopes: &[SlopeError<f64>],
 ) -> Result<Vec<f64>> {
     let shifted = scm
-        .counterfactual(individual, Intervention::Additive(perturbation))
+        .counterfactual_with(individual, Intervention::Additive(shift), slopes)
         .and_then(|shifted| scm.require_producible(&shifted, features).map(|()| shifted));
     shifted.or_else(|why| {
         // If the unperturbed individual is impossible too, the input is wrong.
@@ -156,7 +239,7 @@ pub fn gradients(
     if people.features() != problem.features() {
         return Err(Error::CausalModel(CausalModelError::OtherFeatures));
     }
-    let width = problem.features().len();
+    let width = problem.perturbation_width();
     Action { features: features.to_vec(), change: vec![0.0; features.len()] }.check(problem.features())?;
     for (found, expected) in [
         (change.nrows(), people.len()),

@@ -6,26 +6,30 @@ mod edit;
 mod entry;
 mod fields;
 mod file;
+mod joint;
 mod rules;
 mod sections;
 mod summary;
 mod syntax;
+mod uncertainty;
 mod units;
 
 use std::path::Path;
+use std::sync::Arc;
 
 pub use crate::error::{Fault, Mistake, Mistakes};
 pub use classifier::{ClassifierEntry, ClassifierForm, LinearModel, OnnxFile, StatedModel, TreesFile};
 pub use edit::Edit;
 pub use entry::{EquationEntry, EquationForm, Inputs, NetworkFile};
 pub use file::ProblemFile;
+pub(crate) use joint::Joint;
 pub use summary::six_digits;
 
 use crate::error::{CausalModelError, ModelError, SettingError};
 use crate::magnitude::is_moderate;
 use crate::{
     ActionKind, Classifier, Constraint, Cost, Error, Feature, Features, Forbidden, Kind, Norm, Result, Scm,
-    Uncertainty,
+    Sources, Uncertainty,
 };
 
 /// The default margin, in units of the score, that answers keep from the decision boundary in addition to
@@ -52,6 +56,11 @@ pub struct Problem {
     features: Features,
     classifier: Classifier,
     scm: Option<Scm>,
+    /// The shifts of a person.
+    ball: Uncertainty,
+    /// What is uncertain beside them, if anything is.
+    joint: Option<Arc<Joint>>,
+    /// The joint perturbations: the ball if nothing else is uncertain.
     uncertainty: Uncertainty,
     cost: Cost,
     form: ActionKind,
@@ -88,6 +97,8 @@ impl Problem {
             features,
             classifier,
             scm: None,
+            ball: Uncertainty::NONE,
+            joint: None,
             uncertainty: Uncertainty::NONE,
             cost: Cost::default(),
             form: ActionKind::default(),
@@ -113,7 +124,7 @@ impl Problem {
         }
         scm.require_whole_categories()?;
         self.scm = Some(scm);
-        self.with_requirements()
+        self.with_joint()?.with_requirements()
     }
 
     /// Requires actions to hold for every perturbation with `norm <= epsilon`, in standardised units.
@@ -125,13 +136,43 @@ impl Problem {
                 weights: weights.len(),
             }));
         }
-        self.uncertainty = uncertainty;
-        Ok(self)
+        self.ball = uncertainty;
+        self.with_joint()
     }
 
     /// Sets the radius of the uncertainty, and keeps its norm.
     pub fn with_epsilon(mut self, epsilon: f64) -> Result<Self> {
-        self.uncertainty = self.uncertainty.with_radius(epsilon)?;
+        self.ball = self.ball.with_radius(epsilon)?;
+        self.with_joint()
+    }
+
+    /// Sets what is uncertain beside the shift of a person within the ball: see [`Sources`]. Set the causal
+    /// model before.
+    ///
+    /// # Errors
+    /// If something is stated twice, about features or equations that cannot be uncertain in this way, or
+    /// about a causal model that clips values.
+    pub fn with_sources(mut self, sources: Sources) -> Result<Self> {
+        sources.check(&self.features)?;
+        self.joint = None;
+        if !sources.is_none() {
+            let joint = Joint::new(&self.features, self.scm.as_ref(), &self.ball, &sources)?;
+            self.joint = Some(Arc::new(joint));
+        }
+        self.with_joint()
+    }
+
+    /// Prepares the set of joint perturbations again.
+    fn with_joint(mut self) -> Result<Self> {
+        self.uncertainty = match self.joint.take() {
+            None => self.ball.clone(),
+            Some(joint) => {
+                let joint = Joint::new(&self.features, self.scm.as_ref(), &self.ball, &joint.sources)?;
+                let uncertainty = joint.uncertainty(&self.ball)?;
+                self.joint = Some(Arc::new(joint));
+                uncertainty
+            }
+        };
         Ok(self)
     }
 
@@ -251,19 +292,50 @@ impl Problem {
         self.scm.as_ref()
     }
 
-    /// The uncertainty: the perturbations for which actions must hold.
+    /// The uncertainty: the perturbations for which actions must hold. Where more than a shift within the
+    /// ball is uncertain, these are joint perturbations, which have [`Problem::perturbation_width`]
+    /// coordinates, in a set of radius one.
     pub fn uncertainty(&self) -> &Uncertainty {
         &self.uncertainty
     }
 
-    /// The norm that measures perturbations.
-    pub fn norm(&self) -> &Norm {
-        self.uncertainty.norm()
+    /// What is uncertain beside a shift within the ball, if anything is.
+    pub fn sources(&self) -> Option<&Sources> {
+        self.joint.as_ref().map(|joint| &joint.sources)
     }
 
-    /// The radius of the uncertainty.
+    /// How joint perturbations act, if more than a shift within the ball is uncertain.
+    pub(crate) fn joint(&self) -> Option<&Joint> {
+        self.joint.as_deref()
+    }
+
+    /// The number of coordinates of a perturbation: that of the features unless more is uncertain.
+    pub fn perturbation_width(&self) -> usize {
+        self.joint.as_ref().map_or(self.features.len(), |joint| joint.width())
+    }
+
+    /// Rejects problems with more uncertainty than a shift within the ball, for what handles nothing else. The
+    /// refusal is told what is uncertain.
+    pub(crate) fn require_ball_only(&self, refusal: impl FnOnce(&'static str) -> SettingError) -> Result<()> {
+        match self.joint() {
+            None => Ok(()),
+            Some(joint) => Err(Error::Setting(refusal(joint.sources.words()))),
+        }
+    }
+
+    /// The norm of the ball.
+    pub fn norm(&self) -> &Norm {
+        self.ball.norm()
+    }
+
+    /// The radius of the ball.
     pub fn epsilon(&self) -> f64 {
-        self.uncertainty.radius()
+        self.ball.radius()
+    }
+
+    /// The ball: the shifts of a person.
+    pub fn ball(&self) -> &Uncertainty {
+        &self.ball
     }
 
     /// The measure of cost.

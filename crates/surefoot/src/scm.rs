@@ -19,6 +19,7 @@ mod network;
 mod order;
 mod properties;
 mod sample;
+mod slopes;
 
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ pub(crate) use block::{Downstream, Tape};
 pub(crate) use compose::Known;
 pub use equation::Equation;
 pub use sample::Noise;
+pub(crate) use slopes::SlopeError;
 
 use crate::digest::Digest;
 use crate::error::{CausalModelError, FeatureError, PeopleError};
@@ -214,6 +216,16 @@ impl Scm {
     /// Features whose causes stay as they were are copied rather than computed again, so an
     /// intervention that changes nothing gives the individual back to the bit.
     pub fn counterfactual(&self, individual: &[f64], intervention: Intervention<'_>) -> Result<Vec<f64>> {
+        self.counterfactual_with(individual, intervention, &[])
+    }
+
+    /// As [`Scm::counterfactual`] in a model whose equations have other coefficients.
+    pub(crate) fn counterfactual_with(
+        &self,
+        individual: &[f64],
+        intervention: Intervention<'_>,
+        slopes: &[SlopeError<f64>],
+    ) -> Result<Vec<f64>> {
         self.check_length(individual)?;
         let mut result = individual.to_vec();
         let mut parents = Vec::new();
@@ -225,9 +237,15 @@ impl Scm {
             }
             if self.nodes[i].parents.iter().any(|&p| result[p] != individual[p]) {
                 let mechanism = &self.nodes[i].mechanism;
-                let noise = mechanism.noise(self.gather(i, individual, &mut parents), individual[i])?;
+                let tilt = |at: &[f64]| -> f64 {
+                    let own = slopes.iter().filter(|slope| slope.feature == i);
+                    own.map(|slope| slope.error * at[self.nodes[i].parents[slope.parent]]).sum()
+                };
+                let (before, after) = (tilt(individual), tilt(&result));
+                let noise =
+                    mechanism.noise(self.gather(i, individual, &mut parents), individual[i] - before)?;
                 let value = mechanism.value(self.gather(i, &result, &mut parents), noise);
-                result[i] = self.finite(i, value)?;
+                result[i] = self.finite(i, value + after)?;
             }
             if let Intervention::Additive(perturbation) = intervention {
                 result[i] = self.finite(i, result[i] + perturbation[i])?;

@@ -12,6 +12,7 @@ mod linf;
 mod norm;
 mod product;
 mod set;
+mod sources;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ pub use product::{Factor, Product};
 use set::ROOM;
 pub(crate) use set::project_inside;
 pub use set::{Part, UncertaintySet};
+pub use sources::{Band, Coefficient, Execution, Group, Shift, Sources};
 
 use crate::error::SettingError;
 use crate::magnitude::is_moderate;

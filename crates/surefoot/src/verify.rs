@@ -298,9 +298,7 @@ fn claims(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
             if !(found.margin >= 0.0 && found.margin.is_finite()) {
                 return wrong(Fault::Margin { stated: found.margin });
             }
-            let unperturbed = vec![0.0; saved.individual.len()];
-            let reached =
-                crate::margin::counterfactual(problem, &saved.individual, &found.action, &unperturbed)?;
+            let reached = crate::margin::outcome(problem, &saved.individual, &found.action)?;
             for (number, rule) in problem.requirements().iter().enumerate() {
                 if !rule.is_met(&saved.individual, &reached) {
                     let (rule, value) = (rule.text().to_owned(), rule.value(&reached));

@@ -12,9 +12,10 @@ pub(super) struct Linear;
 const SMALLEST_MARGIN: f64 = f64::EPSILON;
 
 impl Linear {
-    /// Whether classifier and causal model are linear.
+    /// Whether classifier and causal model are linear, and nothing but a shift within the ball is uncertain.
     pub fn knows(problem: &Problem) -> bool {
-        problem.classifier().coefficients().is_ok()
+        problem.joint().is_none()
+            && problem.classifier().coefficients().is_ok()
             && problem.scm().is_none_or(|scm| scm.coefficients().is_ok())
     }
 }

@@ -6,7 +6,7 @@ use super::confirm::Ray;
 use super::linear::Linear;
 use super::{Break, smallest_break};
 use crate::certify::LEAST_MARGIN;
-use crate::margin::counterfactual;
+use crate::margin::outcome;
 use crate::{Action, Budget, People, Problem, Result, Verdict, certify};
 
 /// An upper bound of the relative rounding error of a linear margin.
@@ -64,8 +64,7 @@ fn is_beyond_doubt(
     action: &Action,
     found: Option<&Break>,
 ) -> Result<bool> {
-    let unperturbed = vec![0.0; individual.len()];
-    let reached = counterfactual(problem, individual, action, &unperturbed)?;
+    let reached = outcome(problem, individual, action)?;
     let (weights, intercept) = problem.classifier().coefficients()?;
     let size: f64 = weights.iter().zip(&reached).map(|(w, x)| (w * x).abs()).sum();
     // The margin decreases linearly, to zero at the break.

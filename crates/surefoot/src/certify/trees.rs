@@ -2,7 +2,7 @@
 
 use super::{Budget, NODES_PER_EVALUATION};
 use crate::forest::{Adversary, Forest, Question, Scene};
-use crate::margin::{Coordinates, margin};
+use crate::margin::{Coordinates, margin, outcome};
 use crate::proof::{BoundKind, Piece};
 use crate::{Action, Certificate, Problem, Result, Verdict};
 
@@ -19,7 +19,7 @@ pub(crate) fn tree_certificate(
 ) -> Result<Option<Certificate>> {
     let Some(forest) = Forest::of(problem.classifier()) else { return Ok(None) };
     // Rejects what does not fit.
-    margin(problem, individual, action, &vec![0.0; individual.len()])?;
+    outcome(problem, individual, action)?;
     let Some(scene) = Scene::new(problem, &forest, individual, &action.features) else { return Ok(None) };
     let centre = scene.centre(&action.change);
     let most = budget.evaluations.saturating_mul(NODES_PER_EVALUATION);

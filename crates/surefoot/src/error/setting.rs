@@ -33,6 +33,41 @@ pub enum SettingError {
     /// An impossible margin.
     #[error("the safety margin is {safety:?}; it must be at most 1e100 and not negative")]
     Safety { safety: f64 },
+    /// A vector or a matrix of the uncertainty for another number of features.
+    #[error("the uncertainty states {found} numbers where the features need {expected}")]
+    UncertaintyLength { expected: usize, found: usize },
+    /// An uncertainty set of one's own, together with further uncertainty.
+    #[error("the uncertainty set `{set}` cannot be combined with further uncertainty; choose l1, l2 or linf")]
+    OwnSet { set: &'static str },
+    /// An interval for a feature whose lower end is above the upper one.
+    #[error(
+        "the value of `{feature}` is said to be between {lower:?} and {upper:?}, which is not an interval"
+    )]
+    Between { feature: String, lower: f64, upper: f64 },
+    /// A value outside of the interval that the problem states for its feature.
+    #[error(
+        "`{feature}` of this person is {value:?}, which is not between {lower:?} and {upper:?}, as the problem says it is"
+    )]
+    NotBetween { feature: String, value: f64, lower: f64, upper: f64 },
+    /// Two statements about the same uncertain quantity.
+    #[error("the uncertainty of `{feature}` is stated twice; keep one of the sections")]
+    UncertainTwice { feature: String },
+    /// An error of an equation that has none, or that is not additive.
+    #[error("the equation of `{feature}` cannot be uncertain: {why}")]
+    UncertainEquation { feature: String, why: &'static str },
+    /// An error of execution for a feature that no action changes by an amount.
+    #[error("`{feature}` cannot be changed by too much or too little: {why}")]
+    UncertainExecution { feature: String, why: &'static str },
+    /// A causal model with clips, together with further uncertainty.
+    #[error(
+        "the equation of `{feature}` clips its values, which cannot be combined with `[[uncertainty]]`; state it without a clip"
+    )]
+    UncertainClip { feature: String },
+    /// A method that does not know further uncertainty.
+    #[error(
+        "`{method}` does not handle uncertainty of {what}; the methods `auto`, `complete` and `local` do"
+    )]
+    UncertaintyNotKnown { what: &'static str, method: &'static str },
     /// A name that is not that of a method.
     #[error("there is no method `{name}`; the methods are {known}")]
     UnknownMethod { name: String, known: String },

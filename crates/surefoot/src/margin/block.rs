@@ -1,8 +1,10 @@
 //! The margin of a block of individuals who act on the same features: value, gradient in the
 //! action, gradient in the perturbation.
 
+use super::joint::{Block, Parts, Reach, parts};
 use crate::classifier::{Blocks, Precision};
 use crate::network::{LANES, Lanes};
+use crate::problem::Joint;
 use crate::scm::{Downstream, Tape};
 use crate::{ActionKind, Problem, Result};
 
@@ -19,6 +21,8 @@ pub(crate) struct Margin<'p> {
 pub(crate) struct Individuals {
     x: Vec<Lanes>,
     noise: Vec<Lanes>,
+    /// How coordinates become shifts, if more than a shift is uncertain.
+    reach: Option<Reach<Lanes>>,
 }
 
 /// The intermediate values of an evaluation, and the gradients after they have been computed.
@@ -29,10 +33,23 @@ pub(crate) struct Evaluation {
     acted: Vec<Lanes>,
     adjoint: Vec<Lanes>,
     perturbed: Vec<Lanes>,
+    /// The point of the last evaluation, if more than a shift is uncertain.
+    joint: Option<JointPoint>,
     /// The gradient in each change of the action.
     pub in_action: Vec<Lanes>,
     /// The gradient in the perturbation of each feature.
     pub in_perturbation: Vec<Lanes>,
+}
+
+/// A joint perturbation with its parts, and what the gradients in it depend on.
+#[derive(Clone, Debug)]
+struct JointPoint {
+    parts: Parts<Lanes>,
+    x: Vec<Lanes>,
+    scale: Vec<Lanes>,
+    /// The planned change.
+    change: Vec<Lanes>,
+    perturbation: Vec<Lanes>,
 }
 
 impl<'p> Margin<'p> {
@@ -53,7 +70,8 @@ impl<'p> Margin<'p> {
     /// A block in which every individual is at the origin, to be filled.
     pub fn individuals(&self) -> Individuals {
         let zeros = vec![Lanes::ZERO; self.problem.features().len()];
-        Individuals { x: zeros.clone(), noise: zeros }
+        let reach = self.problem.joint().map(|_| Reach { centre: zeros.clone(), scale: zeros.clone() });
+        Individuals { x: zeros.clone(), noise: zeros, reach }
     }
 
     /// Puts an individual on a lane. An error if the causal model cannot produce the individual.
@@ -61,6 +79,11 @@ impl<'p> Margin<'p> {
         if let Some(scm) = self.problem.scm() {
             let noise = scm.abduct(individual)?;
             individuals.noise.iter_mut().zip(noise).for_each(|(place, u)| place.0[lane] = u);
+        }
+        if let (Some(joint), Some(reach)) = (self.problem.joint(), &mut individuals.reach) {
+            let own = Reach::of(self.problem, joint, individual)?;
+            reach.centre.iter_mut().zip(own.centre).for_each(|(place, c)| place.0[lane] = c);
+            reach.scale.iter_mut().zip(own.scale).for_each(|(place, s)| place.0[lane] = s);
         }
         individuals.x.iter_mut().zip(individual).for_each(|(place, &x)| place.0[lane] = x);
         Ok(())
@@ -79,8 +102,9 @@ impl<'p> Margin<'p> {
             acted: zeros(width),
             adjoint: zeros(width),
             perturbed: zeros(width),
+            joint: None,
             in_action: zeros(self.features.len()),
-            in_perturbation: zeros(width),
+            in_perturbation: zeros(self.problem.perturbation_width()),
         }
     }
 
@@ -94,10 +118,16 @@ impl<'p> Margin<'p> {
         perturbation: &[Lanes],
         evaluation: &mut Evaluation,
     ) -> Lanes {
-        if let (Some(scm), Some(tape)) = (self.problem.scm(), &mut evaluation.tape) {
-            scm.perturb(&individuals.x, &individuals.noise, perturbation, tape);
+        self.resolve(individuals, change, perturbation, evaluation);
+        let Evaluation { tape, joint, .. } = evaluation;
+        if let (Some(scm), Some(tape)) = (self.problem.scm(), tape) {
+            let (shift, slopes) = match joint {
+                Some(JointPoint { parts, .. }) => (&parts.shift[..], &parts.slopes[..]),
+                None => (perturbation, &[][..]),
+            };
+            scm.perturb(&individuals.x, &individuals.noise, shift, slopes, tape);
         }
-        self.value_of_action(individuals, change, perturbation, evaluation)
+        self.value_of_parts(individuals, change, perturbation, evaluation)
     }
 
     /// As [`Margin::value`], if only the change differs from the last evaluation.
@@ -108,21 +138,55 @@ impl<'p> Margin<'p> {
         perturbation: &[Lanes],
         evaluation: &mut Evaluation,
     ) -> Lanes {
-        let Individuals { x, noise } = individuals;
-        let acted = &mut evaluation.acted;
+        self.resolve(individuals, change, perturbation, evaluation);
+        self.value_of_parts(individuals, change, perturbation, evaluation)
+    }
+
+    /// Resolves a joint perturbation into its parts.
+    fn resolve(
+        &self,
+        individuals: &Individuals,
+        change: &[Lanes],
+        perturbation: &[Lanes],
+        evaluation: &mut Evaluation,
+    ) {
+        if let (Some(joint), Some(reach)) = (self.problem.joint(), &individuals.reach) {
+            evaluation.joint = Some(JointPoint {
+                parts: parts(&mut Block, joint, reach, perturbation, &self.features, change),
+                x: individuals.x.clone(),
+                scale: reach.scale.clone(),
+                change: change.to_vec(),
+                perturbation: perturbation.to_vec(),
+            });
+        }
+    }
+
+    fn value_of_parts(
+        &self,
+        individuals: &Individuals,
+        change: &[Lanes],
+        perturbation: &[Lanes],
+        evaluation: &mut Evaluation,
+    ) -> Lanes {
+        let Individuals { x, noise, .. } = individuals;
+        let Evaluation { acted, tape, joint, .. } = evaluation;
+        let (shift, change, slopes) = match joint {
+            Some(JointPoint { parts, .. }) => (&parts.shift[..], &parts.change[..], &parts.slopes[..]),
+            None => (perturbation, change, &[][..]),
+        };
         let mut nobody = Lanes::ZERO;
-        match (self.problem.scm(), &mut evaluation.tape) {
+        match (self.problem.scm(), tape) {
             (Some(scm), Some(tape)) => {
                 tape.acted.copy_from_slice(&tape.perturbed);
                 self.act(x, change, &mut tape.acted);
                 if let Some(downstream) = &self.downstream {
-                    scm.follow(downstream, noise, perturbation, tape);
+                    scm.follow(downstream, x, noise, shift, slopes, tape);
                 }
                 acted.copy_from_slice(&tape.acted);
                 nobody = tape.nobody;
             }
             _ => {
-                for ((acted, &x), &d) in acted.iter_mut().zip(x).zip(perturbation) {
+                for ((acted, &x), &d) in acted.iter_mut().zip(x).zip(shift) {
                     *acted = x + d;
                 }
                 self.act(x, change, acted);
@@ -152,12 +216,34 @@ impl<'p> Margin<'p> {
 
     /// The gradients at the point of the last evaluation with this workspace.
     pub fn gradients(&self, evaluation: &mut Evaluation) {
-        let Evaluation { tape, classifier, adjoint, perturbed, in_action, in_perturbation, .. } = evaluation;
+        match (self.problem.joint(), evaluation.joint.take()) {
+            (Some(joint), Some(point)) => {
+                self.joint_gradients(joint, &point, evaluation);
+                evaluation.joint = Some(point);
+            }
+            _ => {
+                let mut shift = std::mem::take(&mut evaluation.in_perturbation);
+                self.shift_gradients(evaluation, &mut shift, None);
+                evaluation.in_perturbation = shift;
+            }
+        }
+    }
+
+    /// The gradients in the change as it is carried out and in the shift of each feature; with `after`, those
+    /// in the shifts after the action apart.
+    fn shift_gradients(
+        &self,
+        evaluation: &mut Evaluation,
+        shift: &mut [Lanes],
+        mut after: Option<&mut [Lanes]>,
+    ) {
+        let Evaluation { tape, classifier, adjoint, perturbed, in_action, .. } = evaluation;
         classifier.gradient(adjoint);
-        in_perturbation.fill(Lanes::ZERO);
+        shift.fill(Lanes::ZERO);
         perturbed.fill(Lanes::ZERO);
         if let (Some(scm), Some(tape), Some(downstream)) = (self.problem.scm(), &*tape, &self.downstream) {
-            scm.backward_action(downstream, tape, adjoint, perturbed, in_perturbation);
+            let second = after.as_deref_mut().unwrap_or(shift);
+            scm.backward_action(downstream, tape, adjoint, perturbed, second);
         }
         for (&i, in_action) in self.features.iter().zip(in_action) {
             *in_action = adjoint[i];
@@ -169,8 +255,54 @@ impl<'p> Margin<'p> {
             *perturbed = *perturbed + adjoint;
         }
         match (self.problem.scm(), &*tape) {
-            (Some(scm), Some(tape)) => scm.backward_perturbation(tape, perturbed, in_perturbation),
-            _ => in_perturbation.copy_from_slice(perturbed),
+            (Some(scm), Some(tape)) => scm.backward_perturbation(tape, perturbed, shift),
+            _ => shift.copy_from_slice(perturbed),
+        }
+    }
+
+    /// The gradients in a joint perturbation and in the planned change.
+    fn joint_gradients(&self, joint: &Joint, point: &JointPoint, evaluation: &mut Evaluation) {
+        let n = joint.features;
+        let mut before = vec![Lanes::ZERO; n];
+        let mut after = vec![Lanes::ZERO; n];
+        self.shift_gradients(evaluation, &mut before, Some(&mut after));
+        let Evaluation { tape, in_action, in_perturbation: gradient, .. } = evaluation;
+        gradient.fill(Lanes::ZERO);
+        let factor = &joint.sources.factor;
+        for i in 0..n {
+            let through = point.scale[i] * (before[i] + after[i]);
+            if factor.is_empty() {
+                gradient[i] = through;
+                continue;
+            }
+            for j in 0..n {
+                gradient[j] = gradient[j] + through * Lanes::splat(factor[i * n + j]);
+            }
+        }
+        for (k, execution) in joint.sources.execution.iter().enumerate() {
+            let Some(place) = self.features.iter().position(|&i| i == execution.feature) else { continue };
+            let (change, error) = (point.change[place], point.perturbation[n + k]);
+            let within = change.map(|change| execution.within.min(change.abs()));
+            let grows =
+                change.map(|change| if change.abs() < execution.within { change.signum() } else { 0.0 });
+            let share = Lanes::splat(execution.share);
+            gradient[n + k] = in_action[place] * (change * share + within);
+            in_action[place] = in_action[place] * (Lanes::splat(1.0) + (share + grows) * error);
+        }
+        let first = joint.first_band();
+        for (k, band) in joint.sources.bands.iter().enumerate() {
+            let width = Lanes::splat(2.0 * band.width);
+            gradient[first + k] = (before[band.feature] + after[band.feature]) * width;
+        }
+        if let (Some(scm), Some(tape)) = (self.problem.scm(), &*tape) {
+            let first = joint.first_slope();
+            for (k, &(feature, place, within)) in joint.slopes.iter().enumerate() {
+                let parent = scm.parents(feature)[place];
+                let x = point.x[parent];
+                let moved = before[feature] * (tape.perturbed[parent] - x)
+                    + after[feature] * (tape.acted[parent] - x);
+                gradient[first + k] = moved * Lanes::splat(within);
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The margin of one individual as a graph in the perturbation or in the action.
 
-use super::perturbed;
+use super::joint::{Parts, Reach, parts};
+use super::{no_perturbation, perturbed, resolved};
 use crate::error::PeopleError;
 use crate::graph::{AffineForm, Builder, Graph};
 use crate::scm::{Downstream, Known};
@@ -14,6 +15,8 @@ pub(crate) struct Composer<'p> {
     noise: Vec<f64>,
     features: Vec<usize>,
     downstream: Option<Downstream>,
+    /// How the coordinates of joint perturbations become shifts, if more than a shift is uncertain.
+    reach: Option<Reach<AffineForm>>,
 }
 
 /// Coordinates `y` of perturbations, `D_i = sum_j y_j basis_ij / weight_i`. The weights of the norm are
@@ -28,7 +31,7 @@ pub(crate) struct Coordinates {
 
 impl Coordinates {
     pub fn of(problem: &Problem) -> Self {
-        let width = problem.features().len();
+        let width = problem.perturbation_width();
         Self { width, weights: problem.uncertainty().weights(width), basis: None }
     }
 
@@ -102,7 +105,16 @@ impl<'p> Composer<'p> {
             None => Vec::new(),
         };
         let downstream = problem.scm().map(|scm| scm.downstream(features));
-        Ok(Self { problem, individual: individual.to_vec(), noise, features: features.to_vec(), downstream })
+        let constants = |values: Vec<f64>| values.into_iter().map(AffineForm::constant).collect();
+        let reach = match problem.joint() {
+            None => None,
+            Some(joint) => {
+                let Reach { centre, scale } = Reach::of(problem, joint, individual)?;
+                Some(Reach { centre: constants(centre), scale: constants(scale) })
+            }
+        };
+        let (individual, features) = (individual.to_vec(), features.to_vec());
+        Ok(Self { problem, individual, noise, features, downstream, reach })
     }
 
     pub fn problem(&self) -> &'p Problem {
@@ -116,7 +128,7 @@ impl<'p> Composer<'p> {
     /// The margin as a function of the perturbation, for a fixed change.
     pub fn in_perturbation(&self, change: &[f64], coordinates: &Coordinates) -> Graph<'p> {
         let change: Vec<AffineForm> = change.iter().map(|&c| AffineForm::constant(c)).collect();
-        let graph = self.compose(Builder::new(self.individual.len()), &coordinates.forms(), &change);
+        let graph = self.compose(Builder::new(coordinates.width), &coordinates.forms(), &change);
         Graph { must_be_defined: true, ..graph }
     }
 
@@ -149,15 +161,27 @@ impl<'p> Composer<'p> {
     /// The perturbation, reduced to what clips allow.
     pub fn within_clips(&self, perturbation: Vec<f64>) -> Vec<f64> {
         match self.problem.scm() {
-            Some(scm) => scm.within_clips(&self.individual, perturbation),
-            None => perturbation,
+            // Clips and further uncertainty are not combined.
+            Some(scm) if self.reach.is_none() => scm.within_clips(&self.individual, perturbation),
+            _ => perturbation,
         }
     }
 
     /// Whether a perturbation leads to an individual whom the causal model can produce.
     pub fn concerns_somebody(&self, perturbation: &[f64]) -> bool {
-        let scm = self.problem.scm();
-        scm.is_none_or(|scm| perturbed(scm, &self.individual, &self.features, perturbation).is_ok())
+        let Some(scm) = self.problem.scm() else { return true };
+        let individual = &self.individual;
+        let resolved = resolved(self.problem, individual, perturbation, &[], &[]);
+        resolved.is_ok_and(|parts| {
+            perturbed(scm, individual, &self.features, &parts.shift, &parts.slopes).is_ok()
+        })
+    }
+
+    /// The perturbation that leaves the individual as they are.
+    pub fn no_perturbation(&self) -> Vec<f64> {
+        // The individual has been checked, so there is one.
+        let width = self.problem.perturbation_width();
+        no_perturbation(self.problem, &self.individual).unwrap_or_else(|_| vec![0.0; width])
     }
 
     /// The value of a requirement as a function of the change, without a perturbation; rounded up.
@@ -196,7 +220,8 @@ impl<'p> Composer<'p> {
         change: &[AffineForm],
     ) -> AffineForm {
         let unperturbed = vec![AffineForm::constant(0.0); self.individual.len()];
-        let acted = self.acted(graph, &unperturbed, change);
+        let plain = Parts { shift: unperturbed, change: change.to_vec(), slopes: Vec::new() };
+        let acted = self.acted_by_parts(graph, &plain);
         let mut sum = AffineForm::constant(0.0);
         for (requirement, share) in requirements {
             let (constant, coefficients) = requirement.upper_terms();
@@ -226,11 +251,20 @@ impl<'p> Composer<'p> {
         perturbation: &[AffineForm],
         change: &[AffineForm],
     ) -> Vec<AffineForm> {
+        let parts = match (self.problem.joint(), &self.reach) {
+            (Some(joint), Some(reach)) => parts(graph, joint, reach, perturbation, &self.features, change),
+            _ => Parts { shift: perturbation.to_vec(), change: change.to_vec(), slopes: Vec::new() },
+        };
+        self.acted_by_parts(graph, &parts)
+    }
+
+    fn acted_by_parts(&self, graph: &mut Builder<'p>, parts: &Parts<AffineForm>) -> Vec<AffineForm> {
+        let Parts { shift: perturbation, change, slopes } = parts;
         let x = &self.individual;
         let problem = self.problem;
         let before = graph.len();
         let perturbed: Vec<AffineForm> = match problem.scm() {
-            Some(scm) => scm.compose_perturbed(graph, x, &self.noise, perturbation),
+            Some(scm) => scm.compose_perturbed(graph, x, &self.noise, perturbation, slopes),
             None => perturbation.iter().zip(x).map(|(d, &x)| d.clone().shifted(x)).collect(),
         };
         let noise = match (problem.scm(), &self.downstream) {
@@ -254,6 +288,7 @@ impl<'p> Composer<'p> {
                 perturbation,
                 perturbed: &perturbed,
                 noise_of_perturbed: &noise,
+                slopes,
             };
             scm.compose_acted(graph, downstream, &known, &mut acted);
         }

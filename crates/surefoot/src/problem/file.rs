@@ -8,6 +8,7 @@ use super::fields::Fields;
 use super::rules::{read_constraints, read_forbidden};
 use super::sections::{read_classifier, read_equations, read_features};
 use super::syntax::Node;
+use super::uncertainty::{Section, apply, read_uncertainty};
 use super::{DEFAULT_SAFETY, LimitsOn, Problem};
 use crate::error::FileProblem;
 use crate::error::{Fault, Mistake, Mistakes};
@@ -53,6 +54,7 @@ pub struct ProblemFile {
     scm: Option<Scm>,
     constraints: Vec<Constraint>,
     forbidden: Vec<Forbidden>,
+    stated: Vec<Section>,
     entry: Option<ClassifierEntry>,
     classifier: Option<Classifier>,
     mistakes: Sections,
@@ -76,6 +78,7 @@ struct Sections {
     /// Constraints and forbidden transitions.
     rules: Vec<Mistake>,
     classifier: Vec<Mistake>,
+    uncertainty: Vec<Mistake>,
 }
 
 impl ProblemFile {
@@ -120,6 +123,7 @@ impl ProblemFile {
             "constraint",
             "forbid",
             "classifier",
+            "uncertainty",
         ];
         let mut top = Fields::new(&tree, None, &known);
         let mut mistakes = Sections::default();
@@ -134,13 +138,14 @@ impl ProblemFile {
         }
         let constraints = read_constraints(&mut top, features.as_ref(), &mut mistakes.rules);
         let forbidden = read_forbidden(&mut top, features.as_ref(), &mut mistakes.rules);
+        let stated = read_uncertainty(&mut top, features.as_ref(), &mut mistakes.uncertainty);
         let (entry, classifier) = match top.find("classifier") {
             Some(node) => read_classifier(node, features.as_ref(), &folder, &mut mistakes.classifier),
             None => (None, None),
         };
         mistakes.basis.extend(top.finish());
         let path = path.into();
-        Ok(Self {
+        let mut file = Self {
             path,
             folder,
             settings,
@@ -149,10 +154,19 @@ impl ProblemFile {
             scm,
             constraints,
             forbidden,
+            stated,
             entry,
             classifier,
             mistakes,
-        })
+        };
+        // What a section states must fit the rest.
+        if let (false, Some(classifier)) = (file.stated.is_empty(), &file.classifier)
+            && file.mistakes().is_empty()
+            && let Ok(Err(mistake)) = file.assembled(classifier.clone())
+        {
+            file.mistakes.uncertainty.push(*mistake);
+        }
+        Ok(file)
     }
 
     /// The path of the file.
@@ -182,8 +196,8 @@ impl ProblemFile {
 
     /// Every mistake of the file, in the order of its lines.
     pub fn mistakes(&self) -> Vec<Mistake> {
-        let Sections { basis, equations, rules, classifier } = &self.mistakes;
-        sorted([basis, equations, rules, classifier])
+        let Sections { basis, equations, rules, classifier, uncertainty } = &self.mistakes;
+        sorted([basis, equations, rules, classifier, uncertainty])
     }
 
     fn require(&self, sections: &[&Vec<Mistake>]) -> Result<()> {
@@ -244,19 +258,30 @@ impl ProblemFile {
 
     /// The whole problem. The error lists every mistake, including a missing classifier.
     pub fn problem(&self) -> Result<Problem> {
-        let Sections { basis, equations, rules, classifier } = &self.mistakes;
+        let Sections { basis, equations, rules, classifier, uncertainty } = &self.mistakes;
         let mut classifier = classifier.clone();
         if self.entry.is_none() && classifier.is_empty() {
             const REMEDY: &str = "give one, or train one with `surefoot train`";
             let fault = Fault::MissingField { field: "classifier", remedy: REMEDY };
             classifier.push(Mistake { line: None, entry: None, fault });
         }
-        self.require(&[basis, equations, rules, &classifier])?;
-        let (Some(features), Some(classifier)) = (&self.features, &self.classifier) else {
+        self.require(&[basis, equations, rules, &classifier, uncertainty])?;
+        let Some(classifier) = &self.classifier else {
+            return Err(Error::Feature(FeatureError::NoFeatures));
+        };
+        self.assembled(classifier.clone())?.map_err(|mistake| {
+            let mistakes = vec![*mistake];
+            Error::File(FileError::ProblemFile(Mistakes { path: self.path.clone(), mistakes }))
+        })
+    }
+
+    /// The problem with a classifier. The inner error is about a section of the uncertainty.
+    fn assembled(&self, classifier: Classifier) -> Result<std::result::Result<Problem, Box<Mistake>>> {
+        let Some(features) = &self.features else {
             return Err(Error::Feature(FeatureError::NoFeatures));
         };
         let Settings { uncertainty, cost, form, limits_on, safety } = self.settings.clone();
-        let problem = Problem::new(features.clone(), classifier.clone())?
+        let problem = Problem::new(features.clone(), classifier)?
             .with_uncertainty(uncertainty.norm().clone(), uncertainty.radius())?
             .with_safety(safety)?
             .with_cost(cost)
@@ -264,10 +289,11 @@ impl ProblemFile {
             .with_limits_on(limits_on)?
             .with_constraints(self.constraints.clone())?
             .with_forbidden(self.forbidden.clone())?;
-        match &self.scm {
-            Some(scm) => problem.with_causal_model(scm.clone()),
-            None => Ok(problem),
-        }
+        let problem = match &self.scm {
+            Some(scm) => problem.with_causal_model(scm.clone())?,
+            None => problem,
+        };
+        Ok(apply(&self.stated, problem))
     }
 }
 

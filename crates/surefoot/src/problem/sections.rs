@@ -26,7 +26,7 @@ const FEATURE_FIELDS: [&str; 11] = [
     "categories",
     "ordered",
 ];
-const INPUTS: [(&str, Inputs); 2] = [("standardised", Inputs::Standardised), ("raw", Inputs::Raw)];
+pub(super) const INPUTS: [(&str, Inputs); 2] = [("standardised", Inputs::Standardised), ("raw", Inputs::Raw)];
 
 /// The entries of a list of tables such as `[[feature]]`; any other value is a mistake.
 pub(super) fn tables<'a>(top: &mut Fields<'a>, name: &'static str, expected: &'static str) -> &'a [Node] {

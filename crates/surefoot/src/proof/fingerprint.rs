@@ -15,7 +15,8 @@ pub struct Fingerprint {
     pub classifier: String,
     /// The digest of the causal model.
     pub causal_model: String,
-    /// The digest of constraints, limits on outcomes and forbidden transitions.
+    /// The digest of constraints, limits on outcomes, forbidden transitions, and what is uncertain beside the
+    /// ball.
     pub rules: String,
 }
 
@@ -43,7 +44,11 @@ impl Fingerprint {
             ("features are", &self.features, &other.features),
             ("classifier is", &self.classifier, &other.classifier),
             ("causal model is", &self.causal_model, &other.causal_model),
-            ("constraints, forbidden transitions or what limits are about are", &self.rules, &other.rules),
+            (
+                "constraints, forbidden transitions, what limits are about or what else is uncertain are",
+                &self.rules,
+                &other.rules,
+            ),
         ];
         parts.into_iter().find(|(_, own, other)| own != other).map(|(what, ..)| what)
     }
@@ -97,5 +102,9 @@ fn digest_rules(problem: &Problem, digest: &mut Digest) {
                 digest.numbers(to.iter());
             }
         }
+    }
+    // Proofs of problems in which nothing else is uncertain keep their digest.
+    if let Some(sources) = problem.sources() {
+        sources.digest(digest);
     }
 }

@@ -49,16 +49,26 @@ impl SavedProof {
         }
         let individual = top.field("individual")?.finite_numbers(None)?;
         let width = individual.len();
+        let coordinates = match top.object()?.get("coordinates") {
+            None => width,
+            Some(value) => match value.as_u64().and_then(|count| usize::try_from(count).ok()) {
+                Some(count) if count >= width => count,
+                _ => return Err(top.field("coordinates")?.expected("at least the number of features")),
+            },
+        };
         let cost = top.field("cost")?;
         let form = top.field("form")?;
         let cover = top.field("cover")?;
         let ruled_out = top.field("ruled_out")?.items()?;
         let perturbations = match top.object()?.contains_key("perturbations") {
-            true => top.field("perturbations")?.listed(None, |item| item.finite_numbers(Some(width)))?,
+            true => {
+                top.field("perturbations")?.listed(None, |item| item.finite_numbers(Some(coordinates)))?
+            }
             false => Vec::new(),
         };
         Ok(Self {
             problem: top.fingerprint()?,
+            coordinates,
             norm: top.field("norm")?.norm(width)?,
             epsilon: top.field("epsilon")?.finite()?,
             cost: match cost.text()? {
@@ -74,11 +84,11 @@ impl SavedProof {
             outcome: top.field("outcome")?.outcome(width)?,
             cover: match cover.value {
                 Value::Null => None,
-                _ => Some(cover.cover(width)?),
+                _ => Some(cover.cover(coordinates)?),
             },
             ruled_out: ruled_out
                 .iter()
-                .map(|part| part.ruled_out(width, &perturbations))
+                .map(|part| part.ruled_out(width, coordinates, &perturbations))
                 .collect::<Result<_>>()?,
             dividing: top.dividing(width)?,
             individual,
@@ -90,7 +100,7 @@ impl SavedProof {
     /// Rejects a proof that [`SavedProof::from_json`] would not have read: one constructed by hand with
     /// lengths that do not match.
     pub(crate) fn check_lengths(&self) -> Result<()> {
-        let width = self.individual.len();
+        let (features, width) = (self.individual.len(), self.coordinates);
         let mut lengths = Vec::new();
         if let Some(Cover { basis, worst, pieces }) = &self.cover {
             lengths.push((if basis.is_empty() { 0 } else { width * width }, basis.len()));
@@ -105,8 +115,8 @@ impl SavedProof {
             let rays = part.cone.iter().flat_map(|cone| &cone.rays);
             lengths.extend(rays.map(|ray| (count, ray.len())));
             lengths.extend(part.margins.iter().map(|margin| (width, margin.perturbation.len())));
-            if let Some(&index) = part.features.iter().find(|&&i| i >= width) {
-                return Err(Error::Feature(FeatureError::NoSuchFeature { index, features: width }));
+            if let Some(&index) = part.features.iter().find(|&&i| i >= features) {
+                return Err(Error::Feature(FeatureError::NoSuchFeature { index, features }));
             }
         }
         match lengths.into_iter().find(|(expected, found)| expected != found) {
@@ -374,13 +384,13 @@ impl<'v> At<'v> {
         number.ok_or_else(|| self.expected("the number of a requirement"))
     }
 
-    fn ruled_out(&self, width: usize, perturbations: &[Vec<f64>]) -> Result<RuledOut> {
+    fn ruled_out(&self, width: usize, coordinates: usize, perturbations: &[Vec<f64>]) -> Result<RuledOut> {
         let features = self.field("features")?.features(width)?;
         let count = features.len();
         let distance = self.field("distance")?.numbers(2)?;
         let rays: Vec<Vec<f64>> = self.field("rays")?.listed(None, |ray| ray.finite_numbers(Some(count)))?;
         let cone = Cone { rays, from: distance[0], to: distance[1] };
-        let (margins, requirements) = self.terms(width, perturbations)?;
+        let (margins, requirements) = self.terms(coordinates, perturbations)?;
         Ok(RuledOut {
             lower: self.field("lower")?.numbers(count)?,
             upper: self.field("upper")?.numbers(count)?,

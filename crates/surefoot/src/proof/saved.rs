@@ -92,6 +92,8 @@ pub struct SavedProof {
     pub problem: Option<Fingerprint>,
     /// The individual, in standardised units.
     pub individual: Vec<f64>,
+    /// The number of coordinates of perturbations: that of the features unless more is uncertain.
+    pub coordinates: usize,
     /// The norm of perturbations.
     pub norm: SavedNorm,
     /// The radius of the uncertainty.
@@ -122,6 +124,7 @@ impl Proof {
         SavedProof {
             problem: Some(Fingerprint::of(problem)),
             individual: individual.to_vec(),
+            coordinates: problem.perturbation_width(),
             norm: problem.uncertainty().norm().into(),
             epsilon: problem.uncertainty().radius(),
             cost: problem.cost(),
@@ -166,6 +169,9 @@ impl SavedProof {
             "perturbations": perturbations.into_iter().map(numbers).collect::<Vec<Value>>(),
             "ruled_out": self.ruled_out.iter().map(|part| ruled_out(part, &places)).collect::<Vec<Value>>(),
         });
+        if self.coordinates != self.individual.len() {
+            value["coordinates"] = self.coordinates.into();
+        }
         if let Some(divided) = &self.dividing {
             value["dividing"] = dividing(divided);
         }

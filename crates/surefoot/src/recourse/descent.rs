@@ -29,7 +29,7 @@ use crate::action::{covering_sets, feasible_change, intervention_sets};
 use crate::adam::Adam;
 use crate::classifier::Precision;
 use crate::error::{CausalModelError, SettingError};
-use crate::margin::{Individuals, Margin, counterfactual};
+use crate::margin::{Individuals, Margin, outcome};
 use crate::network::{LANES, Lanes, sigmoid};
 use crate::outcome::{Candidate, Outcome, Undecided, UndecidedReason};
 use crate::proof::Proof;
@@ -210,6 +210,7 @@ impl Descent {
     /// Prepares the method, for the list of methods.
     pub(super) fn prepare_method(problem: &Problem, _: Settings) -> Result<Box<dyn Method + '_>> {
         problem.require_continuous()?;
+        problem.require_ball_only(|what| SettingError::UncertaintyNotKnown { what, method: "descent" })?;
         if problem.classifier().ensemble().is_some() {
             return Err(Error::Setting(SettingError::NoGradient { method: "descent" }));
         }
@@ -221,6 +222,7 @@ impl Descent {
     pub fn solve(&self, problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
         self.check()?;
         problem.require_continuous()?;
+        problem.require_ball_only(|what| SettingError::UncertaintyNotKnown { what, method: "descent" })?;
         if people.features() != problem.features() {
             return Err(Error::CausalModel(CausalModelError::OtherFeatures));
         }
@@ -250,8 +252,7 @@ impl Descent {
             let action = Action { features: sets[set].clone(), change };
             let cost = problem.cost().of(problem.features(), &action);
             if attempts[person].candidate().is_none_or(|before| cost < before.cost) {
-                let zero = vec![0.0; people.width()];
-                let counterfactual = counterfactual(problem, people.individual(person), &action, &zero)?;
+                let counterfactual = outcome(problem, people.individual(person), &action)?;
                 attempts[person] = Attempt::Found(Candidate { action, counterfactual, cost });
             }
         }

@@ -37,9 +37,9 @@ mod set;
 
 use super::Settings;
 use crate::action::{always_and_optional_units, covering_sets};
-use crate::error::PeopleError;
+use crate::error::{PeopleError, SettingError};
 use crate::essential::essential;
-use crate::margin::counterfactual;
+use crate::margin::outcome;
 use crate::outcome::{Outcome, Undecided, UndecidedReason};
 use crate::{Action, ActionKind, Error, Problem, Result};
 use arrows::Arrows;
@@ -87,6 +87,7 @@ impl<'p> Exact<'p> {
     /// Prepares the solver. Rejects classifiers and equations that are not linear, and problems with no
     /// actionable feature.
     pub fn new(problem: &'p Problem) -> Result<Self> {
+        problem.require_ball_only(|what| SettingError::UncertaintyNotKnown { what, method: "exact" })?;
         let (weights, _) = problem.classifier().coefficients()?;
         let arrows = Arrows::new(problem)?;
         let (features, scm, kind) = (problem.features(), problem.scm(), problem.action_kind());
@@ -196,8 +197,7 @@ impl<'p> Exact<'p> {
 
     /// The exact worst case of any action over all perturbations of the uncertainty set.
     pub fn worst_case(&self, individual: &[f64], action: &Action) -> Result<WorstCase> {
-        let zero = vec![0.0; individual.len()];
-        let counterfactual = counterfactual(self.problem, individual, action, &zero)?;
+        let counterfactual = outcome(self.problem, individual, action)?;
         let response = self.response(&action.features);
         let downwards: Vec<f64> = response.iter().map(|r| -r).collect();
         let perturbation = self.problem.uncertainty().maximiser(&downwards);
@@ -209,8 +209,7 @@ impl<'p> Exact<'p> {
     /// (any larger one breaks it); zero if it is not beyond the boundary, infinite if no
     /// perturbation reaches it.
     pub fn smallest_break(&self, individual: &[f64], action: &Action) -> Result<f64> {
-        let zero = vec![0.0; individual.len()];
-        let score = self.score(&counterfactual(self.problem, individual, action, &zero)?)?;
+        let score = self.score(&outcome(self.problem, individual, action)?)?;
         let dual = self.problem.uncertainty().norm().dual(&self.response(&action.features));
         Ok(if score <= 0.0 { 0.0 } else { score / dual })
     }

@@ -17,7 +17,7 @@ use crate::action::covering_sets;
 use crate::certify::tree_certificate;
 use crate::error::{CausalModelError, ModelError};
 use crate::forest::{Forest, Scene};
-use crate::margin::counterfactual;
+use crate::margin::outcome;
 use crate::outcome::{Candidate, Shortfall, Undecided, UndecidedReason};
 use crate::problem::DEFAULT_SAFETY;
 use crate::proof::{Dividing, Division, Proof, TreeReason};
@@ -72,9 +72,8 @@ impl<'p> Trees<'p> {
     }
 
     fn check(&self, individual: &[f64]) -> Result<f64> {
-        let zero = vec![0.0; self.problem.features().len()];
         let nothing = Action { features: Vec::new(), change: Vec::new() };
-        counterfactual(self.problem, individual, &nothing, &zero)?;
+        outcome(self.problem, individual, &nothing)?;
         self.problem.classifier().finite_score(individual)
     }
 
@@ -197,8 +196,7 @@ impl<'p> Trees<'p> {
             return Ok(Proof::of(outcome, None, Vec::new()));
         };
         let simple = essential(problem, &action);
-        let zero = vec![0.0; individual.len()];
-        let counterfactual = counterfactual(problem, individual, &simple, &zero)?;
+        let counterfactual = outcome(problem, individual, &simple)?;
         let cost = problem.cost().of(problem.features(), &simple);
         let cost_bound = bound.min(cost);
         let margin = certificate.margin().max(0.0);

@@ -13,7 +13,7 @@
 //!
 //! The passes store derivatives in the parents, so that the reverse passes consist of a few products.
 
-use super::Scm;
+use super::{Scm, SlopeError};
 use crate::network::{LANES, Lanes, Workspace};
 
 /// The features downstream of an intervention, in causal order.
@@ -44,6 +44,23 @@ pub(crate) struct Tape {
     pub nobody: Lanes,
     workspaces: Vec<Option<Workspace>>,
     parents: Vec<Lanes>,
+}
+
+/// What errors of coefficients add to the value of feature `i`; adds them to its partial derivatives.
+fn tilt(
+    i: usize,
+    positions: &[usize],
+    x: &[Lanes],
+    parents: &[Lanes],
+    slopes: &[SlopeError<Lanes>],
+    partials: &mut [Lanes],
+) -> Option<Lanes> {
+    let own = slopes.iter().filter(|slope| slope.feature == i);
+    own.fold(None, |sum, slope| {
+        partials[slope.parent] = partials[slope.parent] + slope.error;
+        let added = slope.error * (parents[slope.parent] - x[positions[slope.parent]]);
+        Some(sum.map_or(added, |sum: Lanes| sum + added))
+    })
 }
 
 impl Scm {
@@ -78,7 +95,14 @@ impl Scm {
     }
 
     /// The first pass: `tape.perturbed` from individuals, their noise and a perturbation.
-    pub(crate) fn perturb(&self, x: &[Lanes], noise: &[Lanes], perturbation: &[Lanes], tape: &mut Tape) {
+    pub(crate) fn perturb(
+        &self,
+        x: &[Lanes],
+        noise: &[Lanes],
+        perturbation: &[Lanes],
+        slopes: &[SlopeError<Lanes>],
+        tape: &mut Tape,
+    ) {
         for &i in &self.order {
             let node = &self.nodes[i];
             tape.parents.clear();
@@ -89,7 +113,8 @@ impl Scm {
                 let partials = Some(&mut tape.first[i][..]);
                 node.mechanism.evaluate(&tape.parents, noise[i], &mut tape.workspaces[i], partials)
             };
-            tape.perturbed[i] = value + perturbation[i];
+            let tilt = tilt(i, &node.parents, x, &tape.parents, slopes, &mut tape.first[i]);
+            tape.perturbed[i] = value + tilt.map_or(perturbation[i], |tilt| tilt + perturbation[i]);
             if node.mechanism.is_clipped() {
                 self.clip(i, tape);
             }
@@ -111,8 +136,10 @@ impl Scm {
     pub(crate) fn follow(
         &self,
         downstream: &Downstream,
+        x: &[Lanes],
         noise: &[Lanes],
         perturbation: &[Lanes],
+        slopes: &[SlopeError<Lanes>],
         tape: &mut Tape,
     ) {
         tape.nobody = tape.perturbed.iter().fold(Lanes::ZERO, |sum, &value| sum + value * Lanes::ZERO);
@@ -125,6 +152,8 @@ impl Scm {
             tape.parents.extend(node.parents.iter().map(|&p| tape.acted[p]));
             let partials = Some(&mut tape.second[i][..]);
             let value = node.mechanism.evaluate(&tape.parents, noise, &mut tape.workspaces[i], partials);
+            let tilt = tilt(i, &node.parents, x, &tape.parents, slopes, &mut tape.second[i]);
+            let value = tilt.map_or(value, |tilt| value + tilt);
             tape.acted[i] = if additive { value + perturbation[i] } else { value };
             if !additive {
                 tape.inverse[i].2 = self.slope(i, &tape.parents, noise);

@@ -2,7 +2,7 @@
 //! [`block`](super::block) with forms in place of numbers.
 
 use super::formula::ROUND_TRIP_ERROR;
-use super::{Downstream, Node, Scm};
+use super::{Downstream, Node, Scm, SlopeError};
 use crate::graph::{AffineForm, Builder};
 
 /// The inputs of the composition of an action.
@@ -15,16 +15,20 @@ pub(crate) struct Known<'f> {
     pub perturbation: &'f [AffineForm],
     pub perturbed: &'f [AffineForm],
     pub noise_of_perturbed: &'f [Option<AffineForm>],
+    /// Errors of coefficients.
+    pub slopes: &'f [SlopeError<AffineForm>],
 }
 
 impl Scm {
-    /// The perturbed individual, `x'_i = f_i(parents of x', u_i) + D_i`.
+    /// The perturbed individual, `x'_i = f_i(parents of x', u_i) + D_i`, in a model with errors of
+    /// coefficients.
     pub(crate) fn compose_perturbed<'a>(
         &'a self,
         graph: &mut Builder<'a>,
         x: &[f64],
         noise: &[f64],
         perturbation: &[AffineForm],
+        slopes: &[SlopeError<AffineForm>],
     ) -> Vec<AffineForm> {
         let mut perturbed = vec![AffineForm::default(); x.len()];
         for &i in &self.order {
@@ -34,13 +38,30 @@ impl Scm {
                 AffineForm::constant(x[i])
             } else {
                 let value = node.mechanism.compose(graph, &parents, &AffineForm::constant(noise[i]));
-                self.with_round_trip_error(graph, i, x, noise, value)
+                let value = self.with_round_trip_error(graph, i, x, noise, value);
+                self.with_slope_errors(graph, i, x, &parents, slopes, value)
             };
             // The model produces nobody beyond a clip. A shift that ends at the clip is smaller and gives
             // an existing individual.
             perturbed[i] = node.mechanism.compose_clip(graph, &parents, value.plus(1.0, &perturbation[i]));
         }
         perturbed
+    }
+
+    /// Adds to the value of feature `i` what errors of coefficients make of the changes of its parents.
+    fn with_slope_errors<'a>(
+        &'a self,
+        graph: &mut Builder<'a>,
+        i: usize,
+        x: &[f64],
+        parents: &[AffineForm],
+        slopes: &[SlopeError<AffineForm>],
+        value: AffineForm,
+    ) -> AffineForm {
+        slopes.iter().filter(|slope| slope.feature == i).fold(value, |value, slope| {
+            let change = parents[slope.parent].clone().shifted(-x[self.nodes[i].parents[slope.parent]]);
+            value.plus(1.0, &graph.product(slope.error.clone(), change))
+        })
     }
 
     /// Widens the value of feature `i` by the difference between `x` and its reconstruction from the noise, if
@@ -92,7 +113,7 @@ impl Scm {
         known: &Known<'_>,
         acted: &mut [AffineForm],
     ) {
-        let Known { x, noise, perturbation, perturbed, noise_of_perturbed } = *known;
+        let Known { x, noise, perturbation, perturbed, noise_of_perturbed, slopes } = *known;
         for &i in &downstream.0 {
             let node = &self.nodes[i];
             let of = |values: &[AffineForm]| -> Vec<AffineForm> {
@@ -107,7 +128,9 @@ impl Scm {
             let value = match &noise_of_perturbed[i] {
                 None => {
                     let value = node.mechanism.compose(graph, &parents, &AffineForm::constant(noise[i]));
-                    self.with_round_trip_error(graph, i, x, noise, value).plus(1.0, &perturbation[i])
+                    let value = self.with_round_trip_error(graph, i, x, noise, value);
+                    let value = self.with_slope_errors(graph, i, x, &parents, slopes, value);
+                    value.plus(1.0, &perturbation[i])
                 }
                 Some(noise) => node.mechanism.compose(graph, &parents, noise),
             };

@@ -63,6 +63,11 @@ impl Scm {
         (0..self.nodes.len()).filter(|i| !is_linear(i)).collect()
     }
 
+    /// The first feature, if any, whose equation clips its values.
+    pub(crate) fn first_clipped(&self) -> Option<usize> {
+        self.nodes.iter().position(|node| node.mechanism.is_clipped())
+    }
+
     /// Positions of the features whose noise is not additive, in ascending order.
     pub(crate) fn nonadditive(&self) -> Vec<usize> {
         (0..self.nodes.len()).filter(|&i| !self.nodes[i].mechanism.is_additive()).collect()

@@ -63,6 +63,7 @@ impl AboutProblem {
     }
 
     fn with(problem: &Problem, exact: Option<&Exact<'_>>) -> Result<Self> {
+        problem.require_ball_only(|what| SettingError::UncertaintyNotKnown { what, method: "theory" })?;
         let conditions = Conditions(problem);
         let linear = conditions.linear();
         // If the equations are linear, limits on downstream features are convex in the action, so every

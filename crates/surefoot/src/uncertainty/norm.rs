@@ -152,6 +152,12 @@ impl Norm {
         self.set.name()
     }
 
+    /// The name of the lp norm whose unit ball the set is, if it is one.
+    pub fn kind(&self) -> Option<NormKind> {
+        let kinds = [NormKind::L1, NormKind::L2, NormKind::Linf];
+        kinds.into_iter().find(|&kind| self.set == SharedSet::from(kind))
+    }
+
     /// The weights, if any were given.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()

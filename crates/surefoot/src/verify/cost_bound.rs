@@ -12,7 +12,7 @@ use super::zone::Zone;
 use super::{Fault, Stop, trees};
 use crate::action::feasible_change;
 use crate::margin::Composer;
-use crate::margin::{counterfactual, margin};
+use crate::margin::{margin, outcome};
 use crate::proof::{Cone, RuledOut, SavedProof, WeightedMargin};
 use crate::{Action, ActionKind, Constraint, Problem};
 
@@ -192,8 +192,7 @@ impl RuledOutPart<'_, '_> {
     /// error.
     fn sum(&self, requirements: &[(&Constraint, f64)], change: &[f64]) -> Option<(f64, f64)> {
         let action = Action { features: self.part().features.clone(), change: change.to_vec() };
-        let unperturbed = vec![0.0; self.saved.individual.len()];
-        let reached = counterfactual(self.problem, &self.saved.individual, &action, &unperturbed).ok()?;
+        let reached = outcome(self.problem, &self.saved.individual, &action).ok()?;
         let (mut sum, mut error) = (0.0, 0.0);
         for (rule, share) in requirements {
             let term = share * rule.upper_value(&reached);

@@ -38,7 +38,7 @@ pub(super) fn holds(
     let composer = Composer::new(problem, &saved.individual, &found.action.features)?;
     let graph = composer.in_perturbation(&found.action.change, &coordinates);
     let tape = Tape::new(&graph);
-    let width = problem.features().len();
+    let width = problem.perturbation_width();
     let (ball, reach) = Ball::of_uncertainty(problem.uncertainty(), width, ROOM);
     let whole: Sides = (reach.iter().map(|end| -end).collect(), reach);
     let zone = |(lower, upper): &Sides| Zone::new(lower.clone(), upper.clone(), ball.clone());
@@ -133,7 +133,7 @@ fn coordinates(problem: &Problem, cover: &Cover) -> Result<Coordinates, Stop> {
     if cover.basis.is_empty() {
         return Ok(coordinates);
     }
-    let n = problem.features().len();
+    let n = problem.perturbation_width();
     let (ball, _) = Ball::of_uncertainty(problem.uncertainty(), n, ROOM);
     let mut error = if ball.as_ref().is_some_and(Ball::is_round) { 0.0f64 } else { f64::INFINITY };
     for i in 0..n {

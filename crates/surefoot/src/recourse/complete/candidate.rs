@@ -3,7 +3,7 @@
 use super::finish::PUSHES;
 use super::solve::{Incumbent, NearMiss, Solver};
 use crate::certify::Prover;
-use crate::margin::counterfactual;
+use crate::margin::outcome;
 use crate::outcome::{Candidate, Undecided, UndecidedReason};
 use crate::{Action, Outcome, Result};
 
@@ -35,9 +35,8 @@ impl Solver<'_, '_> {
             let Some(Incumbent { set, change, .. }) = self.incumbent.clone() else { break };
             if let Some(change) = self.withstanding(set, &change) {
                 let action = self.simplified(&self.action(set, &change));
-                let zero = vec![0.0; self.individual.len()];
                 let problem = self.settings.problem;
-                let counterfactual = counterfactual(problem, &self.individual, &action, &zero)?;
+                let counterfactual = outcome(problem, &self.individual, &action)?;
                 let cost = problem.cost().of(problem.features(), &action);
                 let candidate = Candidate { action, counterfactual, cost };
                 return Ok((Outcome::Unproved(candidate), self.prover.evaluations()));

@@ -5,7 +5,7 @@ use super::solve::{Incumbent, Set, Solver};
 use crate::action::{feasible_change, rounded_for_display};
 use crate::certify::{LEAST_MARGIN, ProofAttempt, breaks};
 use crate::graph::Order;
-use crate::margin::counterfactual;
+use crate::margin::outcome;
 use crate::proof::{Certificate, Proof, Verdict};
 use crate::{Action, Outcome, Recourse, Result};
 
@@ -295,8 +295,7 @@ impl Solver<'_, '_> {
             return Ok(Attempt::Open(Box::new(proven)));
         }
         let simple = self.simplified(&action);
-        let zero = vec![0.0; self.individual.len()];
-        let counterfactual = counterfactual(problem, &self.individual, &simple, &zero)?;
+        let counterfactual = outcome(problem, &self.individual, &simple)?;
         let cost = problem.cost().of(problem.features(), &simple);
         let cost_bound = self.bound().min(cost);
         // The stated margin is slightly below the proven one, to leave room for the rounding of a

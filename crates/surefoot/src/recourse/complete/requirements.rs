@@ -6,7 +6,7 @@ use super::solve::{Set, Solver};
 use crate::action::feasible_change;
 use crate::certify::LEAST_MARGIN;
 use crate::graph::{Graph, Order, Plane, Region};
-use crate::margin::counterfactual;
+use crate::margin::outcome;
 use crate::program::{Program, Row, Solution};
 use crate::proof::RuledOut;
 
@@ -24,8 +24,7 @@ impl Solver<'_, '_> {
         if problem.requirements().is_empty() {
             return true;
         }
-        let unperturbed = vec![0.0; self.individual.len()];
-        let reached = counterfactual(problem, &self.individual, &self.action(set, change), &unperturbed);
+        let reached = outcome(problem, &self.individual, &self.action(set, change));
         reached.is_ok_and(|reached| problem.is_met(&self.individual, &reached))
     }
 

@@ -255,8 +255,8 @@ impl<'p, 's> Solver<'p, 's> {
     /// The least margin of an action over the pool.
     fn worst_known(&self, action: &Action) -> f64 {
         let problem = self.settings.problem;
-        let zero = vec![0.0; self.individual.len()];
-        let all = self.pool.iter().chain([&zero]);
+        let none = self.sets[0].composer.no_perturbation();
+        let all = self.pool.iter().chain([&none]);
         let margins = all.filter_map(|d| margin(problem, &self.individual, action, d).ok());
         margins.fold(f64::INFINITY, f64::min)
     }
@@ -332,7 +332,7 @@ impl<'p, 's> Solver<'p, 's> {
         let composer = &self.sets[set].composer;
         let graph = composer.in_perturbation(change, &self.coordinates);
         let search = Search { gain: 1e-5, steps: 6, ..Prover::search(composer) };
-        let origin = vec![0.0; self.individual.len()];
+        let origin = vec![0.0; graph.inputs];
         let start = start.map_or(origin, |d| self.coordinates.of_perturbation(d));
         let mut found = search.follow_gradients(&graph, &start, &mut self.prover.jets);
         if found.value >= 0.0 || found.value.is_nan() {

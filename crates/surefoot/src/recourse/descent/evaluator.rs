@@ -23,7 +23,7 @@ pub(super) struct Evaluator {
 
 impl Evaluator {
     pub fn new(margin: &Margin<'_>, precision: Precision) -> Self {
-        let zero = vec![Lanes::ZERO; margin.problem().features().len()];
+        let zero = vec![Lanes::ZERO; margin.problem().perturbation_width()];
         Self {
             plain: margin.evaluation_in(precision),
             perturbed: margin.evaluation_in(precision),

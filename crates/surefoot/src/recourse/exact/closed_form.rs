@@ -4,7 +4,7 @@
 use super::Exact;
 use super::set::{Gains, Set};
 use crate::action::feasible_change;
-use crate::margin::counterfactual;
+use crate::margin::outcome;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided};
 use crate::{Action, Cost, Result};
 
@@ -43,13 +43,12 @@ impl Exact<'_> {
         let rounding = self.rounding_of_score(individual, &[]);
         let mut asked = need + set.worst_decrease_error + rounding + self.problem.safety();
         let mut left = (f64::NAN, f64::NAN);
-        let unperturbed = vec![0.0; individual.len()];
         for _ in 0..4 {
             let cost = self.fill(set, &set.gains, individual, asked, &mut action.change);
             if !cost.is_finite() {
                 break;
             }
-            let reached = counterfactual(self.problem, individual, &action, &unperturbed);
+            let reached = outcome(self.problem, individual, &action);
             let Ok(counterfactual) = reached else { break };
             if !self.problem.classifier().score(&counterfactual).is_finite() {
                 break;

@@ -13,7 +13,7 @@ use super::Exact;
 use super::rows::{Person, Rows};
 use super::set::Set;
 use crate::integer::{Integrality, Sides};
-use crate::margin::counterfactual;
+use crate::margin::outcome;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided, UndecidedReason};
 use crate::program::{Program, Row, Solution};
 use crate::{Action, Cost, Kind, Result};
@@ -117,7 +117,6 @@ impl Exact<'_> {
     pub(super) fn cheapest_on(&self, person: &Person<'_>, set: &Set, most: f64) -> Result<Option<SetAnswer>> {
         let individual = person.individual;
         let integrality = Integrality::new(self.problem, individual, &set.features);
-        let unperturbed = vec![0.0; individual.len()];
         let mut extra = vec![0.0; self.problem.requirements().len() + 1];
         let mut lower = 0.0_f64;
         for attempt in 0..ATTEMPTS {
@@ -136,7 +135,7 @@ impl Exact<'_> {
             }
             let Some(change) = branched.change else { return Ok(Some(SetAnswer { lower, found: None })) };
             let action = Action { features: set.features.clone(), change };
-            let reached = counterfactual(self.problem, individual, &action, &unperturbed)?;
+            let reached = outcome(self.problem, individual, &action)?;
             let margin = self.score(&reached)? - set.worst_decrease;
             let required = self.rounding_of_score(individual, &action.change) + set.worst_decrease_error;
             if margin >= required && self.problem.is_met(individual, &reached) {

@@ -10,7 +10,7 @@ use super::Exact;
 use super::set::{Gains, Set};
 use crate::action::feasible_change;
 use crate::integer::{Integrality, Sides};
-use crate::margin::counterfactual;
+use crate::margin::outcome;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided};
 use crate::program::root;
 use crate::{Action, Cost, Result};
@@ -93,7 +93,6 @@ impl Exact<'_> {
         integrality: &Integrality,
         bound: f64,
     ) -> Result<Outcome> {
-        let unperturbed = vec![0.0; individual.len()];
         let mut asked = set.worst_decrease - score
             + set.worst_decrease_error
             + self.rounding_of_score(individual, &[])
@@ -107,7 +106,7 @@ impl Exact<'_> {
                 break;
             }
             let action = Action { features: set.features.clone(), change };
-            let Ok(counterfactual) = counterfactual(self.problem, individual, &action, &unperturbed) else {
+            let Ok(counterfactual) = outcome(self.problem, individual, &action) else {
                 break;
             };
             let margin = self.problem.classifier().score(&counterfactual) - set.worst_decrease;

@@ -11,7 +11,7 @@ use super::relaxation::Relaxation;
 use super::rows::Person;
 use super::set::Set;
 use crate::integer::Integrality;
-use crate::margin::counterfactual;
+use crate::margin::outcome;
 use crate::recourse::Reach;
 use crate::{Action, Result};
 
@@ -69,7 +69,7 @@ impl Exact<'_> {
             _ => return Ok(f64::NAN),
         };
         let action = Action { features: set.features.clone(), change };
-        let reached = counterfactual(self.problem, individual, &action, &vec![0.0; individual.len()])?;
+        let reached = outcome(self.problem, individual, &action)?;
         let required = self.rounding_of_score(individual, &action.change) + self.problem.safety();
         Ok(self.score(&reached)? - required)
     }

@@ -3,7 +3,7 @@
 use crate::action::feasible_change;
 use crate::forest::{Scene, Sides};
 use crate::integer::Integrality;
-use crate::margin::counterfactual;
+use crate::margin::outcome;
 use crate::{Action, Problem};
 
 /// By how much the value of a requirement must be negative on a whole box, in units of about one standard
@@ -100,8 +100,7 @@ impl<'p> Actions<'p> {
         if self.problem.requirements().is_empty() {
             return true;
         }
-        let unperturbed = vec![0.0; self.individual.len()];
-        let reached = counterfactual(self.problem, self.individual, &self.action(change), &unperturbed);
+        let reached = outcome(self.problem, self.individual, &self.action(change));
         reached.is_ok_and(|reached| self.problem.is_met(self.individual, &reached))
     }
 
