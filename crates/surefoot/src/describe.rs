@@ -1,12 +1,15 @@
 //! Answers in plain words and in people's own units.
 
 mod explanation;
+mod reach;
 mod theory;
 
 pub use explanation::describe_explanation;
 pub use theory::{
     describe_missing, describe_theory, describe_theory_of_person, describe_theory_summary, describe_unmet,
 };
+
+use reach::reach;
 
 use crate::action::rounded;
 use crate::error::PeopleError;
@@ -241,31 +244,6 @@ fn trimmed(text: String) -> String {
     let text =
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text };
     if text == "-0" { "0".into() } else { text }
-}
-
-/// The uncertainty that the answer covers: the largest shift of each feature alone.
-fn reach(problem: &Problem) -> String {
-    let uncertainty = problem.uncertainty();
-    if uncertainty.is_none() {
-        return "This works if nothing else changes.".into();
-    }
-    let alone = |(i, feature): (usize, &Feature)| {
-        let room = uncertainty.alone(i, problem.features().len(), feature.std);
-        let room = number(round_down(room), 3);
-        format!("{} by up to {room}{}", feature.name, level_word(feature, &room))
-    };
-    // Shifts of binary features are covered as well, but a tenth of a membership means nothing to a
-    // reader.
-    let described = problem.features().iter().enumerate().filter(|(_, feature)| feature.kind != Kind::Binary);
-    let shifts: Vec<String> = described.map(alone).collect();
-    if shifts.is_empty() {
-        return "This still works if circumstances shift a little.".into();
-    }
-    let several = match shifts.len() {
-        0 | 1 => String::new(),
-        _ => format!(", {}", uncertainty.set().words()),
-    };
-    format!("This still works if circumstances shift a little: {}{several}.", join(&shifts, "or"))
 }
 
 /// The word after the size of a shift, if any: ordered categories shift by levels.
