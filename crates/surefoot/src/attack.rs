@@ -35,8 +35,10 @@ use crate::{Action, Error, Norm, People, Problem, Result, Uncertainty};
 /// A perturbation that breaks an action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Break {
-    /// The perturbation, in standardised units.
+    /// The perturbation, in standardised units: see [`Problem::perturbation_width`].
     pub perturbation: Vec<f64>,
+    /// The shift of each feature by the perturbation, in standardised units.
+    pub shift: Vec<f64>,
     /// Its size in the norm of the problem.
     pub size: f64,
     /// The individual after perturbation and action; `None` where that is undefined.

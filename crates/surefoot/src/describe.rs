@@ -1,6 +1,7 @@
 //! Answers in plain words and in people's own units.
 
 mod explanation;
+mod further;
 mod reach;
 mod theory;
 
@@ -9,6 +10,7 @@ pub use theory::{
     describe_missing, describe_theory, describe_theory_of_person, describe_theory_summary, describe_unmet,
 };
 
+use further::{further, joint_perturbation};
 use reach::reach;
 
 use crate::action::rounded;
@@ -54,7 +56,8 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
         Outcome::AlreadyFavourable => "Nothing needs to change: the decision is favourable.".into(),
         Outcome::Found(recourse) => {
             let action = describe_action(problem, individual, &recourse.action)?;
-            format!("{action} {} {}", reach(problem), proven(recourse))
+            let sentences = [Some(action), Some(reach(problem)), further(problem), Some(proven(recourse))];
+            sentences.into_iter().flatten().collect::<Vec<_>>().join(" ")
         }
         Outcome::Unproved(candidate) => {
             let action = describe_action(problem, individual, &candidate.action)?;
@@ -142,14 +145,17 @@ fn moved(problem: &Problem, individual: &[f64], action: &Action, group: &Group) 
 /// higher". Shifts of less than a hundredth of the largest are left out.
 ///
 /// # Errors
-/// If the perturbation does not have one entry for each feature.
+/// If the perturbation does not have [`Problem::perturbation_width`] entries.
 pub fn describe_shift(problem: &Problem, perturbation: &[f64]) -> Result<String> {
     let features = problem.features();
-    if perturbation.len() != features.len() {
+    if perturbation.len() != problem.perturbation_width() {
         return Err(Error::People(PeopleError::VectorLength {
-            expected: features.len(),
+            expected: problem.perturbation_width(),
             found: perturbation.len(),
         }));
+    }
+    if let Some(joint) = problem.joint() {
+        return Ok(joint_perturbation(problem, joint, perturbation));
     }
     let largest = perturbation.iter().fold(0.0, |a: f64, d| a.max(d.abs()));
     let mut order: Vec<usize> = (0..perturbation.len()).collect();

@@ -5,7 +5,7 @@
 //! definition agrees.
 
 use super::{Break, within_clips};
-use crate::margin::{counterfactual, margin};
+use crate::margin::{counterfactual, margin, shifts};
 use crate::{Action, Problem};
 
 /// Shares by which a perturbation is scaled up until it breaks the action. The first ones match rounding
@@ -61,8 +61,11 @@ impl Ray<'_> {
         let margin = margin(self.problem, self.individual, self.action, &perturbation).ok()?;
         let counterfactual = counterfactual(self.problem, self.individual, self.action, &perturbation).ok();
         let size = self.problem.uncertainty().size(&perturbation);
-        let breaks = margin < 0.0 && size.is_finite();
-        breaks.then_some(Break { perturbation, size, counterfactual, margin })
+        if !(margin < 0.0 && size.is_finite()) {
+            return None;
+        }
+        let shift = shifts(self.problem, self.individual, &perturbation).ok()?;
+        Some(Break { perturbation, shift, size, counterfactual, margin })
     }
 
     fn grown(&self, limit: f64) -> Option<Break> {

@@ -9,7 +9,9 @@ use crate::{Feature, Kind, Norm, Problem};
 pub(super) fn reach(problem: &Problem) -> String {
     match problem.sources() {
         Some(sources) if sources.concern_person() => of_sources(problem, sources),
-        _ if problem.epsilon() == 0.0 => "This works if nothing else changes.".into(),
+        // Where nothing but actions and equations is uncertain, no feature shifts.
+        Some(_) if problem.epsilon() == 0.0 => "This works if circumstances stay as they are.".into(),
+        None if problem.epsilon() == 0.0 => "This works if nothing else changes.".into(),
         _ => of_ball(problem),
     }
 }
