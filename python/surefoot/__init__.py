@@ -24,6 +24,7 @@ from ._features import Change, Feature, Kind, features
 from ._models import Classifier, Equation
 from ._problem import Problem
 from ._theory import Theory, theory
+from ._uncertainty import Uncertainty
 from ._verbs import Actions, TradeOff, attack, certify, recourse, recourse_batches, trade_off, train
 from .errors import (
     CausalModelError,
@@ -65,6 +66,7 @@ __all__ = [
     "TradeOff",
     "TrainingError",
     "TrainingWarning",
+    "Uncertainty",
     "__version__",
     "attack",
     "certify",

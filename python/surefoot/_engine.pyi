@@ -71,6 +71,7 @@ class Problem:
         constraints: Sequence[str],
         forbidden_categories: Sequence[tuple[str, Sequence[str], Sequence[str]]],
         forbidden_values: Sequence[tuple[str, Sequence[float], Sequence[float]]],
+        uncertainty: str | None,
     ) -> Problem: ...
     @staticmethod
     def read(path: str | PathLike[str]) -> Problem: ...

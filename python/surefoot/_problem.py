@@ -15,6 +15,7 @@ from . import _engine, _tables
 from ._causal import CausalModel
 from ._features import Feature
 from ._models import Classifier
+from ._uncertainty import Uncertainty, _sections
 from .errors import FeatureError, FileError
 
 __all__ = ["Problem"]
@@ -52,6 +53,8 @@ class Problem:
     :param forbid: transitions that no action may make, ``(feature, from, to)`` of whole numbers,
         levels or categories; each one of them or a list, None for all:
         ``("contract", "none", "permanent")``.
+    :param uncertainty: what else is known of the uncertainty: see :class:`Uncertainty`. Answers hold for
+        all of it together.
     """
 
     def __init__(
@@ -68,6 +71,7 @@ class Problem:
         safety: float | None = None,
         constraints: Sequence[str] = (),
         forbid: Sequence[tuple[str, object, object]] = (),
+        uncertainty: Sequence[Uncertainty] = (),
     ) -> None:
         self.features = tuple(features)
         model = None if causal_model is None else causal_model._native
@@ -85,6 +89,7 @@ class Problem:
             list(constraints),
             categories,
             values,
+            _sections(uncertainty),
         )
         settings = {
             "epsilon": epsilon,
@@ -95,6 +100,7 @@ class Problem:
             "safety": safety,
             "constraints": tuple(constraints),
             "forbid": tuple(forbid),
+            "uncertainty": tuple(uncertainty),
         }
         self._restore: tuple[Any, ...] = (_built, (self.features, classifier, causal_model, settings))
 

@@ -10,6 +10,7 @@ mod certify;
 mod data;
 mod demo;
 mod effort;
+mod epsilon;
 mod fit;
 mod formulas;
 mod ids;
@@ -61,6 +62,9 @@ enum Command {
     /// Show what certainty costs one person: the cheapest action for each size of the uncertainty,
     /// and the largest size for which there is an action.
     TradeOff(trade_off::Options),
+    /// State which share of errors the uncertainty of a problem covers, or how large it must be to cover a
+    /// share; or write the correlations of a table of people into a problem file.
+    Epsilon(epsilon::Options),
     /// State what the paper guarantees for a problem and its people: whether robust recourse exists, what
     /// it costs at most, how stable the cost is, and what breaks a minimum-cost action.
     Theory(theory::Options),
@@ -104,6 +108,7 @@ pub fn run() -> ExitCode {
         Command::Verify(options) => verify::run(&options),
         Command::Attack(options) => attack::run(&options),
         Command::TradeOff(options) => trade_off::run(&options).map(CommandOutput::from),
+        Command::Epsilon(options) => epsilon::run(&options).map(CommandOutput::from),
         Command::Theory(options) => theory::run(&options).map(CommandOutput::from),
         Command::Train(options) => train::run(&options).map(CommandOutput::from),
         Command::Fit(options) => fit::run(&options).map(CommandOutput::from),

@@ -113,6 +113,7 @@ impl Problem {
         constraints: Vec<String>,
         forbidden_categories: Vec<(String, Vec<String>, Vec<String>)>,
         forbidden_values: Vec<(String, Vec<f64>, Vec<f64>)>,
+        uncertainty: Option<&str>,
     ) -> Result<Self> {
         let layout = Layout::new(features)?;
         let forms = [("relative", ActionKind::Relative), ("absolute", ActionKind::Absolute)];
@@ -142,6 +143,9 @@ impl Problem {
             forbidden.push(Forbidden::values(features, feature, from, to)?);
         }
         problem = problem.with_forbidden(forbidden)?;
+        if let Some(sections) = uncertainty {
+            problem = problem.with_sections(sections)?;
+        }
         Ok(Self { layout: Arc::new(layout), problem: Arc::new(problem), files: Vec::new() })
     }
 

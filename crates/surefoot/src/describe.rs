@@ -2,6 +2,7 @@
 
 mod explanation;
 mod further;
+mod reach;
 mod theory;
 
 pub use explanation::describe_explanation;
@@ -9,7 +10,8 @@ pub use theory::{
     describe_missing, describe_theory, describe_theory_of_person, describe_theory_summary, describe_unmet,
 };
 
-use further::{further, joint_perturbation};
+use further::{further, impossible, joint_perturbation};
+use reach::reach;
 
 use crate::action::rounded;
 use crate::error::PeopleError;
@@ -65,16 +67,7 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
             let action = describe_action(problem, individual, &candidate.action)?;
             format!("{action} It withstood the shifts that were tried. That it works is not proven.")
         }
-        Outcome::Impossible(_) if !problem.uncertainty().is_none() => {
-            let weights = even_if(problem);
-            format!(
-                "There is no feasible action that would still work if circumstances shift a little{weights}."
-            )
-        }
-        Outcome::Impossible(_) => {
-            let weights = even_if(problem);
-            format!("There is no feasible action that leads to a favourable decision{weights}.")
-        }
+        Outcome::Impossible(_) => impossible(problem),
         Outcome::Undecided(undecided) => format!("This could not be decided: {undecided}."),
     })
 }
@@ -269,39 +262,6 @@ fn trimmed(text: String) -> String {
 fn even_if(problem: &Problem) -> String {
     let uncertainty = problem.classifier().weight_uncertainty();
     uncertainty.map_or(String::new(), |uncertainty| format!(", even if {}", uncertainty.words()))
-}
-
-/// The uncertainty that the answer covers: the largest shift of each feature alone.
-fn reach(problem: &Problem) -> String {
-    let uncertainty = problem.uncertainty();
-    if uncertainty.is_none() {
-        return match problem.classifier().weight_uncertainty() {
-            Some(uncertainty) => format!("This works even if {}.", uncertainty.words()),
-            None => "This works if nothing else changes.".into(),
-        };
-    }
-    let alone = |(i, feature): (usize, &Feature)| {
-        let room = uncertainty.alone(i, problem.features().len(), feature.std);
-        let room = number(round_down(room), 3);
-        format!("{} by up to {room}{}", feature.name, level_word(feature, &room))
-    };
-    // Shifts of binary features are covered as well, but a tenth of a membership means nothing to a
-    // reader.
-    let described = problem.features().iter().enumerate().filter(|(_, feature)| feature.kind != Kind::Binary);
-    // Where nothing but actions and equations is uncertain, no feature shifts.
-    if problem.joint().is_some() && problem.epsilon() == 0.0 {
-        return "This works if circumstances stay as they are.".into();
-    }
-    let shifts: Vec<String> = described.map(alone).collect();
-    if shifts.is_empty() {
-        return format!("This still works if circumstances shift a little{}.", even_if(problem));
-    }
-    let several = match shifts.len() {
-        0 | 1 => String::new(),
-        _ => format!(", {}", uncertainty.set().words()),
-    };
-    let (shifts, weights) = (join(&shifts, "or"), even_if(problem));
-    format!("This still works if circumstances shift a little: {shifts}{several}{weights}.")
 }
 
 /// The word after the size of a shift, if any: ordered categories shift by levels.

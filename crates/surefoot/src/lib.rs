@@ -70,6 +70,7 @@ mod integer;
 mod program;
 mod forest;
 pub mod margin;
+pub mod coverage;
 mod essential;
 pub mod feasible;
 pub mod outcome;
@@ -98,6 +99,7 @@ pub use certify::{Budget, certify};
 pub use classifier::{Classifier, Committee, Model, WeightUncertainty};
 pub use constraint::{Constraint, Forbidden};
 pub use cost::Cost;
+pub use coverage::Coverage;
 pub use describe::{
     describe, describe_action, describe_explanation, describe_missing, describe_options, describe_shift,
     describe_theory, describe_theory_of_person, describe_theory_summary, describe_unmet,

@@ -41,9 +41,10 @@ pub(crate) use block::{Evaluation, Individuals, Margin, blocks};
 pub(crate) use compose::{Composer, Coordinates};
 use joint::{Numbers, Parts, Reach, parts};
 
-use crate::error::{CausalModelError, PeopleError};
+use crate::error::{CausalModelError, PeopleError, SettingError};
 use crate::network::{LANES, Lanes};
 use crate::scm::SlopeError;
+use crate::uncertainty::Shift;
 use crate::{Action, ActionKind, Error, Intervention, People, Problem, Result, Scm};
 
 /// One possible situation: a variant of the problem, which decides about a perturbed individual.
@@ -125,6 +126,33 @@ pub fn no_perturbation(problem: &Problem, individual: &[f64]) -> Result<Vec<f64>
 /// As [`no_perturbation`].
 pub fn shifts(problem: &Problem, individual: &[f64], perturbation: &[f64]) -> Result<Vec<f64>> {
     Ok(resolved(problem, individual, perturbation, &[], &[])?.shift)
+}
+
+/// The interval of shifts of each feature whose value is known up to an interval of its own.
+///
+/// # Errors
+/// As [`no_perturbation`]; also if an interval depends on a value of the individual, and there is none.
+pub(crate) fn shift_intervals(
+    problem: &Problem,
+    individual: Option<&[f64]>,
+) -> Result<Vec<Option<(f64, f64)>>> {
+    let count = problem.features().len();
+    let Some(joint) = problem.joint() else { return Ok(vec![None; count]) };
+    let depends = |i: &usize| matches!(joint.sources.shift(*i), Shift::Share(_) | Shift::Between(..));
+    let x = match (individual, (0..count).find(depends)) {
+        (Some(x), _) => x.to_vec(),
+        (None, None) => vec![0.0; count],
+        (None, Some(i)) => {
+            let feature = problem.features().feature(i).name.clone();
+            return Err(Error::Setting(SettingError::IntervalOfNobody { feature }));
+        }
+    };
+    let reach = Reach::of(problem, joint, &x)?;
+    let interval = |i: usize| match joint.sources.shift(i) {
+        Shift::Ball => None,
+        _ => Some((reach.centre[i] - reach.scale[i], reach.centre[i] + reach.scale[i])),
+    };
+    Ok((0..count).map(interval).collect())
 }
 
 /// Rejects a vector of another length, or with numbers that are not finite.

@@ -6,6 +6,7 @@
 //! groups of coordinates is made for a problem. Of other modules only the checker names sets, `l1`, `l2`, `linf`
 //! and `product`, for which it has formulas of its own.
 
+mod covariance;
 mod l1;
 mod l2;
 mod linf;
@@ -18,6 +19,7 @@ mod tests;
 
 use rand::Rng;
 
+pub use covariance::{Correlation, factor_of};
 pub use norm::{Norm, NormKind, SharedSet};
 pub use product::{Factor, Product};
 use set::ROOM;

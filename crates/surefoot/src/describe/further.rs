@@ -3,27 +3,12 @@
 use super::{join, level_word, number};
 use crate::magnitude::readable;
 use crate::problem::Joint;
-use crate::uncertainty::{Band, Coefficient, Execution, Shift};
+use crate::uncertainty::{Band, Coefficient, Execution, Shift, Sources};
 use crate::{Feature, Kind, Problem};
 
-/// The sentence about errors of execution and of equations; `None` if there are none.
+/// The sentence about what else is uncertain: execution, equations, weights, models; `None` if nothing is.
 pub(super) fn further(problem: &Problem) -> Option<String> {
-    let sources = problem.sources()?;
-    let feature = |i: usize| problem.features().feature(i);
-    let mut conditions = execution(problem, &sources.execution);
-    conditions.extend(sources.bands.iter().map(|&Band { feature: i, width }| {
-        let Feature { name, std, .. } = feature(i);
-        format!("if the equation of {name} is wrong by up to {}", number(width * std, 3))
-    }));
-    conditions.extend(sources.coefficients.iter().filter(|error| error.within > 0.0).map(|error| {
-        let &Coefficient { feature: effect, parent, within } = error;
-        let (effect, cause) = (feature(effect), feature(parent));
-        let slope = readable(within * effect.std / cause.std);
-        format!(
-            "if a change of {} by 1 changes {} by up to {slope} more or less than assumed",
-            cause.name, effect.name
-        )
-    }));
+    let conditions = conditions(problem);
     match &conditions[..] {
         [] => None,
         [only] => Some(format!("It also works {only}.")),
@@ -31,6 +16,56 @@ pub(super) fn further(problem: &Problem) -> Option<String> {
             Some(format!("It also works {}, even if all of that happens together.", join(&conditions, "and")))
         }
     }
+}
+
+/// The sentence that no action works.
+pub(super) fn impossible(problem: &Problem) -> String {
+    let shifts = problem.epsilon() > 0.0 || problem.sources().is_some_and(Sources::concern_person);
+    let shifts = shifts.then(|| "if circumstances shift a little".to_owned());
+    let conditions: Vec<String> = shifts.into_iter().chain(conditions(problem)).collect();
+    match conditions.is_empty() {
+        true => "There is no feasible action that leads to a favourable decision.".into(),
+        false => {
+            format!("There is no feasible action that would still work {}.", join(&conditions, "and"))
+        }
+    }
+}
+
+/// What may happen beside a shift of the person, each as the end of "it works".
+fn conditions(problem: &Problem) -> Vec<String> {
+    let feature = |i: usize| problem.features().feature(i);
+    let mut conditions = Vec::new();
+    if let Some(sources) = problem.sources() {
+        conditions.extend(execution(problem, &sources.execution));
+        conditions.extend(sources.bands.iter().map(|&Band { feature: i, width }| {
+            let Feature { name, std, .. } = feature(i);
+            format!("if the equation of {name} is wrong by up to {}", number(width * std, 3))
+        }));
+        conditions.extend(sources.coefficients.iter().filter(|error| error.within > 0.0).map(|error| {
+            let &Coefficient { feature: effect, parent, within } = error;
+            let (effect, cause) = (feature(effect), feature(parent));
+            let slope = readable(within * effect.std / cause.std);
+            format!(
+                "if a change of {} by 1 changes {} by up to {slope} more or less than assumed",
+                cause.name, effect.name
+            )
+        }));
+    }
+    if let Some(uncertainty) = problem.classifier().weight_uncertainty() {
+        conditions.push(format!("if {}", uncertainty.words()));
+    }
+    if let Some(committee) = problem.committee() {
+        let (members, agree) = (committee.members().len(), committee.at_least());
+        conditions.push(match agree == members {
+            true => format!("whichever of the {members} models decides"),
+            false => format!("where {agree} of the {members} models have to agree"),
+        });
+    }
+    let causal_models = problem.alternative_causal_models().len();
+    if causal_models > 0 {
+        conditions.push(format!("whichever of the {} causal models is right", causal_models + 1));
+    }
+    conditions
 }
 
 /// The conditions on the execution of actions. Features with the same share and no further error are one.

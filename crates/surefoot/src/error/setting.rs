@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use super::Mistake;
+
 /// What can be wrong with settings and the choice of a method.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
@@ -24,6 +26,9 @@ pub enum SettingError {
         "group {position} of the product must consist of coordinates that exist and are in no other group; found {coordinate:?}"
     )]
     Factor { position: usize, coordinate: Option<usize> },
+    /// A group of a product whose set is not one of the engine's.
+    #[error("group {position} of the product has the set `{set}`; it must be l1, l2 or linf")]
+    FactorSet { position: usize, set: &'static str },
     /// An impossible amount of uncertainty.
     #[error("epsilon is {epsilon:?}; it must be at most 1e100 and not negative")]
     Epsilon { epsilon: f64 },
@@ -41,6 +46,20 @@ pub enum SettingError {
         "the value of `{feature}` is said to be between {lower:?} and {upper:?}, which is not an interval"
     )]
     Between { feature: String, lower: f64, upper: f64 },
+    /// A share of a value that is not an amount.
+    #[error(
+        "the value of `{feature}` is no amount, so it cannot be off by a share of itself; state it `exact`, or `within`"
+    )]
+    ShareOfBinary { feature: String },
+    /// An interval that depends on a person, where there is none.
+    #[error("how far `{feature}` may shift depends on its value; give a table of people")]
+    IntervalOfNobody { feature: String },
+    /// A mistake in a section about what is uncertain.
+    #[error("{mistake}")]
+    Section { mistake: Box<Mistake> },
+    /// A matrix that is no covariance matrix.
+    #[error("`covariance` must be symmetric and have no negative eigenvalue, as every covariance matrix")]
+    NoCovariance,
     /// A value outside of the interval that the problem states for its feature.
     #[error(
         "`{feature}` of this person is {value:?}, which is not between {lower:?} and {upper:?}, as the problem says it is"

@@ -140,6 +140,20 @@ impl<'a> Fields<'a> {
         })
     }
 
+    /// A list of lists of numbers.
+    pub fn rows_of_numbers(&mut self, name: &str) -> Option<Vec<Vec<f64>>> {
+        self.list(name, "a list of lists of numbers", |value| match value {
+            Value::List(row) => {
+                let number = |node: &Node| match node.value {
+                    Value::Number(number) => Some(number),
+                    _ => None,
+                };
+                row.iter().map(number).collect()
+            }
+            _ => None,
+        })
+    }
+
     /// A number or a list of numbers; empty if the field is missing. `None` if it is neither.
     pub fn one_or_more_numbers(&mut self, name: &str) -> Option<Vec<f64>> {
         match self.find(name).map(|node| &node.value) {

@@ -3,6 +3,7 @@
 mod classifier;
 mod equation;
 mod execution;
+mod person;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -11,8 +12,8 @@ use super::Problem;
 use super::fields::Fields;
 use super::sections::tables;
 use super::syntax::Node;
-use crate::error::Mistake;
-use crate::{Features, Result, Sources};
+use crate::error::{Mistake, SettingError};
+use crate::{Error, Features, Result, Sources};
 
 /// What a section states.
 pub(super) trait StatedUncertainty: Debug + Send + Sync {
@@ -32,8 +33,9 @@ struct Kind {
     read: fn(&mut Fields<'_>, &Context<'_>) -> Option<Arc<dyn StatedUncertainty>>,
 }
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 4] = [
     Kind { of: "classifier", fields: &classifier::FIELDS, read: classifier::read },
+    Kind { of: "person", fields: &person::FIELDS, read: person::read },
     Kind { of: "execution", fields: &execution::FIELDS, read: execution::read },
     Kind { of: "equation", fields: &equation::FIELDS, read: equation::read },
 ];
@@ -88,11 +90,30 @@ pub(super) fn read_uncertainty(
 /// The problem with everything that the sections state. An error says which section does not fit.
 pub(super) fn apply(sections: &[Section], problem: Problem) -> std::result::Result<Problem, Box<Mistake>> {
     sections.iter().try_fold(problem, |problem, Section { line, entry, stated }| {
-        let mistake = |error: crate::Error| {
-            Box::new(Mistake { line: *line, entry: Some(entry.clone()), fault: error.into() })
-        };
+        let mistake =
+            |error: Error| Box::new(Mistake { line: *line, entry: Some(entry.clone()), fault: error.into() });
         stated.apply(problem).map_err(mistake)
     })
+}
+
+impl Problem {
+    /// The problem with everything that `[[uncertainty]]` sections state: a list of tables in JSON, with the
+    /// fields that the sections have in a problem file. Set the causal model before.
+    ///
+    /// # Errors
+    /// If a section cannot be understood or does not fit the problem.
+    pub fn with_sections(self, json: &str) -> Result<Self> {
+        let refuse = |mistake: Box<Mistake>| Error::Setting(SettingError::Section { mistake });
+        let tree = Node::from_json(&format!("{{\"uncertainty\": {json}}}")).map_err(refuse)?;
+        let mut top = Fields::new(&tree, None, &["uncertainty"]);
+        let mut mistakes = Vec::new();
+        let sections = read_uncertainty(&mut top, Some(&self.features), &mut mistakes);
+        mistakes.extend(top.finish());
+        match mistakes.into_iter().next() {
+            Some(mistake) => Err(refuse(Box::new(mistake))),
+            None => apply(&sections, self).map_err(refuse),
+        }
+    }
 }
 
 /// The same problem with more in its sources of uncertainty.

@@ -5,7 +5,7 @@
 //! is exact. A group of one coordinate is an interval, whatever its norm.
 
 use super::set::{Part, UncertaintySet, project_inside};
-use super::{Norm, NormKind, ROOM, SharedSet};
+use super::{Norm, ROOM, SharedSet};
 use crate::error::SettingError;
 use crate::length::euclidean;
 use crate::magnitude::is_scale;
@@ -15,8 +15,8 @@ use crate::{Error, Result};
 /// A group of coordinates with its ball: `||y_g|| <= radius`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
-    /// The norm of the group.
-    pub kind: NormKind,
+    /// The ball of radius one: one of the listed sets.
+    pub set: SharedSet,
     /// The radius of the ball; with zero, the coordinates are exact.
     pub radius: f64,
     /// The coordinates of the group.
@@ -25,13 +25,13 @@ pub struct Factor {
 
 impl Factor {
     /// A ball of this norm and radius over some coordinates.
-    pub fn new(kind: NormKind, radius: f64, coordinates: Vec<usize>) -> Self {
-        Self { kind, radius, coordinates }
+    pub fn new(set: impl Into<SharedSet>, radius: f64, coordinates: Vec<usize>) -> Self {
+        Self { set: set.into(), radius, coordinates }
     }
 
     /// Whether the ball is a box: of the linf norm, of one coordinate, or a single point.
     pub fn is_box(&self) -> bool {
-        self.kind == NormKind::Linf || self.coordinates.len() == 1 || self.radius == 0.0
+        self.set.is_box() || self.coordinates.len() == 1 || self.radius == 0.0
     }
 
     /// The values of the group's coordinates.
@@ -78,6 +78,9 @@ impl Product {
             if !(factor.radius == 0.0 || is_scale(factor.radius)) {
                 return Err(Error::Setting(SettingError::Epsilon { epsilon: factor.radius }));
             }
+            if !factor.set.is_listed() || factor.set.power().is_none() {
+                return Err(Error::Setting(SettingError::FactorSet { position, set: factor.set.name() }));
+            }
             let mut wrong = factor.coordinates.is_empty().then_some(None);
             for &i in &factor.coordinates {
                 if i >= width || is_taken[i] {
@@ -102,11 +105,11 @@ impl Product {
     /// radius one.
     pub fn simplified(self) -> Result<(Norm, f64)> {
         if let [only] = &self.factors[..] {
-            return Ok((Norm::unweighted(only.kind), only.radius));
+            return Ok((Norm::unweighted(only.set.clone()), only.radius));
         }
         if self.is_box() && self.sides.iter().all(|(_, radius)| *radius > 0.0) {
             let widths = self.half_widths(self.sides.len());
-            return Ok((Norm::weighted(NormKind::Linf, widths.iter().map(|w| 1.0 / w).collect())?, 1.0));
+            return Ok((Norm::LINF.with_weights(widths.iter().map(|w| 1.0 / w).collect())?, 1.0));
         }
         Ok((Norm::unweighted(SharedSet::from(self)), 1.0))
     }
@@ -116,11 +119,8 @@ impl Product {
         &self.factors
     }
 
-    fn balls(&self) -> impl Iterator<Item = (&Factor, SharedSet)> {
-        let ball = |&place: &usize| {
-            let factor: &Factor = &self.factors[place];
-            (factor, SharedSet::from(factor.kind))
-        };
+    fn balls(&self) -> impl Iterator<Item = (&Factor, &SharedSet)> {
+        let ball = |&place: &usize| (&self.factors[place], &self.factors[place].set);
         self.balls.iter().map(ball)
     }
 }
@@ -130,15 +130,11 @@ impl UncertaintySet for Product {
         "product"
     }
 
-    /// For each factor: the exponent of its norm, its radius, the number of its coordinates and these.
+    /// For each factor: the exponent of its norm, zero for linf, its radius, the number of its coordinates and these.
     fn parameters(&self) -> Vec<f64> {
         let numbers = |factor: &Factor| {
-            let exponent = match factor.kind {
-                NormKind::L1 => 1.0,
-                NormKind::L2 => 2.0,
-                // JSON has no infinity as a number.
-                NormKind::Linf => 0.0,
-            };
+            // JSON has no infinity as a number.
+            let exponent = factor.set.power().filter(|power| power.is_finite()).unwrap_or(0.0);
             let coordinates = factor.coordinates.iter().map(|&i| i as f64);
             let head = [exponent, factor.radius, factor.coordinates.len() as f64];
             head.into_iter().chain(coordinates).collect::<Vec<f64>>()
@@ -178,7 +174,7 @@ impl UncertaintySet for Product {
         }
         for (factor, set) in self.balls() {
             let mut own = factor.of(y);
-            project_inside(&*set, &mut own, radius * factor.radius);
+            project_inside(&**set, &mut own, radius * factor.radius);
             factor.put(y, &own);
         }
     }
@@ -216,7 +212,7 @@ impl UncertaintySet for Product {
         let mut scales = vec![0.0; y.len()];
         let mut gauges = vec![0.0; self.factors.len()];
         for (factor, gauge) in self.factors.iter().zip(&mut gauges).filter(|(f, _)| f.radius > 0.0) {
-            *gauge = SharedSet::from(factor.kind).gauge(&factor.of(y)) / factor.radius;
+            *gauge = factor.set.gauge(&factor.of(y)) / factor.radius;
         }
         let largest = gauges.iter().copied().fold(0.0, f64::max);
         for (factor, gauge) in self.factors.iter().zip(gauges).filter(|(_, gauge)| *gauge > 0.0) {

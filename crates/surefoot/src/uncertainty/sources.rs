@@ -92,11 +92,15 @@ impl Sources {
         *self == Self::default()
     }
 
+    /// Whether shifts of the person are stated otherwise than by the ball of the problem.
+    pub fn concern_person(&self) -> bool {
+        !(self.shifts.is_empty() && self.groups.is_empty() && self.factor.is_empty())
+    }
+
     /// What is uncertain, in words.
     pub fn words(&self) -> &'static str {
-        let person = !(self.shifts.is_empty() && self.groups.is_empty() && self.factor.is_empty());
         let equations = !(self.bands.is_empty() && self.coefficients.is_empty());
-        match (person, self.execution.is_empty(), equations) {
+        match (self.concern_person(), self.execution.is_empty(), equations) {
             (_, false, true) => "the execution of actions and the causal model",
             (_, false, false) => "the execution of actions",
             (_, true, true) => "the causal model",

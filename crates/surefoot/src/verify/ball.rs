@@ -30,6 +30,17 @@ pub(super) enum Shape {
     Other(SharedSet),
 }
 
+impl Shape {
+    /// That of a p-norm; `None` where the box around its ball has to do, which for linf is the ball.
+    pub fn of_name(name: &str) -> Option<Self> {
+        match name {
+            "l1" => Some(Self::L1),
+            "l2" => Some(Self::L2),
+            _ => None,
+        }
+    }
+}
+
 /// The number of steps in the search for the best multiplier of the ball.
 const STEPS: usize = 14;
 /// Relative room for rounding where a part of a box is cut off.
@@ -55,11 +66,9 @@ impl Ball {
             }
             return if groups.is_empty() { (None, reach) } else { (ball(Shape::Product(groups)), reach) };
         }
-        match set.name() {
-            "linf" if set.is_listed() => (None, vec![radius; width]),
-            "l1" if set.is_listed() => (ball(Shape::L1), vec![radius; width]),
-            "l2" if set.is_listed() => (ball(Shape::L2), vec![radius; width]),
-            _ => {
+        match set.is_listed() && set.power().is_some() {
+            true => (Shape::of_name(set.name()).and_then(ball), vec![radius; width]),
+            false => {
                 let axis = |i: usize| -> Vec<f64> { (0..width).map(|j| f64::from(i == j)).collect() };
                 let reach = |i: usize| radius * set.support(&axis(i)) * (1.0 + SUPPORT_ROOM);
                 (ball(Shape::Other(set.clone())), (0..width).map(reach).collect())

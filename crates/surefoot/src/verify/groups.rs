@@ -5,7 +5,6 @@
 
 use super::ball::{Ball, Shape};
 use super::zone::rounding;
-use crate::NormKind;
 use crate::uncertainty::Factor;
 
 /// A group of inputs with its ball.
@@ -19,11 +18,7 @@ impl Group {
     /// The groups of a product whose balls are not boxes, with radii multiplied by `radius`.
     pub fn of_factors(factors: &[Factor], radius: f64) -> Vec<Self> {
         let group = |factor: &Factor| {
-            let shape = match factor.kind {
-                NormKind::L1 => Shape::L1,
-                NormKind::L2 => Shape::L2,
-                NormKind::Linf => return None,
-            };
+            let shape = Shape::of_name(factor.set.name())?;
             let count = factor.coordinates.len();
             let ball = Ball { shape, weights: vec![1.0; count], radius: radius * factor.radius };
             (count > 1 && factor.radius > 0.0).then(|| Self { inputs: factor.coordinates.clone(), ball })

@@ -1,0 +1,146 @@
+//! The uncertainty about the person that an answer covers, in words.
+
+use super::{join, level_word, number, round_down};
+use crate::magnitude::readable;
+use crate::uncertainty::{Shift, Sources};
+use crate::{Feature, Kind, Norm, Problem};
+
+/// The uncertainty that the answer covers: the largest shift of each feature alone.
+pub(super) fn reach(problem: &Problem) -> String {
+    match problem.sources() {
+        Some(sources) if sources.concern_person() => of_sources(problem, sources),
+        // Where nothing but actions and equations is uncertain, no feature shifts.
+        Some(_) if problem.epsilon() == 0.0 => "This works if circumstances stay as they are.".into(),
+        None if problem.epsilon() == 0.0 => "This works if nothing else changes.".into(),
+        _ => of_ball(problem),
+    }
+}
+
+/// The sentence where the person's shifts are those of one ball.
+fn of_ball(problem: &Problem) -> String {
+    let all: Vec<usize> = (0..problem.features().len()).collect();
+    match together(problem, &[], problem.norm(), problem.epsilon(), &all) {
+        Some(shifts) => format!("This still works if circumstances shift a little: {shifts}."),
+        None => "This still works if circumstances shift a little.".into(),
+    }
+}
+
+/// Shifts of features that are bounded together. `None` if there are none to speak of: shifts of binary
+/// features are covered as well, but a tenth of a membership means nothing to a reader.
+fn together(
+    problem: &Problem,
+    factor: &[f64],
+    norm: &Norm,
+    radius: f64,
+    members: &[usize],
+) -> Option<String> {
+    let features = problem.features();
+    let weights = problem.norm().weights();
+    let alone = |&i: &usize| {
+        let feature = features.feature(i);
+        let weight = weights.map_or(1.0, |weights| weights[i]);
+        let most = match factor.is_empty() {
+            true => {
+                let mut shift = vec![0.0; features.len()];
+                shift[i] = weight;
+                radius * feature.std / norm.set().gauge(&shift)
+            }
+            // Features that are correlated shift together.
+            false => {
+                let row: Vec<f64> = members.iter().map(|&j| factor[i * features.len() + j]).collect();
+                radius * feature.std * norm.set().support(&row) / weight
+            }
+        };
+        let most = number(round_down(most), 3);
+        format!("{} by up to {most}{}", feature.name, level_word(feature, &most))
+    };
+    let described = members.iter().filter(|&&i| features.feature(i).kind != Kind::Binary);
+    let shifts: Vec<String> = described.map(alone).collect();
+    match (shifts.len(), factor.is_empty()) {
+        (0, _) => None,
+        (1, _) => shifts.into_iter().next(),
+        (_, true) => Some(format!("{}, {}", join(&shifts, "or"), norm.set().words())),
+        (_, false) => Some(format!("{}, as far as they usually go together", join(&shifts, "and"))),
+    }
+}
+
+/// The sentences where shifts of single features or of groups are stated.
+fn of_sources(problem: &Problem, sources: &Sources) -> String {
+    let features = problem.features();
+    let n = features.len();
+    let is_grouped = |i: &usize| sources.groups.iter().any(|group| group.features.contains(i));
+    let mut parts = Vec::new();
+    let mut exact: Vec<String> = Vec::new();
+    let in_ball: Vec<usize> = (0..n).filter(|i| sources.shift(*i) == Shift::Ball && !is_grouped(i)).collect();
+    let is_mixed = |members: &[usize]| {
+        let unit = |i: usize, j: usize| f64::from(i == j);
+        !sources.factor.is_empty()
+            && members.iter().any(|&i| (0..n).any(|j| sources.factor[i * n + j] != unit(i, j)))
+    };
+    let mut add = |norm: &Norm, radius: f64, members: &[usize]| {
+        let factor = if is_mixed(members) { &sources.factor[..] } else { &[] };
+        if radius > 0.0 {
+            parts.extend(together(problem, factor, norm, radius, members));
+        } else {
+            exact.extend(members.iter().map(|&i| features.feature(i).name.clone()));
+        }
+    };
+    add(problem.norm(), problem.epsilon(), &in_ball);
+    for group in &sources.groups {
+        add(&Norm::unweighted(group.norm), group.epsilon, &group.features);
+    }
+    for i in 0..n {
+        match interval(features.feature(i), sources.shift(i)) {
+            Interval::None => {}
+            Interval::Exact => exact.push(features.feature(i).name.clone()),
+            Interval::Words(words) => parts.push(words),
+        }
+    }
+    let mut text = match &parts[..] {
+        [] => String::new(),
+        [only] => format!("This still works if circumstances shift a little: {only}."),
+        several => format!(
+            "This still works if circumstances shift a little: {}, all of it at once.",
+            several.join("; ")
+        ),
+    };
+    if parts.is_empty() {
+        text = "This works if nothing else changes.".into();
+    } else if !exact.is_empty() {
+        let verb = if exact.len() == 1 { "is" } else { "are" };
+        let first = join(&exact, "and");
+        text += &format!(" {}{} {verb} taken as exact.", first[..1].to_uppercase(), &first[1..]);
+    }
+    text
+}
+
+/// What is said of the interval of a feature.
+enum Interval {
+    /// It has none.
+    None,
+    /// It is a single value.
+    Exact,
+    Words(String),
+}
+
+fn interval(feature: &Feature, shift: Shift) -> Interval {
+    let name = &feature.name;
+    match shift {
+        Shift::Ball => Interval::None,
+        Shift::Exact => Interval::Exact,
+        Shift::Share(size) | Shift::Within(size) if size == 0.0 => Interval::Exact,
+        Shift::Share(share) => {
+            // 0.07 * 100 is slightly more than 7.
+            let percent = (100.0 * share * 1e9).round() / 1e9;
+            Interval::Words(format!("{name} by up to {}%", readable(percent)))
+        }
+        Shift::Within(within) => {
+            let most = number(round_down(feature.std * within), 3);
+            Interval::Words(format!("{name} by up to {most}{}", level_word(feature, &most)))
+        }
+        Shift::Between(lower, upper) => {
+            let own = |value: f64| number(feature.own_units(value), 6);
+            Interval::Words(format!("{name} to anything between {} and {}", own(lower), own(upper)))
+        }
+    }
+}
