@@ -94,7 +94,7 @@ fn check_outputs(options: &Options, training: &Training, file: &ProblemFile) -> 
     };
     outputs = outputs.keep_equations(file);
     // The network of the classifier is what is trained anew; a model that came from elsewhere is not.
-    if file.classifier_entry().is_some_and(|entry| entry.form.model().is_foreign()) {
+    if file.classifier_entries().iter().any(|(_, entry)| entry.form.model().is_foreign()) {
         outputs = outputs.keep_classifier(file);
     }
     if !(options.is_search() || training.hidden.is_empty()) {

@@ -2,11 +2,15 @@
 
 mod explanation;
 mod theory;
+mod variants;
 
 pub use explanation::describe_explanation;
 pub use theory::{
     describe_missing, describe_theory, describe_theory_of_person, describe_theory_summary, describe_unmet,
 };
+
+pub use variants::describe_break;
+use variants::reach;
 
 use crate::action::rounded;
 use crate::error::PeopleError;
@@ -248,8 +252,8 @@ fn trimmed(text: String) -> String {
     if text == "-0" { "0".into() } else { text }
 }
 
-/// The uncertainty that the answer covers: the largest shift of each feature alone.
-fn reach(problem: &Problem) -> String {
+/// The shifts that the answer covers: the largest one of each feature alone.
+fn reach_of_shifts(problem: &Problem) -> String {
     let uncertainty = problem.uncertainty();
     if uncertainty.is_none() {
         return "This works if nothing else changes.".into();

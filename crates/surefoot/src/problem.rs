@@ -2,6 +2,7 @@
 
 mod categories;
 mod classifier;
+mod committee;
 mod edit;
 mod entry;
 mod fields;

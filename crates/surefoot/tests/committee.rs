@@ -441,5 +441,5 @@ fn what_cannot_answer_several_variants_says_so() {
     assert!(refused(surefoot::theory::break_action(&problem, &x, &action).unwrap_err()));
     let message = Exact::new(&problem).unwrap_err().to_string();
     assert!(message.contains("`exact`") && message.contains("2 variants"), "{message}");
-    assert_eq!(problem.variant_in_words(1).unwrap(), "by model `m1`");
+    assert_eq!(problem.variant_in_words(1).unwrap(), "according to model `m1`");
 }

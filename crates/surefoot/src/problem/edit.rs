@@ -62,6 +62,8 @@ impl Edit {
         let mut fields = entry.form.model().fields();
         fields.push(("threshold", value(entry.threshold)));
         inputs(&mut fields, entry.inputs, entry.form.model().default_inputs());
+        // One classifier replaces a whole committee.
+        self.document.remove("agree");
         match self.document.get_mut("classifier").and_then(Item::as_table_mut) {
             Some(table) => update(table, fields),
             None => {
