@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Union
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from . import _engine, _tables
 from ._causal import CausalModel
+from ._committee import Committee
 from ._features import Feature
 from ._models import Classifier
 from .errors import FeatureError, FileError
@@ -52,12 +53,13 @@ class Problem:
     :param forbid: transitions that no action may make, ``(feature, from, to)`` of whole numbers,
         levels or categories; each one of them or a list, None for all:
         ``("contract", "none", "permanent")``.
+    :param alternatives: further causal models that may be right, by their names: answers hold for each.
     """
 
     def __init__(
         self,
         features: Sequence[Feature],
-        classifier: Classifier,
+        classifier: Union[Classifier, Committee],
         causal_model: CausalModel | None = None,
         *,
         epsilon: float,
@@ -68,14 +70,22 @@ class Problem:
         safety: float | None = None,
         constraints: Sequence[str] = (),
         forbid: Sequence[tuple[str, object, object]] = (),
+        alternatives: Mapping[str, CausalModel] | None = None,
     ) -> None:
         self.features = tuple(features)
         model = None if causal_model is None else causal_model._native
         categories, values = _forbidden(self.features, forbid)
+        if isinstance(classifier, Committee):
+            members, agree = list(classifier.members.items()), classifier.agree
+        else:
+            members, agree = [("", classifier)], None
+        others = [(name, other._native) for name, other in (alternatives or {}).items()]
         self._native = _engine.Problem(
             self.features,
-            classifier,
+            members,
+            agree,
             model,
+            others,
             epsilon,
             norm,
             cost,
@@ -95,6 +105,7 @@ class Problem:
             "safety": safety,
             "constraints": tuple(constraints),
             "forbid": tuple(forbid),
+            "alternatives": None if alternatives is None else dict(alternatives),
         }
         self._restore: tuple[Any, ...] = (_built, (self.features, classifier, causal_model, settings))
 
@@ -178,7 +189,7 @@ def _forbidden(
 
 def _built(
     features: Sequence[Feature],
-    classifier: Classifier,
+    classifier: Union[Classifier, Committee],
     causal_model: CausalModel | None,
     settings: dict[str, Any],
 ) -> Problem:

@@ -27,7 +27,7 @@ pub use smallest::smallest_break;
 use confirm::confirm;
 
 use crate::error::{CausalModelError, PeopleError, SettingError};
-use crate::margin::{Evaluation, Individuals, Margin, margin, no_perturbation};
+use crate::margin::{Evaluation, Individuals, Margin, attained_margin, no_perturbation};
 use crate::network::{LANES, Lanes};
 use crate::recourse::WorstCase;
 use crate::{Action, Error, Norm, People, Problem, Result, Uncertainty};
@@ -37,8 +37,10 @@ use crate::{Action, Error, Norm, People, Problem, Result, Uncertainty};
 pub struct Break {
     /// The variant of the problem in which it breaks the action, by number.
     pub variant: usize,
-    /// The perturbation, in standardised units.
+    /// The perturbation, in standardised units: see [`Problem::perturbation_width`].
     pub perturbation: Vec<f64>,
+    /// The shift of each feature by the perturbation, in standardised units.
+    pub shift: Vec<f64>,
     /// Its size in the norm of the problem.
     pub size: f64,
     /// The individual after perturbation and action; `None` where that is undefined.
@@ -260,11 +262,12 @@ fn worst_of_variant(
     each.map(|(i, perturbation)| {
         let (individual, action) = (people.individual(i), &actions[i]);
         let perturbation = within_clips(problem, individual, perturbation);
-        match margin(problem, individual, action, &perturbation) {
+        match attained_margin(problem, individual, action, &perturbation) {
             // The individual is somebody.
             Err(Error::CausalModel(CausalModelError::Nobody { .. })) => {
                 let perturbation = no_perturbation(problem, individual)?;
-                Ok(WorstCase { margin: margin(problem, individual, action, &perturbation)?, perturbation })
+                let margin = attained_margin(problem, individual, action, &perturbation)?;
+                Ok(WorstCase { margin, perturbation })
             }
             margin => Ok(WorstCase { margin: margin?, perturbation }),
         }

@@ -31,7 +31,7 @@ pub(crate) use search::{Found, Search};
 pub(crate) use trees::tree_certificate;
 
 use crate::error::{CausalModelError, SettingError};
-use crate::margin::{Composer, margin};
+use crate::margin::{Composer, attained_margin, margin};
 use crate::{Action, Certificate, Error, Problem, Result, Verdict};
 
 /// The least margin, in units of the score, that counts as proven by bounds. It exceeds the rounding error of
@@ -144,7 +144,15 @@ fn certify_variant(
 fn verdict(problem: &Problem, individual: &[f64], action: &Action, proven: &ProofAttempt) -> Verdict {
     let required = LEAST_MARGIN;
     let evaluated = margin(problem, individual, action, &proven.perturbation);
+    // A negative lower bound over uncertain weights breaks nothing; a margin with some of these weights does.
+    let attained = || attained_margin(problem, individual, action, &proven.perturbation);
     match evaluated {
+        Ok(margin) if margin < 0.0 && !problem.classifier().is_exact() => match attained() {
+            Ok(margin) if margin < 0.0 => {
+                Verdict::Breaks { variant: 0, perturbation: proven.perturbation.clone(), margin }
+            }
+            attained => Verdict::Undecided { lower: margin, upper: attained.unwrap_or(f64::INFINITY) },
+        },
         Ok(margin) if margin < 0.0 => {
             Verdict::Breaks { variant: 0, perturbation: proven.perturbation.clone(), margin }
         }

@@ -1,6 +1,7 @@
 //! Answers in plain words and in people's own units.
 
 mod explanation;
+mod further;
 mod theory;
 mod variants;
 
@@ -9,6 +10,7 @@ pub use theory::{
     describe_missing, describe_theory, describe_theory_of_person, describe_theory_summary, describe_unmet,
 };
 
+use further::{further, joint_perturbation};
 pub use variants::describe_break;
 use variants::reach;
 
@@ -48,23 +50,34 @@ use crate::{Action, ActionKind, Error, Feature, Kind, Outcome, Problem, Recourse
 pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Result<String> {
     Ok(match outcome {
         Outcome::AlreadyFavourable if !problem.uncertainty().is_none() => {
-            "Nothing needs to change: the decision is favourable as things stand. Whether it would \
-             still be if they shift was not asked."
-                .into()
+            format!(
+                "Nothing needs to change: the decision is favourable as things stand{}. Whether it would \
+                 still be if they shift was not asked.",
+                even_if(problem)
+            )
         }
-        Outcome::AlreadyFavourable => "Nothing needs to change: the decision is favourable.".into(),
+        Outcome::AlreadyFavourable => {
+            format!("Nothing needs to change: the decision is favourable{}.", even_if(problem))
+        }
         Outcome::Found(recourse) => {
             let action = describe_action(problem, individual, &recourse.action)?;
-            format!("{action} {} {}", reach(problem), proven(recourse))
+            let sentences = [Some(action), Some(reach(problem)), further(problem), Some(proven(recourse))];
+            sentences.into_iter().flatten().collect::<Vec<_>>().join(" ")
         }
         Outcome::Unproved(candidate) => {
             let action = describe_action(problem, individual, &candidate.action)?;
             format!("{action} It withstood the shifts that were tried. That it works is not proven.")
         }
         Outcome::Impossible(_) if !problem.uncertainty().is_none() => {
-            "There is no feasible action that would still work if circumstances shift a little.".into()
+            let weights = even_if(problem);
+            format!(
+                "There is no feasible action that would still work if circumstances shift a little{weights}."
+            )
         }
-        Outcome::Impossible(_) => "There is no feasible action that leads to a favourable decision.".into(),
+        Outcome::Impossible(_) => {
+            let weights = even_if(problem);
+            format!("There is no feasible action that leads to a favourable decision{weights}.")
+        }
         Outcome::Undecided(undecided) => format!("This could not be decided: {undecided}."),
     })
 }
@@ -143,14 +156,17 @@ fn moved(problem: &Problem, individual: &[f64], action: &Action, group: &Group) 
 /// higher". Shifts of less than a hundredth of the largest are left out.
 ///
 /// # Errors
-/// If the perturbation does not have one entry for each feature.
+/// If the perturbation does not have [`Problem::perturbation_width`] entries.
 pub fn describe_shift(problem: &Problem, perturbation: &[f64]) -> Result<String> {
     let features = problem.features();
-    if perturbation.len() != features.len() {
+    if perturbation.len() != problem.perturbation_width() {
         return Err(Error::People(PeopleError::VectorLength {
-            expected: features.len(),
+            expected: problem.perturbation_width(),
             found: perturbation.len(),
         }));
+    }
+    if let Some(joint) = problem.joint() {
+        return Ok(joint_perturbation(problem, joint, perturbation));
     }
     let largest = perturbation.iter().fold(0.0, |a: f64, d| a.max(d.abs()));
     let mut order: Vec<usize> = (0..perturbation.len()).collect();
@@ -252,11 +268,20 @@ fn trimmed(text: String) -> String {
     if text == "-0" { "0".into() } else { text }
 }
 
-/// The shifts that the answer covers: the largest one of each feature alone.
+/// What a statement covers of the weights of the classifier, as the end of a sentence.
+fn even_if(problem: &Problem) -> String {
+    let uncertainty = problem.classifier().weight_uncertainty();
+    uncertainty.map_or(String::new(), |uncertainty| format!(", even if {}", uncertainty.words()))
+}
+
+/// The shifts and weights that the answer covers: the largest shift of each feature alone.
 fn reach_of_shifts(problem: &Problem) -> String {
     let uncertainty = problem.uncertainty();
     if uncertainty.is_none() {
-        return "This works if nothing else changes.".into();
+        return match problem.classifier().weight_uncertainty() {
+            Some(uncertainty) => format!("This works even if {}.", uncertainty.words()),
+            None => "This works if nothing else changes.".into(),
+        };
     }
     let alone = |(i, feature): (usize, &Feature)| {
         let room = uncertainty.alone(i, problem.features().len(), feature.std);
@@ -266,15 +291,20 @@ fn reach_of_shifts(problem: &Problem) -> String {
     // Shifts of binary features are covered as well, but a tenth of a membership means nothing to a
     // reader.
     let described = problem.features().iter().enumerate().filter(|(_, feature)| feature.kind != Kind::Binary);
+    // Where nothing but actions and equations is uncertain, no feature shifts.
+    if problem.joint().is_some() && problem.epsilon() == 0.0 {
+        return "This works if circumstances stay as they are.".into();
+    }
     let shifts: Vec<String> = described.map(alone).collect();
     if shifts.is_empty() {
-        return "This still works if circumstances shift a little.".into();
+        return format!("This still works if circumstances shift a little{}.", even_if(problem));
     }
     let several = match shifts.len() {
         0 | 1 => String::new(),
         _ => format!(", {}", uncertainty.set().words()),
     };
-    format!("This still works if circumstances shift a little: {}{several}.", join(&shifts, "or"))
+    let (shifts, weights) = (join(&shifts, "or"), even_if(problem));
+    format!("This still works if circumstances shift a little: {shifts}{several}{weights}.")
 }
 
 /// The word after the size of a shift, if any: ordered categories shift by levels.

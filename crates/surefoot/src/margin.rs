@@ -246,6 +246,31 @@ fn margin_of_variant(
     }
 }
 
+/// An upper bound of the margin of an action under a perturbation and the worst weights that the classifier's
+/// uncertainty allows: the margin with some of these weights. It is the margin itself unless the score of the
+/// classifier is a lower bound, see [`Classifier::is_exact`](crate::Classifier::is_exact).
+///
+/// # Errors
+/// As [`margin()`].
+pub fn attained_margin(
+    problem: &Problem,
+    individual: &[f64],
+    action: &Action,
+    perturbation: &[f64],
+) -> Result<f64> {
+    if problem.classifier().is_exact() {
+        return margin(problem, individual, action, perturbation);
+    }
+    match counterfactual(problem, individual, action, perturbation) {
+        Ok(reached) => {
+            let score = problem.classifier().attained_score(&reached)?;
+            Ok(if score.is_nan() { f64::NEG_INFINITY } else { score })
+        }
+        Err(Error::CausalModel(CausalModelError::ActionUndefined { .. })) => Ok(f64::NEG_INFINITY),
+        Err(error) => Err(error),
+    }
+}
+
 /// Margins of many individuals who act on the same features, with their gradients.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradients {

@@ -32,7 +32,7 @@ use crate::error::{CausalModelError, ModelError, SettingError};
 use crate::magnitude::is_moderate;
 use crate::{
     ActionKind, Classifier, Constraint, Cost, Error, Feature, Features, Forbidden, Kind, Norm, Result, Scm,
-    Sources, Uncertainty,
+    Sources, Uncertainty, WeightUncertainty,
 };
 
 /// The default margin, in units of the score, that answers keep from the decision boundary in addition to
@@ -187,6 +187,16 @@ impl Problem {
         Ok(())
     }
 
+    /// Requires actions to hold for every classifier whose weights differ from those of the classifier by no more than
+    /// stated; see [`Classifier::with_uncertain_weights`]. Of a committee, this holds for every member.
+    ///
+    /// # Errors
+    /// As [`Classifier::with_uncertain_weights`]; if there are several variants and the worst case of one of them is
+    /// not exact; if not all members of a committee must agree.
+    pub fn with_uncertain_weights(self, uncertainty: WeightUncertainty) -> Result<Self> {
+        self.map_classifiers(|classifier| classifier.clone().with_uncertain_weights(uncertainty))
+    }
+
     /// Sets the measure of cost.
     pub fn with_cost(mut self, cost: Cost) -> Self {
         self.cost = cost;
@@ -291,6 +301,16 @@ impl Problem {
     /// The same problem with a stricter classifier: scores are lower by about this much.
     pub(crate) fn stricter(&self, by: f64) -> Result<Self> {
         self.map_classifiers(|classifier| classifier.stricter(by))
+    }
+
+    /// Where the score is only a lower bound of the worst case over weights: the same problem for one individual with
+    /// weights that the uncertainty allows and that are bad for the individual. Actions that break with them are ruled
+    /// out.
+    pub(crate) fn for_ruling_out(&self, individual: &[f64]) -> Result<Option<Self>> {
+        if self.classifier.is_exact() || individual.len() != self.features.len() {
+            return Ok(None);
+        }
+        Ok(Some(Self { classifier: self.classifier.worst_weights(individual)?, ..self.clone() }))
     }
 
     /// The features.

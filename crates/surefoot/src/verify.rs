@@ -60,6 +60,7 @@ mod tests;
 mod unit;
 mod tanh_network;
 mod integer;
+mod weights;
 mod zone;
 
 use thiserror::Error;
@@ -204,6 +205,9 @@ pub enum Fault {
     /// More intervention sets than are checked.
     #[error("a bound on the cost is verified for up to {most} intervention sets, and there are more")]
     TooManySets { most: usize },
+    /// Weights that the uncertainty of the classifier does not allow.
+    #[error("actions are ruled out by a weight of {weight}, which is further than {radius} from {trained}")]
+    Weights { weight: f64, trained: f64, radius: f64 },
     /// A composed graph that differs from the definition of the margin.
     #[error("the margin is {expected} by its definition, and {found} as composed for the check")]
     Composition { expected: f64, found: f64 },
@@ -331,7 +335,9 @@ fn claims(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
         Outcome::Impossible(_) => verified.cost_bound = f64::INFINITY,
         Outcome::Undecided(undecided) => verified.cost_bound = undecided.cost_bound,
     }
-    let ruled_out = cost_bound::nothing_cheaper(problem, saved, verified.cost_bound, &mut work)?;
+    let with_weights = weights::for_ruling_out(problem, &saved.individual)?;
+    let ruling_out = with_weights.as_ref().unwrap_or(problem);
+    let ruled_out = cost_bound::nothing_cheaper(ruling_out, saved, verified.cost_bound, &mut work)?;
     (verified.sets, verified.boxes, verified.cones) = (ruled_out.sets, ruled_out.boxes, ruled_out.cones);
     verified.bounds = work.done;
     Ok(verified)

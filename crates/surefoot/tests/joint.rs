@@ -258,6 +258,52 @@ fn cheaper(random: &mut ChaCha8Rng, cost: f64) -> Action {
 }
 
 #[test]
+fn words_say_what_is_guarded_against_and_what_breaks_an_action() {
+    let feature = |name: &str, std| Feature::new(name).scaling(0.0, std).change(Change::Increase);
+    let features = Features::new(vec![feature("income", 1000.0), feature("savings", 2000.0)]).unwrap();
+    let equations = vec![("savings", Equation::linear(&["income"], vec![0.5], 0.0))];
+    let scm = Scm::new(&features, equations).unwrap();
+    let problem = Problem::new(features, Classifier::linear(vec![1.0, 0.5], 0.0, 0.5).unwrap())
+        .unwrap()
+        .with_causal_model(scm)
+        .unwrap()
+        .with_sources(Sources {
+            execution: vec![
+                Execution { feature: 0, share: 0.1, within: 0.0 },
+                Execution { feature: 1, share: 0.1, within: 0.0 },
+            ],
+            bands: vec![Band { feature: 1, width: 0.01 }],
+            coefficients: vec![Coefficient { feature: 1, parent: 0, within: 0.05 }],
+            ..Sources::default()
+        })
+        .unwrap();
+    let x = [-1.0, -1.0];
+    let people = People::from_standardised(
+        problem.features(),
+        Array2::from_shape_vec((1, 2), x.to_vec()).unwrap().view(),
+    )
+    .unwrap();
+    let answer = &recourse(&problem, &people).unwrap()[0];
+    let words = surefoot::describe(&problem, &x, answer).unwrap();
+    let expected = "It also works if each change is missed by up to 10%, if the equation of savings is wrong by \
+                    up to 20 and if a change of income by 1 changes savings by up to 0.1 more or less than \
+                    assumed, even if all of that happens together.";
+    assert!(words.contains(expected), "{words}");
+    assert!(!words.contains("by up to 0 "), "{words}");
+    let shift = surefoot::describe_shift(&problem, &[0.0, 0.0, -1.0, 0.0, 1.0, -0.5]).unwrap();
+    assert_eq!(
+        shift,
+        "a change of income that is 10% too little, savings 40 more than its equation says and savings changing \
+         by 0.05 less with income than assumed"
+    );
+    // The attack finds such a break of the cheapest action without all of that.
+    let action = Action { features: vec![0], change: vec![1.21] };
+    let found = surefoot::smallest_break(&problem, &people, &[action]).unwrap()[0].clone().unwrap();
+    assert!(problem.uncertainty().includes(found.size) && found.margin < 0.0);
+    assert_eq!(found.shift.len(), 2);
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_by_name() {
     let features = features(Change::Any);
     let classifier = Classifier::linear(vec![1.0; 4], 0.0, 0.5).unwrap();

@@ -93,6 +93,21 @@ fn trees_are_answered_with_proof() {
     }
 }
 
+#[test]
+fn uncertain_actions_and_equations_are_answered_with_proof() {
+    let (problem, people) = example("uncertain");
+    let (plain, _) = example("linear");
+    let solver = Solver::new(&problem, Settings::default()).unwrap();
+    let without = Solver::new(&plain, Settings::default()).unwrap();
+    for x in people.iter().take(2) {
+        let proof = solver.prove(x).unwrap();
+        let found = proof.outcome.recourse().unwrap();
+        assert!(found.cost_bound >= 0.985 * found.cost);
+        assert!(found.cost > 1.05 * without.solve(x).unwrap().recourse().unwrap().cost);
+        assert!(verify(&problem, &proof.saved(&problem, x)).unwrap().is_verified());
+    }
+}
+
 fn from_toml(item: &toml_edit::Item) -> Value {
     use toml_edit::{Item, Value as Toml};
     let value = |value: &Toml| from_toml(&Item::Value(value.clone()));
@@ -130,7 +145,7 @@ fn accepted(validator: &jsonschema::Validator, file: &Value, example: &str) -> (
 fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
     let schema = std::fs::read_to_string(root().join("docs/problem.schema.json")).unwrap();
     let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
-    for name in ["independent", "linear", "network", "whole", "categories", "trees"] {
+    for name in ["independent", "linear", "network", "whole", "categories", "trees", "uncertain"] {
         let whole = document(name);
         assert_eq!(accepted(&validator, &whole, name), (true, true), "{name}");
         // One change at a time, each of which is a mistake.
@@ -175,6 +190,20 @@ fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
     ] {
         let file = changed(&whole, place, value);
         assert_eq!(accepted(&validator, &file, "whole"), (false, false), "{place}");
+    }
+    let uncertain = document("uncertain");
+    for (place, value) in [
+        ("/uncertainty/0/of", json!("weather")),
+        ("/uncertainty/0/share", json!(-0.1)),
+        ("/uncertainty/0", json!({"of": "execution"})),
+        ("/uncertainty/0/band", json!(0.1)),
+        ("/uncertainty/1", json!({"of": "equation", "feature": "income"})),
+        ("/uncertainty/1/within", json!([-50])),
+        ("/uncertainty/1/inputs", json!("own")),
+        ("/uncertainty/2", json!({"of": "equation", "within": 0.05})),
+    ] {
+        let file = changed(&uncertain, place, value);
+        assert_eq!(accepted(&validator, &file, "uncertain"), (false, false), "{place}");
     }
     let categories = document("categories");
     for (place, value) in [

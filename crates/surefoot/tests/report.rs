@@ -110,6 +110,7 @@ fn verdicts_and_attacks_are_empty_for_people_without_an_action() {
     let found = Break {
         variant: 0,
         perturbation: vec![0.0, 0.0, 0.0, -0.2],
+        shift: vec![0.0, 0.0, 0.0, -0.2],
         size: 0.2,
         counterfactual: None,
         margin: -0.1,

@@ -5,7 +5,7 @@
 //! definition agrees.
 
 use super::{Break, within_clips};
-use crate::margin::{counterfactual, margin};
+use crate::margin::{attained_margin, counterfactual, shifts};
 use crate::{Action, Problem};
 
 /// Shares by which a perturbation is scaled up until it breaks the action. The first ones match rounding
@@ -58,11 +58,14 @@ impl Ray<'_> {
         let scaled = self.direction.iter().map(|d| d * share).collect();
         let mut perturbation = within_clips(self.problem, self.individual, scaled);
         self.problem.uncertainty().norm().shrink(&mut perturbation, limit);
-        let margin = margin(self.problem, self.individual, self.action, &perturbation).ok()?;
+        let margin = attained_margin(self.problem, self.individual, self.action, &perturbation).ok()?;
         let counterfactual = counterfactual(self.problem, self.individual, self.action, &perturbation).ok();
         let size = self.problem.uncertainty().size(&perturbation);
-        let breaks = margin < 0.0 && size.is_finite();
-        breaks.then_some(Break { variant: 0, perturbation, size, counterfactual, margin })
+        if !(margin < 0.0 && size.is_finite()) {
+            return None;
+        }
+        let shift = shifts(self.problem, self.individual, &perturbation).ok()?;
+        Some(Break { variant: 0, perturbation, shift, size, counterfactual, margin })
     }
 
     fn grown(&self, limit: f64) -> Option<Break> {

@@ -71,6 +71,19 @@ pub enum ModelError {
         "at least {agree} of {members} members agree iff each of {subsets} subsets has a favourable one, and at most {most} subsets are answered; require more of them, or give fewer"
     )]
     CommitteeTooLarge { agree: usize, members: usize, subsets: f64, most: usize },
+    /// A radius of weights that is none.
+    #[error(
+        "weights are uncertain by {value:?}; give a radius of at least 0, or a share of at least 0 and less than 1"
+    )]
+    WeightUncertainty { value: f64 },
+    /// Uncertain weights of a model whose weights are not known.
+    #[error(
+        "weights can be uncertain for linear classifiers and dense networks; this classifier is neither. Leave out the uncertainty of its weights, or give several versions of the classifier"
+    )]
+    WeightsNotKnown,
+    /// Two uncertainties of the same weights.
+    #[error("the weights of the classifier are uncertain already; state their uncertainty once")]
+    WeightsUncertainTwice,
     /// A score that overflows.
     #[error(
         "the classifier gives somebody the score {score}, which is no finite number; check the magnitudes of its weights and of the equations"

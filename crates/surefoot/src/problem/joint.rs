@@ -87,6 +87,15 @@ impl Joint {
         Ok(Self { sources: sources.clone(), features: features.len(), weights, slopes })
     }
 
+    /// The coordinates of the features after mixing by the covariance.
+    pub fn mixed(&self, perturbation: &[f64]) -> Vec<f64> {
+        let (n, factor) = (self.features, &self.sources.factor);
+        match factor.is_empty() {
+            true => perturbation[..n].to_vec(),
+            false => (0..n).map(|i| (0..n).map(|j| factor[i * n + j] * perturbation[j]).sum()).collect(),
+        }
+    }
+
     /// The number of coordinates.
     pub fn width(&self) -> usize {
         self.features + self.sources.execution.len() + self.sources.bands.len() + self.slopes.len()

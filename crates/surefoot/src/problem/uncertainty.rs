@@ -1,6 +1,7 @@
 //! The `[[uncertainty]]` sections of a problem file. Each kind has its own file and one line in [`KINDS`].
 
 mod causal_model;
+mod classifier;
 mod equation;
 mod execution;
 
@@ -39,8 +40,9 @@ struct Kind {
     read: fn(&mut Fields<'_>, &Context<'_>) -> Option<Arc<dyn StatedUncertainty>>,
 }
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 4] = [
     Kind { of: "causal model", fields: &causal_model::FIELDS, read: causal_model::read },
+    Kind { of: "classifier", fields: &classifier::FIELDS, read: classifier::read },
     Kind { of: "execution", fields: &execution::FIELDS, read: execution::read },
     Kind { of: "equation", fields: &equation::FIELDS, read: equation::read },
 ];

@@ -170,6 +170,9 @@ impl Problem {
         if count == 1 {
             return Ok(self);
         }
+        if !classifiers.iter().all(Classifier::is_exact) {
+            return Err(Error::Setting(SettingError::UncertainVariants { variants: count }));
+        }
         let single = Self { variations: Variations::default(), ..self.clone() };
         let with = |problem: &Self, classifier: &Classifier| Self {
             classifier: classifier.clone(),

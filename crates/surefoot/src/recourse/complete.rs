@@ -38,6 +38,7 @@ mod cuts;
 mod dispensable;
 mod finish;
 mod local;
+mod patterns;
 mod programs;
 mod requirements;
 mod solve;
@@ -46,9 +47,10 @@ use std::time::{Duration, Instant};
 
 use super::{Method, Settings};
 use crate::action::covering_sets_for_all;
-use crate::certify::Budget;
+use crate::certify::{Budget, LEAST_MARGIN};
 use crate::proof::{Proof, Scenario};
 
+use crate::outcome::{Shortfall, Undecided, UndecidedReason};
 use crate::{Outcome, Problem, Recourse, Result};
 
 /// The largest number of searches for an action with a larger margin after a failed proof. The margin
@@ -110,6 +112,31 @@ impl Proof {
         }
         let outcome = self.outcome.with_cost_bound(bound);
         Proof { outcome, evaluations, proving, ..self }
+    }
+}
+
+impl Proof {
+    /// The proof that an action holds, with the bound on the cost that another proof has for some weights.
+    fn bounded_by(self, other: Proof, safety: f64) -> Proof {
+        let (evaluations, proving) = (self.evaluations + other.evaluations, self.proving + other.proving);
+        let cost_bound = other.outcome.cost_bound();
+        let outcome = match (self.outcome, other.outcome) {
+            (Outcome::Found(found), _) => Outcome::Found(found).with_cost_bound(cost_bound),
+            (_, impossible @ Outcome::Impossible(_)) => impossible,
+            (Outcome::Impossible(Shortfall { best, missing }), _) => Outcome::Undecided(Undecided {
+                best,
+                margin: -missing,
+                required: safety.max(LEAST_MARGIN),
+                cost_bound,
+                reason: UndecidedReason::Weights,
+            }),
+            (Outcome::Undecided(undecided), _) => {
+                Outcome::Undecided(Undecided { reason: UndecidedReason::Weights, cost_bound, ..undecided })
+            }
+            (outcome, _) => outcome,
+        };
+        let ruled_out = other.ruled_out;
+        Proof { outcome, ruled_out, evaluations, proving, searched: None, ..self }
     }
 }
 
@@ -214,6 +241,21 @@ impl<'p> Complete<'p> {
     /// # Errors
     /// As [`Complete::solve`].
     pub fn prove(&self, individual: &[f64]) -> Result<Proof> {
+        let Some(problem) = self.problem.for_ruling_out(individual)? else {
+            return self.prove_alone(individual);
+        };
+        // The lower bound over uncertain weights proves that an action holds; weights rule actions out.
+        let halved = Complete { seconds: self.seconds.map(|seconds| 0.5 * seconds), ..self.clone() };
+        let proof = halved.prove_alone(individual)?;
+        if proof.outcome == Outcome::AlreadyFavourable {
+            return Ok(proof);
+        }
+        let ruling_out = Complete { problem: &problem, ..halved.clone() }.prove_alone(individual)?;
+        Ok(proof.bounded_by(ruling_out, self.problem.safety()))
+    }
+
+    /// The answer by one classifier for all claims.
+    fn prove_alone(&self, individual: &[f64]) -> Result<Proof> {
         if self.seconds.is_some() {
             return self.started().prove_once(individual);
         }
@@ -232,7 +274,7 @@ impl<'p> Complete<'p> {
         }
         // The action that is proved depends on the budget, so a smaller budget may have led to a cheaper
         // one.
-        let other = Complete { budget, ..self.clone() }.prove(individual)?;
+        let other = Complete { budget, ..self.clone() }.prove_alone(individual)?;
         Ok(proof.combined(other))
     }
 

@@ -35,7 +35,7 @@ const MARGIN: ColumnPattern = column("margin", ColumnType::Number, "the margin u
 const SHIFT: ColumnPattern = column(
     "shift:<feature>",
     ColumnType::Number,
-    "that perturbation, in own units; an unordered category has a column for each text, `shift:job=clerk`",
+    "the shift of the feature by that perturbation, in own units; an unordered category has a column for each text, `shift:job=clerk`",
 );
 const BREAKS_WITH: ColumnPattern = column(
     "breaks_with",
@@ -90,7 +90,7 @@ impl<'a> AttackTable<'a> {
             Values::numbers(breaks().map(|found| Some(found?.margin))),
         ];
         for (i, feature) in self.problem.features().iter().enumerate() {
-            values.push(Values::numbers(breaks().map(|found| Some(found?.perturbation[i] * feature.std))));
+            values.push(Values::numbers(breaks().map(|found| Some(found?.shift[i] * feature.std))));
         }
         let describe = |found: &Break| describe_break(self.problem, found.variant, &found.perturbation);
         let words = breaks().map(|found| found.map(describe).transpose());

@@ -127,7 +127,10 @@ impl Solver<'_, '_> {
                 false => 0.0f64.clamp(lower, upper),
             }
         };
-        let change: Vec<f64> = sides.iter().map(at).collect();
+        let mut change: Vec<f64> = sides.iter().map(at).collect();
+        if !is_random && let Some(found) = self.by_patterns(set, &sides) {
+            change = found;
+        }
         self.search_from(set, &sides, change);
         self.local_searches.searches += 1;
         self.local_searches.evaluations += self.prover.evaluations() - before;

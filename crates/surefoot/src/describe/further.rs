@@ -1,0 +1,128 @@
+//! What is uncertain beside the person, in words.
+
+use super::{join, level_word, number};
+use crate::magnitude::readable;
+use crate::problem::Joint;
+use crate::uncertainty::{Band, Coefficient, Execution, Shift};
+use crate::{Feature, Kind, Problem};
+
+/// The sentence about errors of execution and of equations; `None` if there are none.
+pub(super) fn further(problem: &Problem) -> Option<String> {
+    let sources = problem.sources()?;
+    let feature = |i: usize| problem.features().feature(i);
+    let mut conditions = execution(problem, &sources.execution);
+    conditions.extend(sources.bands.iter().map(|&Band { feature: i, width }| {
+        let Feature { name, std, .. } = feature(i);
+        format!("if the equation of {name} is wrong by up to {}", number(width * std, 3))
+    }));
+    conditions.extend(sources.coefficients.iter().filter(|error| error.within > 0.0).map(|error| {
+        let &Coefficient { feature: effect, parent, within } = error;
+        let (effect, cause) = (feature(effect), feature(parent));
+        let slope = readable(within * effect.std / cause.std);
+        format!(
+            "if a change of {} by 1 changes {} by up to {slope} more or less than assumed",
+            cause.name, effect.name
+        )
+    }));
+    match &conditions[..] {
+        [] => None,
+        [only] => Some(format!("It also works {only}.")),
+        _ => {
+            Some(format!("It also works {}, even if all of that happens together.", join(&conditions, "and")))
+        }
+    }
+}
+
+/// The conditions on the execution of actions. Features with the same share and no further error are one.
+fn execution(problem: &Problem, errors: &[Execution]) -> Vec<String> {
+    let percent = |share: f64| format!("{}%", readable(100.0 * share));
+    let amounts = problem.features().actionable();
+    let amounts = amounts.iter().filter(|&&i| problem.features().feature(i).kind != Kind::Binary).count();
+    let all_alike = errors.windows(2).all(|pair| pair[0].share == pair[1].share)
+        && errors.iter().all(|error| error.within == 0.0)
+        && errors.len() == amounts;
+    if let (true, Some(first)) = (all_alike, errors.first()) {
+        return vec![format!("if each change is missed by up to {}", percent(first.share))];
+    }
+    let condition = |error: &Execution| {
+        let Feature { name, std, .. } = problem.features().feature(error.feature);
+        let within = number(error.within * std, 3);
+        let amount = match (error.share > 0.0, error.within > 0.0) {
+            (true, true) => format!("{} and {within} more", percent(error.share)),
+            (true, false) => percent(error.share),
+            (false, _) => within,
+        };
+        format!("if the change of {name} is missed by up to {amount}")
+    };
+    errors.iter().map(condition).collect()
+}
+
+/// A joint perturbation in words: shifts of features, then what goes wrong with the action, then with
+/// equations. Parts of less than a hundredth of the largest are left out.
+pub(super) fn joint_perturbation(problem: &Problem, joint: &Joint, perturbation: &[f64]) -> String {
+    let feature = |i: usize| problem.features().feature(i);
+    let sources = &joint.sources;
+    let direction = |value: f64, up: &'static str, down: &'static str| if value > 0.0 { up } else { down };
+    // Coordinates are relative to the largest possible one, so that their sizes can be compared.
+    let mut parts: Vec<(f64, String)> = Vec::new();
+    let mixed = joint.mixed(perturbation);
+    let widths = problem.uncertainty().set().half_widths(perturbation.len());
+    for (i, &coordinate) in mixed.iter().enumerate() {
+        let Feature { name, std, mean, .. } = feature(i);
+        let weight = if widths[i] > 0.0 { coordinate.abs() / widths[i] } else { 0.0 };
+        let words = match sources.shift(i) {
+            Shift::Exact => continue,
+            Shift::Share(share) => {
+                let percent = readable(100.0 * share * coordinate.abs());
+                format!("{name} {percent}% {}", direction(coordinate, "higher", "lower"))
+            }
+            Shift::Between(lower, upper) => {
+                let at = 0.5 * (lower + upper) + 0.5 * (upper - lower) * coordinate;
+                format!("{name} at {}", number(mean + std * at, 4))
+            }
+            Shift::Ball | Shift::Within(_) => {
+                let scale = match sources.shift(i) {
+                    Shift::Within(within) => within,
+                    _ => 1.0 / joint.weights[i],
+                };
+                let size = number(std * scale * coordinate.abs(), 3);
+                let level = level_word(feature(i), &size);
+                format!("{name} {size}{level} {}", direction(coordinate, "higher", "lower"))
+            }
+        };
+        parts.push((weight, words));
+    }
+    for (k, execution) in sources.execution.iter().enumerate() {
+        let error = perturbation[joint.features + k];
+        let Feature { name, std, .. } = feature(execution.feature);
+        let way = direction(error, "too much", "too little");
+        let amount = match (execution.share > 0.0, execution.within > 0.0) {
+            (true, true) => {
+                let within = number(execution.within * std * error.abs(), 3);
+                format!("{}% and {within}", readable(100.0 * execution.share * error.abs()))
+            }
+            (true, false) => format!("{}%", readable(100.0 * execution.share * error.abs())),
+            (false, _) => number(execution.within * std * error.abs(), 3),
+        };
+        parts.push((error.abs(), format!("a change of {name} that is {amount} {way}")));
+    }
+    for (k, band) in sources.bands.iter().enumerate() {
+        let drift = perturbation[joint.first_band() + k];
+        let Feature { name, std, .. } = feature(band.feature);
+        let size = number(2.0 * band.width * std * drift.abs(), 3);
+        let way = direction(drift, "more", "less");
+        parts.push((drift.abs(), format!("{name} {size} {way} than its equation says")));
+    }
+    for (k, coefficient) in sources.coefficients.iter().enumerate() {
+        let error = perturbation[joint.first_slope() + k];
+        let (effect, cause) = (feature(coefficient.feature), feature(coefficient.parent));
+        let slope = number(coefficient.within * effect.std / cause.std * error.abs(), 3);
+        let way = direction(error, "more", "less");
+        let words = format!("{} changing by {slope} {way} with {} than assumed", effect.name, cause.name);
+        parts.push((error.abs(), words));
+    }
+    let largest = parts.iter().map(|(weight, _)| *weight).fold(0.0, f64::max);
+    parts.retain(|(weight, _)| *weight > 0.0 && *weight >= 0.01 * largest);
+    let words: Vec<String> = parts.into_iter().map(|(_, words)| words).collect();
+    if words.is_empty() { "nothing".into() } else { join(&words, "and") }
+}
