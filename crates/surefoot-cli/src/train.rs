@@ -73,7 +73,9 @@ pub fn run(options: &Options) -> Result<String> {
     }
 
     if options.committee.is_some() {
-        return Ok(text + &committee::run(options, draft, &training, threshold, &file, (&train, test.as_ref()))?);
+        return Ok(
+            text + &committee::run(options, draft, &training, threshold, &file, (&train, test.as_ref()))?
+        );
     }
 
     let trained = train_with_progress(options, &training, features, &train, "training")?;

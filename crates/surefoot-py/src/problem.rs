@@ -10,7 +10,9 @@ use rayon::prelude::*;
 use surefoot::error::{ModelError, PeopleError};
 use surefoot::report::AnswerTable;
 use surefoot::uncertainty::named_norms;
-use surefoot::{ActionKind, Committee, Constraint, Cost, Error, Forbidden, Intervention, LimitsOn, ProblemFile, Scm};
+use surefoot::{
+    ActionKind, Committee, Constraint, Cost, Error, Forbidden, Intervention, LimitsOn, ProblemFile, Scm,
+};
 
 use crate::error::{Result, choice};
 use crate::layout::{Declared, Layout, Stated};
@@ -140,7 +142,8 @@ impl Problem {
         if let Some(agree) = agree {
             problem = problem.with_committee(Committee::new(members, agree)?)?;
         }
-        let others = alternatives.iter().map(|(name, model)| (name.clone(), model.get().scm.as_ref().clone()));
+        let others =
+            alternatives.iter().map(|(name, model)| (name.clone(), model.get().scm.as_ref().clone()));
         problem = problem.with_alternative_causal_models(others.collect())?;
         let features = &layout.features;
         let rules = constraints.iter().map(|rule| Constraint::parse(features, rule));

@@ -28,7 +28,8 @@ pub fn run(
     (train, test): (&Rows, Option<&Rows>),
 ) -> Result<String> {
     let mut text = String::new();
-    let (mut entries, mut classifiers): (Vec<(String, ClassifierEntry)>, Vec<Classifier>) = Default::default();
+    let (mut entries, mut classifiers): (Vec<(String, ClassifierEntry)>, Vec<Classifier>) =
+        Default::default();
     for member in 1..=options.committee.unwrap_or(1) {
         let sample = train.select(&bootstrap(&train.labels, training.seed, member as u64));
         let own = Training { seed: training.seed.wrapping_add(member as u64), ..training.clone() };

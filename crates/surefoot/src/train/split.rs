@@ -1,7 +1,7 @@
 //! Splitting rows so that both outcomes are on both sides.
 
-use rand::{RngExt, SeedableRng};
 use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::SettingError;
@@ -31,10 +31,8 @@ pub fn bootstrap(labels: &[bool], seed: u64, number: u64) -> Vec<usize> {
     random.set_stream(number);
     loop {
         let sample: Vec<usize> = labels.iter().map(|_| random.random_range(0..labels.len())).collect();
-        let has = |rows: &mut dyn Iterator<Item = bool>, label: bool| rows.any(|other| other == label);
-        let is_there = |label: bool| {
-            !has(&mut labels.iter().copied(), label) || has(&mut sample.iter().map(|&row| labels[row]), label)
-        };
+        let is_there =
+            |label: bool| !labels.contains(&label) || sample.iter().any(|&row| labels[row] == label);
         if is_there(true) && is_there(false) {
             return sample;
         }
