@@ -21,6 +21,7 @@ from ._answers import Answer, Answers, Table
 from ._causal import CausalModel, FittedEquation, fit
 from ._engine import __version__
 from ._features import Change, Feature, Kind, features
+from ._committee import Committee
 from ._models import Classifier, Equation
 from ._problem import Problem
 from ._theory import Theory, theory
@@ -49,6 +50,7 @@ __all__ = [
     "Change",
     "Classifier",
     "ClassifierError",
+    "Committee",
     "Equation",
     "Error",
     "Feature",

@@ -60,8 +60,10 @@ class Problem:
     def __new__(
         cls,
         features: Sequence[Feature],
-        classifier: Classifier,
+        classifiers: Sequence[tuple[str, Classifier]],
+        agree: int | None,
         causal_model: CausalModel | None,
+        alternatives: Sequence[tuple[str, CausalModel]],
         epsilon: float,
         norm: str,
         cost: str,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Union
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from . import _engine, _tables
 from ._causal import CausalModel
+from ._committee import Committee
 from ._features import Feature
 from ._models import Classifier
 from ._uncertainty import Uncertainty, _sections
@@ -55,12 +56,13 @@ class Problem:
         ``("contract", "none", "permanent")``.
     :param uncertainty: what else is known of the uncertainty: see :class:`Uncertainty`. Answers hold for
         all of it together.
+    :param alternatives: further causal models that may be right, by their names: answers hold for each.
     """
 
     def __init__(
         self,
         features: Sequence[Feature],
-        classifier: Classifier,
+        classifier: Union[Classifier, Committee],
         causal_model: CausalModel | None = None,
         *,
         epsilon: float,
@@ -72,14 +74,22 @@ class Problem:
         constraints: Sequence[str] = (),
         forbid: Sequence[tuple[str, object, object]] = (),
         uncertainty: Sequence[Uncertainty] = (),
+        alternatives: Mapping[str, CausalModel] | None = None,
     ) -> None:
         self.features = tuple(features)
         model = None if causal_model is None else causal_model._native
         categories, values = _forbidden(self.features, forbid)
+        if isinstance(classifier, Committee):
+            members, agree = list(classifier.members.items()), classifier.agree
+        else:
+            members, agree = [("", classifier)], None
+        others = [(name, other._native) for name, other in (alternatives or {}).items()]
         self._native = _engine.Problem(
             self.features,
-            classifier,
+            members,
+            agree,
             model,
+            others,
             epsilon,
             norm,
             cost,
@@ -101,6 +111,7 @@ class Problem:
             "constraints": tuple(constraints),
             "forbid": tuple(forbid),
             "uncertainty": tuple(uncertainty),
+            "alternatives": None if alternatives is None else dict(alternatives),
         }
         self._restore: tuple[Any, ...] = (_built, (self.features, classifier, causal_model, settings))
 
@@ -184,7 +195,7 @@ def _forbidden(
 
 def _built(
     features: Sequence[Feature],
-    classifier: Classifier,
+    classifier: Union[Classifier, Committee],
     causal_model: CausalModel | None,
     settings: dict[str, Any],
 ) -> Problem:

@@ -9,7 +9,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use surefoot::magnitude::readable;
 use surefoot::report::{AttackTable, Attacked};
-use surefoot::{Action, Budget, Problem, ProblemFile, describe_shift, escape_line, infeasibility, refute};
+use surefoot::{Action, Budget, Problem, ProblemFile, describe_break, escape_line, infeasibility, refute};
 
 use crate::CommandOutput;
 use crate::answers::{Answers, EXAMPLES, Hindered, WithoutAction};
@@ -90,7 +90,7 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
             if attack_table.is_broken(found) {
                 broken += 1;
                 if broken <= EXAMPLES {
-                    let shift = describe_shift(&problem, &found.perturbation)?;
+                    let shift = describe_break(&problem, found.variant, &found.perturbation)?;
                     let id = escape_line(id);
                     writeln!(examples, "The action of {id} {}.", broken_by(&shift, found.size, epsilon))?;
                 }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use surefoot::magnitude::readable;
 use surefoot::report::{Judged, VerdictTable};
 use surefoot::{
-    Action, Budget, Certificate, Infeasible, Problem, ProblemFile, Verdict, certify, describe_shift,
+    Action, Budget, Certificate, Infeasible, Problem, ProblemFile, Verdict, certify, describe_break,
     escape_line, infeasibility,
 };
 
@@ -157,12 +157,12 @@ impl Report {
         match verdict {
             Verdict::Holds { .. } => self.holding += 1,
             Verdict::Undecided { .. } => self.undecided += 1,
-            Verdict::Breaks { perturbation, .. } => {
+            Verdict::Breaks { variant, perturbation, .. } => {
                 self.breaking += 1;
                 if self.breaking <= EXAMPLES {
                     let fails = match perturbation.iter().all(|part| *part == 0.0) {
                         true => "fails without any shift".into(),
-                        false => format!("breaks with {}", describe_shift(problem, perturbation)?),
+                        false => format!("breaks with {}", describe_break(problem, *variant, perturbation)?),
                     };
                     self.examples += &format!("The action of {} {fails}.\n", escape_line(id));
                 }

@@ -27,20 +27,18 @@ pub struct Group {
 }
 
 impl Group {
-    /// An error of one of them, with the place of the first whom the causal model cannot produce.
+    /// An error of one of them, with the place of the first whom a causal model cannot produce.
     pub fn locate(&self, problem: &Problem, error: surefoot::Error) -> anyhow::Error {
-        let scm = problem.scm();
-        let faults = self.people.iter().map(|individual| scm.and_then(|scm| scm.abduct(individual).err()));
+        let faults = self.people.iter().map(|individual| fault(problem, individual));
         match faults.zip(&self.places).find_map(|(fault, place)| Some((fault?, place))) {
             Some((fault, place)) => Error::new(fault).context(format!("{}, {place}", self.path.display())),
             None => error.into(),
         }
     }
 
-    /// Refuses the first whom the causal model cannot produce.
+    /// Refuses the first whom a causal model cannot produce.
     pub fn check(&self, problem: &Problem) -> Result<()> {
-        let fault =
-            problem.scm().and_then(|scm| self.people.iter().find_map(|person| scm.abduct(person).err()));
+        let fault = self.people.iter().find_map(|person| fault(problem, person));
         fault.map_or(Ok(()), |fault| Err(self.locate(problem, fault)))
     }
 
@@ -60,6 +58,11 @@ impl Group {
         }
         digest.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+/// Why a causal model of a problem cannot produce an individual; `None` if all can.
+fn fault(problem: &Problem, individual: &[f64]) -> Option<surefoot::Error> {
+    problem.variants().iter().filter_map(|variant| variant.scm()).find_map(|scm| scm.abduct(individual).err())
 }
 
 /// The number of rows of a table, without a look at its values.

@@ -1,5 +1,6 @@
 //! `surefoot train`: the classifier that decides.
 
+mod committee;
 mod options;
 mod quality;
 mod rows;
@@ -7,7 +8,7 @@ mod search;
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::table::{Column, Values, Writer};
 use anyhow::{Result, bail};
@@ -71,6 +72,12 @@ pub fn run(options: &Options) -> Result<String> {
         return Ok(text + &search::run(options, &training, threshold, &file, &train, &test)?);
     }
 
+    if options.committee.is_some() {
+        return Ok(
+            text + &committee::run(options, draft, &training, threshold, &file, (&train, test.as_ref()))?
+        );
+    }
+
     let trained = train_with_progress(options, &training, features, &train, "training")?;
     let classifier = trained.classifier(threshold, train.rows.view(), &train.labels);
     let threshold = classifier.map_err(|error| options.explain(error))?.threshold();
@@ -94,13 +101,17 @@ fn check_outputs(options: &Options, training: &Training, file: &ProblemFile) -> 
     };
     outputs = outputs.keep_equations(file);
     // The network of the classifier is what is trained anew; a model that came from elsewhere is not.
-    if file.classifier_entry().is_some_and(|entry| entry.form.model().is_foreign()) {
+    if file.classifier_entries().iter().any(|(_, entry)| entry.form.model().is_foreign()) {
         outputs = outputs.keep_classifier(file);
     }
     if !(options.is_search() || training.hidden.is_empty()) {
-        outputs = match &options.output {
-            Some(path) => outputs.check("--output", path)?,
-            None => outputs.check("the network's file", &beside(&options.problem, "classifier"))?,
+        let option = if options.output.is_some() { "--output" } else { "the network's file" };
+        let path = network_file(options);
+        outputs = match options.committee {
+            Some(members) => (1..=members).try_fold(outputs, |outputs, member| {
+                outputs.check(option, &committee::file_of(&path, member))
+            })?,
+            None => outputs.check(option, &path)?,
         };
     }
     outputs = outputs.keep_classifier(file);
@@ -162,6 +173,38 @@ fn course(training: &Training, trained: &Trained) -> String {
     }
 }
 
+/// The problem file, opened for changes.
+fn edit(options: &Options, draft: Option<Draft>) -> Result<Edit> {
+    Ok(match draft {
+        Some(draft) => draft.edit,
+        None => Edit::open(&options.problem)?,
+    })
+}
+
+/// Where a network is written.
+fn network_file(options: &Options) -> PathBuf {
+    options.output.clone().unwrap_or_else(|| beside(&options.problem, "classifier"))
+}
+
+/// What the problem file says of a classifier. A network is written into the file that `place` makes of the path
+/// for networks.
+fn form(
+    options: &Options,
+    training: &Training,
+    trained: &Trained,
+    place: impl Fn(&Path) -> PathBuf,
+) -> Result<ClassifierForm> {
+    if let [layer] = trained.network.layers() {
+        let coefficients = layer.weight.row(0).to_vec();
+        return Ok(ClassifierForm::Linear(LinearModel { coefficients, intercept: layer.bias[0] }));
+    }
+    let path = place(&network_file(options));
+    Network::write(&path, &[("", &trained.network)])?;
+    let path = relative(&path, options.problem.parent().unwrap_or(Path::new("")))?;
+    let activation = Some(training.activation);
+    Ok(ClassifierForm::Network(NetworkFile { path, prefix: String::new(), activation }))
+}
+
 /// Writes the classifier into the problem file, a network into a file of its own beside it.
 fn write(
     options: &Options,
@@ -170,23 +213,12 @@ fn write(
     trained: &Trained,
     threshold: f64,
 ) -> Result<String> {
-    let mut edit = match draft {
-        Some(draft) => draft.edit,
-        None => Edit::open(&options.problem)?,
-    };
-    let layers = trained.network.layers();
-    let (form, place) = if let [layer] = layers {
-        let coefficients = layer.weight.row(0).to_vec();
-        let form = ClassifierForm::Linear(LinearModel { coefficients, intercept: layer.bias[0] });
-        (form, format!("the [classifier] of {}", options.problem.display()))
-    } else {
-        let path = options.output.clone().unwrap_or_else(|| beside(&options.problem, "classifier"));
-        Network::write(&path, &[("", &trained.network)])?;
-        let place =
-            format!("{}, which the [classifier] of {} names", path.display(), options.problem.display());
-        let path = relative(&path, options.problem.parent().unwrap_or(Path::new("")))?;
-        let activation = Some(training.activation);
-        (ClassifierForm::Network(NetworkFile { path, prefix: String::new(), activation }), place)
+    let mut edit = edit(options, draft)?;
+    let form = form(options, training, trained, Path::to_path_buf)?;
+    let section = format!("the [classifier] of {}", options.problem.display());
+    let place = match &form {
+        ClassifierForm::Network(_) => format!("{}, which {section} names", network_file(options).display()),
+        _ => section,
     };
     edit.set_classifier(&ClassifierEntry { form, threshold, inputs: Inputs::Standardised });
     edit.save()?;

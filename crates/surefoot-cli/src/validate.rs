@@ -15,7 +15,7 @@ use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use surefoot::feature::{Column, Shown};
 use surefoot::file::{Audience, write_atomically};
 use surefoot::magnitude::readable;
-use surefoot::problem::{EquationEntry, six_digits};
+use surefoot::problem::{ClassifierEntry, EquationEntry, six_digits};
 use surefoot::{
     ActionKind, Change, Cost, Feature, Features, Forbidden, ProblemFile, escape_line, escape_text,
 };
@@ -53,8 +53,11 @@ pub fn run(options: &Options) -> Result<String> {
     }
     let mut report = None;
     if let (Some(path), Ok(features)) = (&options.people, file.features()) {
-        let checked =
-            people::check(path, features, file.scm().ok().flatten(), file.classifier().ok().flatten());
+        let committee = file.committee().ok().flatten().map(|committee| |x: &[f64]| committee.score(x));
+        let classifier = file.classifier().ok().flatten().map(|one| |x: &[f64]| one.score(x));
+        let score = committee.as_ref().map(|score| score as people::Score<'_>);
+        let score = score.or(classifier.as_ref().map(|score| score as people::Score<'_>));
+        let checked = people::check(path, features, file.scm().ok().flatten(), score);
         match checked {
             Ok(checked) if checked.is_clean() => report = Some(checked.to_string()),
             Ok(checked) => complaints.push(checked.to_string()),
@@ -131,7 +134,7 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
     if features.actionable().is_empty() {
         missing.push("every feature is fixed: let an action change at least one (change = \"increase\")");
     }
-    if file.classifier_entry().is_none() {
+    if file.classifier_entries().is_empty() {
         missing.push("there is no classifier: give one, or train one with `surefoot train`");
     }
     for (number, words) in missing.iter().enumerate() {
@@ -232,7 +235,20 @@ fn feature_table(file: &ProblemFile, features: &Features) -> Table {
 }
 
 fn classifier(file: &ProblemFile, features: &Features) -> String {
-    let Some(entry) = file.classifier_entry() else { return "none yet".into() };
-    let logit = entry.summary(features, file.folder());
-    format!("logit = {logit}; favourable from probability {} on", entry.threshold)
+    let summary = |entry: &ClassifierEntry| {
+        let logit = entry.summary(features, file.folder());
+        format!("logit = {logit}; favourable from probability {} on", entry.threshold)
+    };
+    let Ok(Some(committee)) = file.committee() else {
+        return file.classifier_entries().first().map_or("none yet".into(), |(_, entry)| summary(entry));
+    };
+    let (members, at_least) = (committee.members().len(), committee.at_least());
+    let mut text = match at_least == members {
+        true => format!("{members} models, all of which must agree"),
+        false => format!("{members} models, of which at least {at_least} must agree"),
+    };
+    for (name, entry) in file.classifier_entries() {
+        text += &format!("\n  {name}: {}", summary(entry));
+    }
+    text
 }

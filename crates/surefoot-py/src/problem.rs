@@ -7,10 +7,12 @@ use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use surefoot::error::PeopleError;
+use surefoot::error::{ModelError, PeopleError};
 use surefoot::report::AnswerTable;
 use surefoot::uncertainty::named_norms;
-use surefoot::{ActionKind, Constraint, Cost, Error, Forbidden, Intervention, LimitsOn, ProblemFile, Scm};
+use surefoot::{
+    ActionKind, Committee, Constraint, Cost, Error, Forbidden, Intervention, LimitsOn, ProblemFile, Scm,
+};
 
 use crate::error::{Result, choice};
 use crate::layout::{Declared, Layout, Stated};
@@ -102,8 +104,10 @@ impl Problem {
     #[expect(clippy::too_many_arguments, reason = "what a problem consists of; Python names them")]
     fn new(
         features: Vec<Declared>,
-        classifier: DeclaredClassifier<'_>,
+        classifiers: Vec<(String, DeclaredClassifier<'_>)>,
+        agree: Option<usize>,
         causal_model: Option<Py<CausalModel>>,
+        alternatives: Vec<(String, Py<CausalModel>)>,
         epsilon: f64,
         norm: &str,
         cost: &str,
@@ -118,8 +122,14 @@ impl Problem {
         let layout = Layout::new(features)?;
         let forms = [("relative", ActionKind::Relative), ("absolute", ActionKind::Absolute)];
         let subjects = [("outcome", LimitsOn::Outcome), ("action", LimitsOn::Action)];
-        let classifier = classifier.compile(&layout.features)?;
-        let mut problem = surefoot::Problem::new(layout.features.clone(), classifier)?
+        let mut members = Vec::with_capacity(classifiers.len());
+        for (name, classifier) in &classifiers {
+            members.push((name.clone(), classifier.compile(&layout.features)?));
+        }
+        let Some((_, first)) = members.first().cloned() else {
+            return Err(Error::Model(ModelError::Agreement { agree: 0, members: 0 }).into());
+        };
+        let mut problem = surefoot::Problem::new(layout.features.clone(), first)?
             .with_uncertainty(layout.norm(choice("norm", norm, &named_norms())?)?, epsilon)?
             .with_cost(choice("cost", cost, &[("l1", Cost::L1), ("l2", Cost::L2)])?)
             .with_action_kind(choice("form of action", form, &forms)?)
@@ -130,6 +140,12 @@ impl Problem {
         if let Some(model) = causal_model {
             problem = problem.with_causal_model(model.get().scm.as_ref().clone())?;
         }
+        if let Some(agree) = agree {
+            problem = problem.with_committee(Committee::new(members, agree)?)?;
+        }
+        let others =
+            alternatives.iter().map(|(name, model)| (name.clone(), model.get().scm.as_ref().clone()));
+        problem = problem.with_alternative_causal_models(others.collect())?;
         let features = &layout.features;
         let rules = constraints.iter().map(|rule| Constraint::parse(features, rule));
         problem = problem.with_constraints(rules.collect::<surefoot::Result<_>>()?)?;
@@ -189,7 +205,7 @@ impl Problem {
 
     #[getter]
     fn is_causal(&self) -> bool {
-        self.problem.scm().is_some()
+        self.problem.scm().is_some() || !self.problem.alternative_causal_models().is_empty()
     }
 
     /// Logit minus the logit of the threshold.

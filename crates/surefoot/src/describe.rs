@@ -4,6 +4,7 @@ mod explanation;
 mod further;
 mod reach;
 mod theory;
+mod variants;
 
 pub use explanation::describe_explanation;
 pub use theory::{
@@ -12,6 +13,7 @@ pub use theory::{
 
 use further::{further, impossible, joint_perturbation};
 use reach::reach;
+pub use variants::describe_break;
 
 use crate::action::rounded;
 use crate::error::PeopleError;

@@ -2,6 +2,7 @@
 
 mod categories;
 mod classifier;
+mod committee;
 mod edit;
 mod entry;
 mod fields;
@@ -187,13 +188,13 @@ impl Problem {
     }
 
     /// Requires actions to hold for every classifier whose weights differ from those of the classifier by no more than
-    /// stated; see [`Classifier::with_uncertain_weights`].
+    /// stated; see [`Classifier::with_uncertain_weights`]. Of a committee, this holds for every member.
     ///
     /// # Errors
-    /// As [`Classifier::with_uncertain_weights`].
-    pub fn with_uncertain_weights(mut self, uncertainty: WeightUncertainty) -> Result<Self> {
-        self.classifier = self.classifier.with_uncertain_weights(uncertainty)?;
-        Ok(self)
+    /// As [`Classifier::with_uncertain_weights`]; if there are several variants and the worst case of one of them is
+    /// not exact; if not all members of a committee must agree.
+    pub fn with_uncertain_weights(self, uncertainty: WeightUncertainty) -> Result<Self> {
+        self.map_classifiers(|classifier| classifier.clone().with_uncertain_weights(uncertainty))
     }
 
     /// Sets the measure of cost.

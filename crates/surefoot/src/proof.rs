@@ -236,6 +236,8 @@ pub struct Cone {
 /// the bound and holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dividing {
+    /// The variant of the problem whose trees these are. What does not hold for one variant does not hold.
+    pub variant: usize,
     /// Reasons, to which boxes refer by number.
     pub reasons: Vec<TreeReason>,
     /// Each intervention set, and its divisions: every box before its two parts.

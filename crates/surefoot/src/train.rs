@@ -22,7 +22,7 @@ pub use equation::{Fitted, FittedEquation, Fitting, Function, Shape, Warning, li
 pub use logistic::logistic_regression;
 pub use objective::{Allr, Objective, Ross};
 pub use quality::Quality;
-pub use split::split;
+pub use split::{bootstrap, split};
 pub use threshold::Threshold;
 
 use crate::error::{PeopleError, TrainingError};

@@ -9,14 +9,15 @@ use rand_chacha::ChaCha8Rng;
 use surefoot::action::feasible_change;
 use surefoot::attack::{ProjectedGradient, worst_found};
 use surefoot::error::SettingError;
-use surefoot::margin::{gradients, margin};
+use surefoot::margin::{counterfactual, gradients, margin};
 use surefoot::proof::SavedProof;
 use surefoot::recourse::{Settings, Solver};
+use surefoot::uncertainty::Execution;
 use surefoot::verify::Fault;
 use surefoot::{
     Action, Activation, Budget, Change, Classifier, Committee, Complete, Cost, Descent, Equation, Error,
-    Exact, Feature, Features, Norm, Outcome, People, Problem, Recourse, Scm, Verdict, Verification, certify,
-    infeasibility, refute, verify,
+    Exact, Feature, Features, Norm, Outcome, People, Problem, Recourse, Scm, Sources, Verdict, Verification,
+    WeightUncertainty, certify, infeasibility, refute, verify,
 };
 use surefoot_random::{FORMULAS, causal_model, individual, network, one, uniform, with_settings};
 
@@ -73,10 +74,10 @@ fn withstands(problem: &Problem, x: &[f64], found: &Recourse, random: &mut ChaCh
 
 /// A perturbation of the ball, often at its boundary.
 fn drawn(problem: &Problem, random: &mut ChaCha8Rng) -> Vec<f64> {
-    let mut perturbation = uniform(random, problem.features().len(), -1.0..1.0);
+    let mut perturbation = uniform(random, problem.perturbation_width(), -1.0..1.0);
     let share = if random.random_bool(0.5) { 1.0 } else { random.random::<f64>() };
     let size = problem.uncertainty().size(&perturbation);
-    let factor = share * problem.epsilon() / size * (1.0 - 1e-12);
+    let factor = share * problem.uncertainty().radius() / size * (1.0 - 1e-12);
     perturbation.iter_mut().for_each(|d| *d *= factor);
     perturbation
 }
@@ -403,6 +404,58 @@ fn tampered_proofs_are_refused() {
     assert_eq!(verify(&other, &honest).unwrap(), Verification::OtherProblem { what: "classifier is" });
 }
 
+/// Members whose weights are uncertain, and actions that are not carried out exactly: neither breaks an action.
+#[test]
+fn weights_and_execution_may_be_uncertain_together_with_a_committee() {
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    let features = features(2, 4.0);
+    let mut found_count = 0;
+    for _ in 0..6 {
+        let models: Vec<(Vec<f64>, f64)> =
+            (0..3).map(|_| (uniform(&mut random, 2, 0.2..1.2), random.random_range(-1.5..-0.5))).collect();
+        let member = |(w, b): &(Vec<f64>, f64)| Classifier::linear(w.clone(), *b, 0.5).unwrap();
+        let within = 0.05;
+        let execution = vec![Execution { feature: 0, share: 0.1, within: 0.02 }];
+        let problem = with_members(&features, models.iter().map(member).collect(), 3)
+            .with_uncertainty(Norm::L2, 0.1)
+            .unwrap()
+            .with_sources(Sources { execution, ..Sources::default() })
+            .unwrap()
+            .with_uncertain_weights(WeightUncertainty::Within(within))
+            .unwrap();
+        let x = uniform(&mut random, 2, -1.0..0.0);
+        let Some(found) = answer(&problem, &x, &mut random) else { continue };
+        found_count += 1;
+        for _ in 0..2_000 {
+            let perturbation = drawn(&problem, &mut random);
+            let reached = counterfactual(&problem, &x, &found.action, &perturbation).unwrap();
+            for (w, b) in &models {
+                let near = uniform(&mut random, 2, -within..within);
+                let terms = w.iter().zip(near).zip(&reached);
+                let score = b + terms.map(|((w, near), x)| (w + near) * x).sum::<f64>();
+                assert!(score >= -1e-9, "{score}");
+            }
+        }
+    }
+    assert!(found_count >= 3, "{found_count}");
+    let network = |random: &mut ChaCha8Rng, widths: &[usize]| {
+        Classifier::network(network(random, widths, Activation::Relu, 1.0), 0.5).unwrap()
+    };
+    let uncertain = |members: Vec<Classifier>, at_least: usize| {
+        let problem = with_members(&features, members, at_least);
+        problem.with_uncertain_weights(WeightUncertainty::Within(0.01))
+    };
+    // Of a network with several hidden layers, the worst case over weights is only bounded.
+    let deep: Vec<Classifier> = (0..2).map(|_| network(&mut random, &[2, 3, 3, 1])).collect();
+    assert!(matches!(
+        uncertain(deep, 2),
+        Err(Error::Setting(SettingError::UncertainVariants { variants: 2 }))
+    ));
+    let flat: Vec<Classifier> = (0..2).map(|_| network(&mut random, &[2, 3, 1])).collect();
+    assert_eq!(uncertain(flat.clone(), 2).unwrap().variants().len(), 2);
+    assert!(uncertain(flat, 1).is_err());
+}
+
 /// A committee of one, and one of which all members are the same, answer as the classifier alone.
 #[test]
 fn committees_of_the_same_classifier_answer_as_it_does() {
@@ -441,5 +494,5 @@ fn what_cannot_answer_several_variants_says_so() {
     assert!(refused(surefoot::theory::break_action(&problem, &x, &action).unwrap_err()));
     let message = Exact::new(&problem).unwrap_err().to_string();
     assert!(message.contains("`exact`") && message.contains("2 variants"), "{message}");
-    assert_eq!(problem.variant_in_words(1).unwrap(), "by model `m1`");
+    assert_eq!(problem.variant_in_words(1).unwrap(), "according to model `m1`");
 }

@@ -11,9 +11,11 @@ use surefoot::outcome::Shortfall;
 use surefoot::proof::{Dividing, TreeReason};
 use surefoot::recourse::{Settings, Solver};
 use surefoot::{
-    Action, ActionKind, Budget, Change, Classifier, Constraint, Cost, Ensemble, Equation, Feature, Features,
-    Kind, Norm, Outcome, People, Problem, SavedProof, Scm, Verdict, certify, smallest_break, verify,
+    Action, ActionKind, Activation, Budget, Change, Classifier, Committee, Constraint, Cost, Ensemble,
+    Equation, Feature, Features, Kind, Norm, Outcome, People, Problem, SavedProof, Scm, Verdict, certify,
+    infeasibility, smallest_break, verify,
 };
+use surefoot_random::network;
 
 /// A tree with tests of random thresholds, in the format of the package.
 fn tree(random: &mut ChaCha8Rng, inputs: usize, depth: usize, threshold_of: fn(i32) -> f64) -> Value {
@@ -398,4 +400,65 @@ fn the_smallest_break_is_smallest() {
         assert!(!is_broken(&mut random, &smaller, &x, &action, 1_000), "{number}: {size}");
     }
     assert!(found_some > 100, "{found_some}");
+}
+
+/// Committees of two ensembles or of an ensemble and a network, with one causal model or two: actions hold for
+/// every member, bounds are true, and the checker verifies both.
+#[test]
+fn committees_with_trees_are_answered_with_proof() {
+    let mut random = ChaCha8Rng::seed_from_u64(77);
+    let (mut found_count, mut bounded, mut impossible) = (0, 0, 0);
+    for number in 0..40 {
+        let mut problem = problem(&mut random);
+        let inputs = problem.features().len();
+        let second = match random.random_bool(0.5) {
+            true => {
+                let ensemble = ensemble(&mut random, inputs, 3, 2).over(problem.features(), true).unwrap();
+                Classifier::trees(ensemble, 0.5).unwrap()
+            }
+            false => {
+                let network = network(&mut random, &[inputs, 4, 1], Activation::Tanh, 1.0);
+                Classifier::network(network, 0.5).unwrap()
+            }
+        };
+        let members = vec![("first".into(), problem.classifier().clone()), ("second".into(), second)];
+        problem = problem.with_committee(Committee::new(members, 2).unwrap()).unwrap();
+        if problem.scm().is_some() && random.random_bool(0.5) {
+            let equation = Equation::linear(&["x0"], vec![0.3], 0.1);
+            let scm = Scm::new(problem.features(), vec![("x1", equation)]).unwrap();
+            problem = problem.with_alternative_causal_models(vec![("other".into(), scm)]).unwrap();
+        }
+        let x = individual(&mut random, &problem);
+        if problem.score(&x) >= 0.0 {
+            continue;
+        }
+        let settings = Settings { budget: Budget { evaluations: 4_000 }, ..Settings::default() };
+        let proof = Solver::new(&problem, settings).unwrap().prove(&x).unwrap();
+        let saved = proof.saved(&problem, &x);
+        assert_eq!(SavedProof::from_json(&saved.to_json()).unwrap(), saved);
+        let verification = verify(&problem, &saved).unwrap();
+        assert!(verification.is_verified(), "{number}: {verification:?} {:?}", proof.outcome);
+        let bound = proof.outcome.cost_bound();
+        bounded += usize::from(bound > 0.0 && bound.is_finite());
+        impossible += usize::from(bound == f64::INFINITY);
+        if let Outcome::Found(found) = &proof.outcome {
+            found_count += 1;
+            assert!(!is_broken(&mut random, &problem, &x, &found.action, 2_000), "{number}: {found:?}");
+            let verdict = certify(&problem, &x, &found.action, Budget::default()).unwrap().verdict;
+            assert!(matches!(verdict, Verdict::Holds { .. }), "{number}: {verdict:?}");
+        }
+        // Nothing cheaper than the bound holds.
+        let all = problem.features().actionable();
+        for _ in 0..60 {
+            let most = bound.min(3.0);
+            let change: Vec<f64> = all.iter().map(|_| random.random_range(-most..=most)).collect();
+            let action = Action { features: all.clone(), change };
+            let is_allowed = infeasibility(&problem, &x, &action).unwrap().is_none();
+            if is_allowed && problem.cost().of(problem.features(), &action) < bound {
+                let verdict = certify(&problem, &x, &action, Budget::default()).unwrap().verdict;
+                assert!(!matches!(verdict, Verdict::Holds { .. }), "{number}: {action:?} {bound}");
+            }
+        }
+    }
+    assert!(found_count >= 8 && bounded >= 8, "{found_count} {bounded} {impossible}");
 }

@@ -93,6 +93,11 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
 
+    /// Train this many models on samples of the training rows, drawn with replacement, and write them as a
+    /// committee of which all must agree; networks go into files numbered after the usual one.
+    #[arg(long, value_name = "MODELS", conflicts_with_all = ["search", "log"])]
+    pub committee: Option<usize>,
+
     #[command(flatten)]
     search: Box<Search>,
 }
@@ -196,6 +201,9 @@ impl Options {
                 "--output has no effect with --hidden none: a linear classifier is written into the \
                  problem file itself; leave it out"
             );
+        }
+        if let Some(members) = self.committee.filter(|members| !(1..=LARGEST_COMMITTEE).contains(members)) {
+            bail!("--committee {members}: give at least 1 and at most {LARGEST_COMMITTEE} models");
         }
         if self.search.people == Some(0) {
             bail!("--people 0: leaves nobody to answer; give at least 1");
@@ -308,6 +316,9 @@ impl Options {
 
 /// Epochs without a better one after which training stops.
 const PATIENCE: usize = 20;
+
+/// More variants of a problem are not answered.
+const LARGEST_COMMITTEE: usize = 128;
 
 const NOT_NEGATIVE: &str = "a finite number, at least 0";
 

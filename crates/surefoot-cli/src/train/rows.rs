@@ -75,7 +75,8 @@ impl Rows {
         Ok((train, Some(test_rows)))
     }
 
-    fn select(&self, chosen: &[usize]) -> Rows {
+    /// Some of the rows, each as often as it is chosen.
+    pub fn select(&self, chosen: &[usize]) -> Rows {
         let labels = chosen.iter().map(|&i| self.labels[i]).collect();
         Rows { rows: self.rows.select(Axis(0), chosen), labels }
     }

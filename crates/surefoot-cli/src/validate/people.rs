@@ -14,7 +14,7 @@ use surefoot::error::{CausalModelError, PeopleError};
 use surefoot::feature::Shown;
 use surefoot::magnitude::readable;
 use surefoot::problem::six_digits;
-use surefoot::{Classifier, Error, Feature, Features, Intervention, People, Scm, escape_line};
+use surefoot::{Error, Feature, Features, Intervention, People, Scm, escape_line};
 
 /// How many examples of each kind of mistake are shown.
 const EXAMPLES: usize = 3;
@@ -39,15 +39,18 @@ struct Mistake {
     examples: Vec<String>,
 }
 
+/// The score of a person by whoever decides.
+pub type Score<'a> = &'a dyn Fn(&[f64]) -> f64;
+
 /// Reads the whole table, batch by batch.
 pub fn check(
     path: &Path,
     features: &Features,
     scm: Option<&Scm>,
-    classifier: Option<&Classifier>,
+    score: Option<Score<'_>>,
 ) -> Result<Checked, TableError> {
     let table = Table::open(path)?;
-    let mut checked = Checked::new(path, classifier.map(|_| 0));
+    let mut checked = Checked::new(path, score.map(|_| 0));
     let names: Vec<&str> = features.columns().iter().map(|column| column.name()).collect();
     let columns: HashSet<&str> = table.columns().iter().map(String::as_str).collect();
     let absent: Vec<&str> = names.into_iter().filter(|name| !columns.contains(name)).collect();
@@ -68,7 +71,7 @@ pub fn check(
                 ids.add(id);
             }
         }
-        checked.batch(&batch, features, scm, classifier);
+        checked.batch(&batch, features, scm, score);
     }
     if let Some(ids) = &ids {
         checked.ids(ids)?;
@@ -115,13 +118,7 @@ impl Checked {
         })
     }
 
-    fn batch(
-        &mut self,
-        batch: &Batch,
-        features: &Features,
-        scm: Option<&Scm>,
-        classifier: Option<&Classifier>,
-    ) {
+    fn batch(&mut self, batch: &Batch, features: &Features, scm: Option<&Scm>, score: Option<Score<'_>>) {
         self.people += batch.len();
         for fault in &batch.faults {
             let listed;
@@ -145,7 +142,7 @@ impl Checked {
         for (row, &place) in batch.numbers.rows().into_iter().zip(&batch.places) {
             let own = row.to_vec();
             match People::from_own_units(features, &[&own]) {
-                Ok(people) => self.person(people.individual(0), place, scm, classifier),
+                Ok(people) => self.person(people.individual(0), place, scm, score),
                 Err(Error::People(PeopleError::GroupSum { group, ones, .. })) => {
                     let what = format!("group `{group}`: exactly one of its columns must be 1");
                     self.add(what, Some(format!("{place}: {ones} are")));
@@ -182,7 +179,7 @@ impl Checked {
     }
 
     /// A person whose values are in order.
-    fn person(&mut self, x: &[f64], place: Place, scm: Option<&Scm>, classifier: Option<&Classifier>) {
+    fn person(&mut self, x: &[f64], place: Place, scm: Option<&Scm>, score: Option<Score<'_>>) {
         if let Some(Err(error)) = scm.map(|scm| scm.abduct(x)) {
             let what = match &error {
                 Error::People(PeopleError::Unreachable { feature, .. })
@@ -199,8 +196,8 @@ impl Checked {
         } else if let Some(scm) = scm {
             self.warn_of_followers(x, place, scm);
         }
-        if let (Some(turned_down), Some(classifier)) = (&mut self.turned_down, classifier) {
-            *turned_down += usize::from(classifier.score(x) < 0.0);
+        if let (Some(turned_down), Some(score)) = (&mut self.turned_down, score) {
+            *turned_down += usize::from(score(x) < 0.0);
         }
     }
 

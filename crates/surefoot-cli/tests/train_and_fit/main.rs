@@ -95,6 +95,34 @@ fn a_network_is_trained_and_named_by_the_problem_file() {
 }
 
 #[test]
+fn a_committee_is_trained_on_samples_of_the_rows() {
+    let folder = folder();
+    let at = folder.path();
+    let said = done(at, &train(&["--hidden", "none", "--committee", "3"]));
+    assert!(said.contains("Model 3: accuracy") && said.contains("All models agree about"), "{said}");
+    let trained = problem(at);
+    let committee = trained.committee().unwrap();
+    let names: Vec<&str> = committee.members().iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!((names, committee.at_least()), (vec!["1", "2", "3"], 3));
+    let weights = |member: usize| committee.members()[member].1.coefficients().unwrap().0.to_vec();
+    assert!(weights(0) != weights(1) && weights(1) != weights(2));
+    let text = std::fs::read_to_string(at.join("problem.toml")).unwrap();
+    assert!(text.starts_with("# Ours.") && text.contains("# per month"), "{text}");
+    assert_eq!(text.matches("[[classifier]]").count(), 3);
+
+    // Again, in another folder: the same to the byte. Then networks, and then one classifier instead.
+    let other = self::folder();
+    assert_eq!(done(other.path(), &train(&["--hidden", "none", "--committee", "3"])), said);
+    assert_eq!(std::fs::read_to_string(other.path().join("problem.toml")).unwrap(), text);
+    done(at, &train(&["--hidden", "4", "--committee", "2"]));
+    assert_eq!(problem(at).variants().len(), 2);
+    assert!(at.join("problem.classifier.2.safetensors").exists());
+    done(at, &train(&["--hidden", "none"]));
+    assert!(problem(at).committee().is_none());
+    assert!(refused(at, &train(&["--committee", "0"])).contains("give at least 1 and at most 128"));
+}
+
+#[test]
 fn a_linear_classifier_stands_in_the_problem_file_itself() {
     let folder = folder();
     for objective in ["erm", "af", "allr", "ross"] {

@@ -60,6 +60,9 @@ pub enum ModelError {
         "`agree` is {agree}, and the committee has {members} members; it must lie between 1 and their number"
     )]
     Agreement { agree: usize, members: usize },
+    /// Two members with the same name.
+    #[error("two classifiers have the name `{name}`; give each a name of its own")]
+    MemberName { name: String },
     /// Members that look at different numbers of features.
     #[error("the members of the committee take {inputs:?} inputs; all must take every feature")]
     CommitteeInputs { inputs: Vec<usize> },

@@ -97,6 +97,11 @@ pub enum SettingError {
         "{what} for one classifier and one causal model, and the problem has {variants} variants of them, which the method `complete` answers"
     )]
     SeveralVariants { what: &'static str, variants: usize },
+    /// Several variants of which one has uncertain weights and no exact worst case.
+    #[error(
+        "the worst case over the weights of one of the classifiers is only bounded, which is known for one classifier and one causal model, and the problem has {variants} variants of them; let its weights be certain"
+    )]
+    UncertainVariants { variants: usize },
     /// More combinations of classifiers and causal models than can be answered.
     #[error("classifiers and causal models have {variants} combinations; at most {most} are answered")]
     TooManyVariants { variants: usize, most: usize },

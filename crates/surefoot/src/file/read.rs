@@ -152,6 +152,11 @@ impl ModelFolder {
         Ok(file)
     }
 
+    /// Reads a file that holds UTF-8 by its path relative to the folder.
+    pub(crate) fn read_to_string(&self, named: &Path) -> io::Result<String> {
+        String::from_utf8(read_whole(self.open(named)?)?).map_err(|_| io::ErrorKind::InvalidData.into())
+    }
+
     /// Opens a file beside another. A link may lead only to the folder of that file, or to the folder of
     /// its target if it is a link.
     pub(crate) fn open_beside(&self, named: &Path, name: &str) -> io::Result<File> {

@@ -57,11 +57,28 @@ impl Edit {
         Ok(Self { path: path.into(), document })
     }
 
+    /// Replaces whatever decides by a committee, of which all must agree: a `[[classifier]]` for each member.
+    pub fn set_committee(&mut self, members: &[(String, ClassifierEntry)]) {
+        self.document.remove("agree");
+        self.document.remove("classifier");
+        let table = |(name, entry): &(String, ClassifierEntry)| {
+            let mut table = Table::new();
+            let fields = classifier(entry);
+            update(&mut table, [vec![("name", value(name))], fields].concat());
+            table
+        };
+        let mut tables: Vec<Table> = members.iter().map(table).collect();
+        if let Some(first) = tables.first_mut() {
+            self.place_last(first);
+        }
+        self.put("classifier", tables);
+    }
+
     /// Sets the `[classifier]`.
     pub fn set_classifier(&mut self, entry: &ClassifierEntry) {
-        let mut fields = entry.form.model().fields();
-        fields.push(("threshold", value(entry.threshold)));
-        inputs(&mut fields, entry.inputs, entry.form.model().default_inputs());
+        let fields = classifier(entry);
+        // One classifier replaces a whole committee.
+        self.document.remove("agree");
         match self.document.get_mut("classifier").and_then(Item::as_table_mut) {
             Some(table) => update(table, fields),
             None => {
@@ -273,6 +290,13 @@ fn inputs(fields: &mut Entries, inputs: Inputs, default: Inputs) {
         let name = if inputs == Inputs::Raw { "raw" } else { "standardised" };
         fields.push(("inputs", value(name)));
     }
+}
+
+fn classifier(entry: &ClassifierEntry) -> Entries {
+    let mut fields = entry.form.model().fields();
+    fields.push(("threshold", value(entry.threshold)));
+    inputs(&mut fields, entry.inputs, entry.form.model().default_inputs());
+    fields
 }
 
 fn equation(entry: &EquationEntry) -> Entries {

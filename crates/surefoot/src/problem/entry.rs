@@ -82,6 +82,15 @@ impl NetworkFile {
     }
 }
 
+/// The files that equations name.
+pub(super) fn files_of(entries: &[EquationEntry]) -> Vec<PathBuf> {
+    let network = |entry: &EquationEntry| match &entry.form {
+        EquationForm::Network { network, .. } => Some(network.path.clone()),
+        EquationForm::Formula { .. } | EquationForm::Linear { .. } => None,
+    };
+    entries.iter().filter_map(network).collect()
+}
+
 impl EquationEntry {
     /// The names of its causes. `None` for formulas, whose causes are determined when the model is built.
     pub fn parents(&self) -> Option<&[String]> {

@@ -97,6 +97,17 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A whole number that is not negative.
+    pub fn count(&mut self, name: &str) -> Option<usize> {
+        let node = self.find(name)?;
+        match node.value {
+            Value::Number(number) if number >= 0.0 && number.fract() == 0.0 && number < 1e9 => {
+                Some(number as usize)
+            }
+            ref other => self.mistyped(node, name, "a whole number", other),
+        }
+    }
+
     pub fn boolean(&mut self, name: &str) -> Option<bool> {
         let node = self.find(name)?;
         match node.value {

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::classifier::ClassifierEntry;
-use super::entry::{EquationEntry, EquationForm};
+use super::committee::{Classifiers, read_classifiers};
+use super::entry::{EquationEntry, files_of};
 use super::fields::Fields;
 use super::rules::{read_constraints, read_forbidden};
-use super::sections::{read_classifier, read_equations, read_features};
+use super::sections::{read_equations, read_features};
 use super::syntax::Node;
 use super::uncertainty::{Section, apply, read_uncertainty};
 use super::{DEFAULT_SAFETY, LimitsOn, Problem};
@@ -17,7 +18,8 @@ use crate::file::{ModelFolder, read_to_string};
 use crate::magnitude::is_moderate;
 use crate::uncertainty::named_norms;
 use crate::{
-    ActionKind, Classifier, Constraint, Cost, Error, Features, Forbidden, Norm, Result, Scm, Uncertainty,
+    ActionKind, Classifier, Committee, Constraint, Cost, Error, Features, Forbidden, Norm, Result, Scm,
+    Uncertainty,
 };
 
 /// A problem file, possibly incomplete: a draft may lack its classifier or its equations.
@@ -55,8 +57,7 @@ pub struct ProblemFile {
     constraints: Vec<Constraint>,
     forbidden: Vec<Forbidden>,
     stated: Vec<Section>,
-    entry: Option<ClassifierEntry>,
-    classifier: Option<Classifier>,
+    classifiers: Classifiers,
     mistakes: Sections,
 }
 
@@ -67,6 +68,28 @@ struct Settings {
     form: ActionKind,
     limits_on: LimitsOn,
     safety: f64,
+}
+
+/// The fields of a file at the top.
+pub(super) const TOP_FIELDS: [&str; 13] = [
+    "epsilon",
+    "norm",
+    "cost",
+    "form",
+    "limits_on",
+    "safety",
+    "agree",
+    "feature",
+    "equation",
+    "constraint",
+    "forbid",
+    "classifier",
+    "uncertainty",
+];
+
+/// Parses text as TOML or, by the name of its file, as JSON.
+pub(super) fn parse(text: &str, path: &Path) -> std::result::Result<Node, Box<Mistake>> {
+    if is_json(path) { Node::from_json(text) } else { Node::from_toml(text) }
 }
 
 /// Mistakes by the part of the file.
@@ -107,25 +130,10 @@ impl ProblemFile {
     }
 
     fn parse_in(text: &str, path: &Path, folder: ModelFolder) -> Result<Self> {
-        let tree = if is_json(path) { Node::from_json(text) } else { Node::from_toml(text) };
-        let tree = tree.map_err(|mistake| {
+        let tree = parse(text, path).map_err(|mistake| {
             Error::File(FileError::ProblemFile(Mistakes { path: path.into(), mistakes: vec![*mistake] }))
         })?;
-        let known = [
-            "epsilon",
-            "norm",
-            "cost",
-            "form",
-            "limits_on",
-            "safety",
-            "feature",
-            "equation",
-            "constraint",
-            "forbid",
-            "classifier",
-            "uncertainty",
-        ];
-        let mut top = Fields::new(&tree, None, &known);
+        let mut top = Fields::new(&tree, None, &TOP_FIELDS);
         let mut mistakes = Sections::default();
 
         let (features, norm_weights) = read_features(&mut top, &mut mistakes.basis);
@@ -138,11 +146,8 @@ impl ProblemFile {
         }
         let constraints = read_constraints(&mut top, features.as_ref(), &mut mistakes.rules);
         let forbidden = read_forbidden(&mut top, features.as_ref(), &mut mistakes.rules);
-        let stated = read_uncertainty(&mut top, features.as_ref(), &mut mistakes.uncertainty);
-        let (entry, classifier) = match top.find("classifier") {
-            Some(node) => read_classifier(node, features.as_ref(), &folder, &mut mistakes.classifier),
-            None => (None, None),
-        };
+        let stated = read_uncertainty(&mut top, features.as_ref(), &folder, &mut mistakes.uncertainty);
+        let classifiers = read_classifiers(&mut top, features.as_ref(), &folder, &mut mistakes.classifier);
         mistakes.basis.extend(top.finish());
         let path = path.into();
         let mut file = Self {
@@ -155,14 +160,13 @@ impl ProblemFile {
             constraints,
             forbidden,
             stated,
-            entry,
-            classifier,
+            classifiers,
             mistakes,
         };
         // What a section states must fit the rest.
-        if let (false, Some(classifier)) = (file.stated.is_empty(), &file.classifier)
+        if let (false, Some(first)) = (file.stated.is_empty(), &file.classifiers.first)
             && file.mistakes().is_empty()
-            && let Ok(Err(mistake)) = file.assembled(classifier.clone())
+            && let Ok(Err(mistake)) = file.assembled(first.clone())
         {
             file.mistakes.uncertainty.push(*mistake);
         }
@@ -181,17 +185,14 @@ impl ProblemFile {
 
     /// Every file that it names, by its path relative to the folder.
     pub fn named_files(&self) -> Vec<PathBuf> {
-        let network = |entry: &EquationEntry| match &entry.form {
-            EquationForm::Network { network, .. } => Some(network.path.clone()),
-            EquationForm::Formula { .. } | EquationForm::Linear { .. } => None,
-        };
-        let networks: Vec<PathBuf> = self.equations.iter().filter_map(network).collect();
-        [networks, self.classifier_files()].concat()
+        let stated = self.stated.iter().flat_map(|section| section.stated.files()).collect();
+        [files_of(&self.equations), self.classifier_files(), stated].concat()
     }
 
-    /// The files of its classifier: a network, or an ONNX model and the external data files beside it.
+    /// The files of its classifiers: networks, or ONNX models and the external data files beside them.
     pub fn classifier_files(&self) -> Vec<PathBuf> {
-        self.entry.as_ref().map_or_else(Vec::new, |entry| entry.form.model().files(&self.folder))
+        let entries = self.classifiers.entries.iter();
+        entries.flat_map(|(_, entry)| entry.form.model().files(&self.folder)).collect()
     }
 
     /// Every mistake of the file, in the order of its lines.
@@ -220,10 +221,16 @@ impl ProblemFile {
         Ok(self.scm.as_ref())
     }
 
-    /// The classifier; `None` if the file has none.
+    /// The classifier, the first one of a committee; `None` if the file has none.
     pub fn classifier(&self) -> Result<Option<&Classifier>> {
         self.require(&[&self.mistakes.basis, &self.mistakes.classifier])?;
-        Ok(self.classifier.as_ref())
+        Ok(self.classifiers.first.as_ref())
+    }
+
+    /// The committee; `None` if the file has no list of classifiers.
+    pub fn committee(&self) -> Result<Option<&Committee>> {
+        self.require(&[&self.mistakes.basis, &self.mistakes.classifier])?;
+        Ok(self.classifiers.committee.as_ref())
     }
 
     /// The valid constraints and forbidden transitions.
@@ -236,9 +243,14 @@ impl ProblemFile {
         &self.equations
     }
 
-    /// The classifier as stated in the file, if it is valid.
+    /// The classifier as stated in the file, if it is valid; the first one of a list.
     pub fn classifier_entry(&self) -> Option<&ClassifierEntry> {
-        self.entry.as_ref()
+        self.classifiers.entries.first().map(|(_, entry)| entry)
+    }
+
+    /// The valid classifiers as stated in the file, each with its name. The name of a single one is empty.
+    pub fn classifier_entries(&self) -> &[(String, ClassifierEntry)] {
+        &self.classifiers.entries
     }
 
     /// The uncertainty: the perturbations for which actions must hold.
@@ -260,13 +272,13 @@ impl ProblemFile {
     pub fn problem(&self) -> Result<Problem> {
         let Sections { basis, equations, rules, classifier, uncertainty } = &self.mistakes;
         let mut classifier = classifier.clone();
-        if self.entry.is_none() && classifier.is_empty() {
+        if self.classifiers.entries.is_empty() && classifier.is_empty() {
             const REMEDY: &str = "give one, or train one with `surefoot train`";
             let fault = Fault::MissingField { field: "classifier", remedy: REMEDY };
             classifier.push(Mistake { line: None, entry: None, fault });
         }
         self.require(&[basis, equations, rules, &classifier, uncertainty])?;
-        let Some(classifier) = &self.classifier else {
+        let Some(classifier) = &self.classifiers.first else {
             return Err(Error::Feature(FeatureError::NoFeatures));
         };
         self.assembled(classifier.clone())?.map_err(|mistake| {
@@ -291,6 +303,10 @@ impl ProblemFile {
             .with_forbidden(self.forbidden.clone())?;
         let problem = match &self.scm {
             Some(scm) => problem.with_causal_model(scm.clone())?,
+            None => problem,
+        };
+        let problem = match &self.classifiers.committee {
+            Some(committee) => problem.with_committee(committee.clone())?,
             None => problem,
         };
         Ok(apply(&self.stated, problem))

@@ -256,15 +256,26 @@ fn read_equation_form(fields: &mut Fields<'_>) -> Option<EquationForm> {
     Some(EquationForm::Linear { parents: parents?, coefficients, intercept, inputs })
 }
 
+/// The classifier of a section as stated, with its name, and the classifier itself. `number` is its place in a
+/// list of classifiers, in which each may have a name.
 pub(super) fn read_classifier(
     node: &Node,
+    number: Option<usize>,
     features: Option<&Features>,
     folder: &ModelFolder,
     mistakes: &mut Vec<Mistake>,
-) -> (Option<ClassifierEntry>, Option<Classifier>) {
+) -> (Option<(String, ClassifierEntry)>, Option<Classifier>) {
     let own = KINDS.iter().flat_map(|kind| [&[kind.field], kind.others].concat());
-    let known: Vec<&'static str> = own.clone().chain(["threshold", "inputs"]).collect();
-    let mut fields = Fields::new(node, Some("classifier".into()), &known);
+    let name: &[&'static str] = if number.is_some() { &["name"] } else { &[] };
+    let known: Vec<&'static str> =
+        own.clone().chain(["threshold", "inputs"]).chain(name.iter().copied()).collect();
+    let place = number.map(|number| number.to_string());
+    let entry = place.iter().fold("classifier".to_owned(), |entry, place| format!("{entry} {place}"));
+    let mut fields = Fields::new(node, Some(entry), &known);
+    let name = match number {
+        Some(_) => fields.text("name").or(place).unwrap_or_default(),
+        None => String::new(),
+    };
     let threshold = fields.number("threshold").unwrap_or(0.5);
     let inputs = fields.choice("inputs", &INPUTS);
     let names = KINDS.map(|kind| kind.field);
@@ -298,7 +309,7 @@ pub(super) fn read_classifier(
         }
     }
     mistakes.extend(fields.finish());
-    (entry, classifier)
+    (entry.map(|entry| (name, entry)), classifier)
 }
 
 /// The only one of these fields that is present; otherwise a mistake.

@@ -1,11 +1,13 @@
 //! The `[[uncertainty]]` sections of a problem file. Each kind has its own file and one line in [`KINDS`].
 
+mod causal_model;
 mod classifier;
 mod equation;
 mod execution;
 mod person;
 
 use std::fmt::Debug;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Problem;
@@ -13,6 +15,7 @@ use super::fields::Fields;
 use super::sections::tables;
 use super::syntax::Node;
 use crate::error::{Mistake, SettingError};
+use crate::file::ModelFolder;
 use crate::{Error, Features, Result, Sources};
 
 /// What a section states.
@@ -22,6 +25,11 @@ pub(super) trait StatedUncertainty: Debug + Send + Sync {
     /// # Errors
     /// If it does not fit the problem.
     fn apply(&self, problem: Problem) -> Result<Problem>;
+
+    /// The files that the section names, relative to the problem file, and those that they name.
+    fn files(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 /// One line for each kind.
@@ -33,7 +41,8 @@ struct Kind {
     read: fn(&mut Fields<'_>, &Context<'_>) -> Option<Arc<dyn StatedUncertainty>>,
 }
 
-const KINDS: [Kind; 4] = [
+const KINDS: [Kind; 5] = [
+    Kind { of: "causal model", fields: &causal_model::FIELDS, read: causal_model::read },
     Kind { of: "classifier", fields: &classifier::FIELDS, read: classifier::read },
     Kind { of: "person", fields: &person::FIELDS, read: person::read },
     Kind { of: "execution", fields: &execution::FIELDS, read: execution::read },
@@ -43,6 +52,7 @@ const KINDS: [Kind; 4] = [
 /// What sections refer to.
 pub(super) struct Context<'a> {
     pub features: &'a Features,
+    pub folder: &'a ModelFolder,
 }
 
 /// A section that has been read.
@@ -57,6 +67,7 @@ pub(super) struct Section {
 pub(super) fn read_uncertainty(
     top: &mut Fields<'_>,
     features: Option<&Features>,
+    folder: &ModelFolder,
     mistakes: &mut Vec<Mistake>,
 ) -> Vec<Section> {
     let nodes: &[Node] = tables(top, "uncertainty", "a list of tables, each headed [[uncertainty]]");
@@ -76,7 +87,7 @@ pub(super) fn read_uncertainty(
         fields.require("of", "say what is uncertain");
         fields.choice("of", &choices);
         let stated = match (kind, features) {
-            (Some(kind), Some(features)) => (kind.read)(&mut fields, &Context { features }),
+            (Some(kind), Some(features)) => (kind.read)(&mut fields, &Context { features, folder }),
             _ => None,
         };
         if let Some(stated) = stated {

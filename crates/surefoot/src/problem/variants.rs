@@ -98,8 +98,8 @@ impl Problem {
     }
 
     /// Which classifier and which causal model a variant has, in words, as far as there are several:
-    /// "by model `2022`", "by the models `a` and `b` together", "with the causal model `other.toml`". `None` if
-    /// the problem has one variant.
+    /// "according to model `2022`", "according to the models `a` and `b`", "with the causal model `other.toml`".
+    /// `None` if the problem has neither a committee nor further causal models.
     pub fn variant_in_words(&self, variant: usize) -> Option<String> {
         let deciders = self.deciders().count();
         let mut words = Vec::new();
@@ -108,17 +108,18 @@ impl Problem {
             let names: Vec<String> =
                 subset.iter().map(|&member| committee.members()[member].0.clone()).collect();
             words.push(match &names[..] {
-                [only] => format!("by model `{only}`"),
-                _ => format!("by each of the models {}", crate::error::quoted(&names)),
+                [only] => format!("according to model `{only}`"),
+                _ => format!("according to the models {}", crate::error::quoted(&names)),
             });
         }
         if !self.variations.causal_models.is_empty() {
             words.push(match (variant / deciders).checked_sub(1) {
+                None if self.scm.is_none() => "with independent features".into(),
                 None => "with the first causal model".into(),
                 Some(other) => format!("with the causal model `{}`", self.variations.causal_models[other].0),
             });
         }
-        (!words.is_empty()).then(|| words.join(" "))
+        (!words.is_empty()).then(|| words.join(", "))
     }
 
     /// Rejects a problem with several variants.
@@ -168,6 +169,9 @@ impl Problem {
         self.variations.variants = Vec::new();
         if count == 1 {
             return Ok(self);
+        }
+        if !classifiers.iter().all(Classifier::is_exact) {
+            return Err(Error::Setting(SettingError::UncertainVariants { variants: count }));
         }
         let single = Self { variations: Variations::default(), ..self.clone() };
         let with = |problem: &Self, classifier: &Classifier| Self {

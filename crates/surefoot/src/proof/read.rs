@@ -385,14 +385,16 @@ impl<'v> At<'v> {
         let perturbations =
             self.field("perturbations")?.listed(None, |item| item.finite_numbers(Some(width)))?;
         let variants = match object.contains_key("variants") {
-            true => self.field("variants")?.listed(Some(perturbations.len()), |item| {
-                let number = item.value.as_u64().and_then(|number| usize::try_from(number).ok());
-                number.ok_or_else(|| item.expected("the number of a variant"))
-            })?,
+            true => self.field("variants")?.listed(Some(perturbations.len()), At::variant)?,
             false => vec![0; perturbations.len()],
         };
         let scenario = |(variant, perturbation)| Scenario { variant, perturbation };
         Ok(variants.into_iter().zip(perturbations).map(scenario).collect())
+    }
+
+    fn variant(&self) -> Result<usize> {
+        let number = self.value.as_u64().and_then(|number| usize::try_from(number).ok());
+        number.ok_or_else(|| self.expected("the number of a variant"))
     }
 
     fn requirement(&self) -> Result<usize> {

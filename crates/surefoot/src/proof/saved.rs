@@ -321,10 +321,14 @@ fn dividing(dividing: &Dividing) -> Value {
         Division::Closed(reason) => json!(reason),
     };
     let set = |(features, divisions): &(Vec<usize>, Vec<Division>)| json!({ "features": features, "divisions": divisions.iter().map(step).collect::<Vec<Value>>() });
-    json!({
+    let mut value = json!({
         "reasons": dividing.reasons.iter().map(reason).collect::<Vec<Value>>(),
         "sets": dividing.sets.iter().map(set).collect::<Vec<Value>>(),
-    })
+    });
+    if dividing.variant > 0 {
+        value["variant"] = dividing.variant.into();
+    }
+    value
 }
 
 /// The variant and the bits of the perturbation, by which equal scenarios are recognised.

@@ -5,11 +5,13 @@
 //! `forest`. For other causal models, the method `complete` bounds trees by their ranges over boxes.
 
 mod actions;
+mod committee;
 mod search;
 
 use std::time::{Duration, Instant};
 
 use actions::Actions;
+use committee::Together;
 use search::{Incumbent, Part, Reason, Record, Search};
 
 use super::{Method, Settings};
@@ -51,7 +53,10 @@ struct Found {
 impl<'p> Trees<'p> {
     /// Prepares the method, for the list of methods.
     pub fn prepare_method(problem: &'p Problem, settings: Settings) -> Result<Box<dyn Method + 'p>> {
-        Ok(Box::new(Self::new(problem, settings)?))
+        match problem.variants().len() {
+            1 => Ok(Box::new(Self::new(problem, settings)?)),
+            _ => Together::prepare_method(problem, settings),
+        }
     }
 
     /// # Errors
@@ -262,5 +267,5 @@ fn dividing(search: &Search<'_, '_>) -> Dividing {
         }
         sets.push((search.parts[set].scene.set.clone(), steps));
     }
-    Dividing { reasons, sets }
+    Dividing { variant: 0, reasons, sets }
 }

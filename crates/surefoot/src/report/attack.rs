@@ -3,7 +3,7 @@
 use super::{
     ColumnPattern, ColumnType, FEASIBLE, FEATURE, Heading, INFEASIBLE_REASON, Values, column, feasibility,
 };
-use crate::{Break, Infeasible, Problem, Result, describe_shift};
+use crate::{Break, Infeasible, Problem, Result, describe_break};
 
 /// The columns of a table of attacked actions. It has a row for each action.
 pub struct AttackTable<'a> {
@@ -37,7 +37,11 @@ const SHIFT: ColumnPattern = column(
     ColumnType::Number,
     "the shift of the feature by that perturbation, in own units; an unordered category has a column for each text, `shift:job=clerk`",
 );
-const BREAKS_WITH: ColumnPattern = column("breaks_with", ColumnType::Text, "the same in words");
+const BREAKS_WITH: ColumnPattern = column(
+    "breaks_with",
+    ColumnType::Text,
+    "the same in words, and the model in which it breaks the action if there are several",
+);
 
 impl<'a> AttackTable<'a> {
     /// Every column, in order.
@@ -88,8 +92,8 @@ impl<'a> AttackTable<'a> {
         for (i, feature) in self.problem.features().iter().enumerate() {
             values.push(Values::numbers(breaks().map(|found| Some(found?.shift[i] * feature.std))));
         }
-        let words = breaks()
-            .map(|found| found.map(|found| describe_shift(self.problem, &found.perturbation)).transpose());
+        let describe = |found: &Break| describe_break(self.problem, found.variant, &found.perturbation);
+        let words = breaks().map(|found| found.map(describe).transpose());
         values.push(Values::Text(words.collect::<Result<_>>()?));
         values.extend(feasibility(rows.iter().map(|row| row.action.map(|(_, why)| why))));
         Ok(values)

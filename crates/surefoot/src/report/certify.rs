@@ -1,7 +1,7 @@
 //! The table of verdicts.
 
 use super::{ColumnPattern, ColumnType, FEASIBLE, Heading, INFEASIBLE_REASON, Values, column, feasibility};
-use crate::{Infeasible, Problem, Result, Verdict, describe_shift};
+use crate::{Infeasible, Problem, Result, Verdict, describe_break};
 
 /// The columns of a table of verdicts. It has a row for each action.
 pub struct VerdictTable<'a> {
@@ -29,7 +29,11 @@ impl<'a> VerdictTable<'a> {
             ColumnType::Number,
             "the lowest margin that was found, for `breaks` and `undecided`",
         ),
-        column("breaks_with", ColumnType::Text, "the perturbation that breaks the action, in words"),
+        column(
+            "breaks_with",
+            ColumnType::Text,
+            "the perturbation that breaks the action, in words, and the model in which it does if there are several",
+        ),
         FEASIBLE,
         INFEASIBLE_REASON,
     ];
@@ -62,8 +66,8 @@ impl<'a> VerdictTable<'a> {
             Verdict::Undecided { upper, .. } => finite(*upper),
         };
         let shift = |verdict: Option<&Verdict>| match verdict {
-            Some(Verdict::Breaks { perturbation, .. }) => {
-                describe_shift(self.problem, perturbation).map(Some)
+            Some(Verdict::Breaks { variant, perturbation, .. }) => {
+                describe_break(self.problem, *variant, perturbation).map(Some)
             }
             _ => Ok(None),
         };

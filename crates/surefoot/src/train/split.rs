@@ -1,7 +1,7 @@
 //! Splitting rows so that both outcomes are on both sides.
 
-use rand::SeedableRng;
 use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::SettingError;
@@ -22,6 +22,21 @@ pub fn split(labels: &[bool], share: f64, seed: u64) -> Result<(Vec<usize>, Vec<
     let mut order: Vec<usize> = (0..labels.len()).collect();
     order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
     divide(&order, share, |row| labels[row])
+}
+
+/// A bootstrap sample: as many rows as there are, drawn with replacement. Samples with different numbers are
+/// independent; a sample in which an outcome is missing that the rows have is drawn again.
+pub fn bootstrap(labels: &[bool], seed: u64, number: u64) -> Vec<usize> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(number);
+    loop {
+        let sample: Vec<usize> = labels.iter().map(|_| random.random_range(0..labels.len())).collect();
+        let is_there =
+            |label: bool| !labels.contains(&label) || sample.iter().any(|&row| labels[row] == label);
+        if is_there(true) && is_there(false) {
+            return sample;
+        }
+    }
 }
 
 /// The stratified split of rows in a given order.

@@ -44,7 +44,11 @@ pub(super) fn nothing_cheaper(
         }
     }
     if let Some(dividing) = &saved.dividing {
-        return trees::nothing_cheaper(problem, saved, dividing, bound, work);
+        let variant = dividing.variant;
+        let Some(of) = problem.variants().get(variant) else {
+            return Err(Stop::Wrong(Fault::NoSuchVariant { part: 0, variant }));
+        };
+        return trees::nothing_cheaper(of, saved, dividing, bound, work);
     }
     let mut count = RuledOutCount::default();
     if !(bound > 0.0) {

@@ -28,7 +28,11 @@ impl<'v> At<'v> {
             let divisions = at.field("divisions")?.listed(None, |at| at.division(features.len(), count))?;
             Ok((features, divisions))
         };
-        Ok(Some(Dividing { sets: dividing.field("sets")?.listed(None, set)?, reasons }))
+        let variant = match dividing.object()?.contains_key("variant") {
+            true => dividing.field("variant")?.variant()?,
+            false => 0,
+        };
+        Ok(Some(Dividing { variant, sets: dividing.field("sets")?.listed(None, set)?, reasons }))
     }
 
     fn division(&self, changes: usize, reasons: usize) -> Result<Division> {
