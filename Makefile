@@ -1,6 +1,6 @@
 # `make test` runs every check on a machine that has cargo and Python (3.9 or later) and nothing else.
 
-.PHONY: test fmt lint unit docs demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency bench-regions bench-random-networks bench-tree-credit bench-tree-optimum
+.PHONY: test fmt lint unit docs demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency bench-regions bench-random-networks bench-tree-credit bench-tree-optimum bench-weights
 
 PYTHON ?= python3
 
@@ -142,6 +142,10 @@ bench-tree-credit: bench-wheel $(ECOSYSTEM)/installed
 bench-tree-optimum: bench-wheel $(ECOSYSTEM)/installed
 	$(ECOSYSTEM)/bin/pip install --quiet --no-deps --force-reinstall target/bench/wheels/*.whl
 	$(ECOSYSTEM)/bin/python benches/tree_optimum.py
+
+# Actions for every network whose weights differ a little from the trained ones, beside a published table.
+bench-weights:
+	cargo bench --package surefoot --bench weights
 
 bench-wheel: $(VENV)/installed
 	rm -rf target/bench/wheels

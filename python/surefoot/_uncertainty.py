@@ -132,6 +132,15 @@ income by up to 5%, all of it at once. Age is taken as exact. ...
         return cls._of("equation", feature=feature, band=band, within=errors, parents=causes, inputs=inputs)
 
     @classmethod
+    def weights(cls, *, within: float | None = None, share: float | None = None) -> Uncertainty:
+        """The weights of the classifier may be others, as after training anew.
+
+        :param within: each weight by at most this.
+        :param share: each weight by at most this share of its size.
+        """
+        return cls._of("classifier", within=within, share=share)
+
+    @classmethod
     def _of(cls, of: str, **fields: object) -> Uncertainty:
         given = {name: value for name, value in fields.items() if value is not None}
         try:

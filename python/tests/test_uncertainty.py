@@ -57,6 +57,10 @@ def test_actions_allow_for_their_execution() -> None:
     assert cost(sf.Uncertainty.execution(share=0.1)) > 1.1 * cost()
 
 
+def test_weights_may_change() -> None:
+    assert cost(sf.Uncertainty.weights(share=0.01)) > 1.001 * cost()
+
+
 def test_they_are_the_sections_of_problem_files(tmp_path: Path) -> None:
     path = tmp_path / "problem.json"
     path.write_text(

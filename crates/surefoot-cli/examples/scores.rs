@@ -17,7 +17,7 @@ fn main() -> anyhow::Result<()> {
     for batch in Table::open(people)?.select(&problem.features().names(), &[])? {
         let rows: Vec<Vec<f64>> = batch?.numbers.rows().into_iter().map(|row| row.to_vec()).collect();
         for individual in People::from_own_units(problem.features(), &rows)?.iter() {
-            writeln!(out, "{}", problem.classifier().score(individual))?;
+            writeln!(out, "{}", problem.score(individual))?;
         }
     }
     Ok(out.flush()?)

@@ -186,7 +186,7 @@ pub struct WithoutAction {
 impl WithoutAction {
     /// Counts a person without an action.
     pub fn add(&mut self, problem: &Problem, individual: &[f64]) {
-        match problem.classifier().score(individual) >= 0.0 {
+        match problem.score(individual) >= 0.0 {
             true => self.favourable += 1,
             false => self.turned_down += 1,
         }

@@ -55,7 +55,7 @@ pub fn run(options: &Options) -> Result<String> {
     let problem = file.problem()?;
     let person = people::from_json(&options.person, problem.features())?;
     let individual = person.individual(0);
-    if problem.classifier().score(individual) >= 0.0 {
+    if problem.score(individual) >= 0.0 {
         return Ok("Nothing needs to change: the decision is favourable as things stand.\n".into());
     }
     let bar = ProgressBar::new_spinner();

@@ -97,7 +97,7 @@ pub fn ask_whether_it_holds(problem: &Problem, individual: &[f64], action: &Acti
             assert!(margin >= 0.0);
             assert_holds(problem, individual, action);
         }
-        Verdict::Breaks { perturbation, margin: stated } => {
+        Verdict::Breaks { perturbation, margin: stated, .. } => {
             let found = margin(problem, individual, action, &perturbation).expect("it was evaluated");
             assert!(stated < 0.0 && found == stated, "{perturbation:?} leaves {found}, not {stated}");
             assert!(problem.uncertainty().contains(&perturbation), "{perturbation:?}");

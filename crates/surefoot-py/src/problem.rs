@@ -201,7 +201,7 @@ impl Problem {
             Ok(individuals
                 .into_par_iter()
                 .with_min_len(64)
-                .map(|individual| problem.classifier().score(individual))
+                .map(|individual| problem.score(individual))
                 .collect::<Vec<f64>>())
         })?;
         Ok(scores.into_pyarray(py))

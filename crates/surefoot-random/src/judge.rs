@@ -162,7 +162,7 @@ impl<'a> Judge<'a> {
         self.demand(again.as_ref() == Ok(&outcome), "the same twice", || {
             format!("{outcome:?} and {again:?}")
         });
-        let score = self.problem.classifier().score(self.individual);
+        let score = self.problem.score(self.individual);
         let is_favourable = outcome == Outcome::AlreadyFavourable;
         self.demand(is_favourable == (score >= 0.0), "favourable", || format!("{score} and {outcome:?}"));
         self.told(&outcome);

@@ -36,7 +36,7 @@ impl Steps<'_> {
 impl Method for Steps<'_> {
     fn solve(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
         let mut evaluations = 0;
-        if self.problem.classifier().score(individual) >= 0.0 {
+        if self.problem.score(individual) >= 0.0 {
             return Ok((Outcome::AlreadyFavourable, evaluations));
         }
         for action in self.actions() {

@@ -97,30 +97,43 @@ pub fn intervention_sets(features: &Features, causal: bool) -> Result<Vec<Vec<us
 /// # Errors
 /// If there is no actionable feature, or if there are too many covering sets to enumerate.
 pub fn covering_sets(features: &Features, scm: Option<&Scm>, kind: ActionKind) -> Result<Vec<Vec<usize>>> {
+    covering_sets_for_all(features, scm.as_slice(), kind)
+}
+
+/// As [`covering_sets`] if actions must hold for several causal models.
+pub(crate) fn covering_sets_for_all(
+    features: &Features,
+    scms: &[&Scm],
+    kind: ActionKind,
+) -> Result<Vec<Vec<usize>>> {
     require_actionable(features)?;
-    let (always, optional) = always_and_optional_units(features, scm, kind);
+    let (always, optional) = always_and_optional_units(features, scms, kind);
     enumerate(&always.concat(), &optional)
 }
 
-/// The units of intervention that belong to every covering set, and the others; see [`covering_sets`].
+/// The units of intervention that belong to every covering set, and the others; see [`covering_sets`]. With
+/// several causal models, only a unit that makes no difference in any of them belongs to every set.
 pub(crate) fn always_and_optional_units(
     features: &Features,
-    scm: Option<&Scm>,
+    scms: &[&Scm],
     kind: ActionKind,
 ) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
     let units = features.actionable_units();
-    let Some(scm) = scm else { return (units, Vec::new()) };
-    let is_optional: Vec<bool> = match kind {
-        ActionKind::Relative => {
-            let downstream = scm.followers(&features.actionable());
-            units.iter().map(|unit| unit.iter().any(|i| downstream.binary_search(i).is_ok())).collect()
-        }
-        ActionKind::Absolute => {
-            let is_cause = |i: usize| (0..features.len()).any(|j| scm.parents(j).contains(&i));
-            let is_linked = |&i: &usize| !scm.parents(i).is_empty() || is_cause(i);
-            units.iter().map(|unit| unit.iter().any(is_linked)).collect()
-        }
-    };
+    let mut is_optional = vec![false; units.len()];
+    for scm in scms {
+        let of_this: Vec<bool> = match kind {
+            ActionKind::Relative => {
+                let downstream = scm.followers(&features.actionable());
+                units.iter().map(|unit| unit.iter().any(|i| downstream.binary_search(i).is_ok())).collect()
+            }
+            ActionKind::Absolute => {
+                let is_cause = |i: usize| (0..features.len()).any(|j| scm.parents(j).contains(&i));
+                let is_linked = |&i: &usize| !scm.parents(i).is_empty() || is_cause(i);
+                units.iter().map(|unit| unit.iter().any(is_linked)).collect()
+            }
+        };
+        is_optional.iter_mut().zip(of_this).for_each(|(any, this)| *any |= this);
+    }
     let (optional, always): (Vec<_>, Vec<_>) = units.into_iter().zip(is_optional).partition(|(_, is)| *is);
     let units = |flagged: Vec<(Vec<usize>, bool)>| flagged.into_iter().map(|(unit, _)| unit).collect();
     (units(always), units(optional))

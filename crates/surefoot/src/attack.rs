@@ -27,7 +27,7 @@ pub use smallest::smallest_break;
 use confirm::confirm;
 
 use crate::error::{CausalModelError, PeopleError, SettingError};
-use crate::margin::{Evaluation, Individuals, Margin, margin, no_perturbation};
+use crate::margin::{Evaluation, Individuals, Margin, attained_margin, no_perturbation};
 use crate::network::{LANES, Lanes};
 use crate::recourse::WorstCase;
 use crate::{Action, Error, Norm, People, Problem, Result, Uncertainty};
@@ -35,6 +35,8 @@ use crate::{Action, Error, Norm, People, Problem, Result, Uncertainty};
 /// A perturbation that breaks an action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Break {
+    /// The variant of the problem in which it breaks the action, by number.
+    pub variant: usize,
     /// The perturbation, in standardised units: see [`Problem::perturbation_width`].
     pub perturbation: Vec<f64>,
     /// The shift of each feature by the perturbation, in standardised units.
@@ -67,16 +69,19 @@ pub trait Attack: Sync {
         Ok(())
     }
 
-    /// Attacks everybody's action, on all cores. Returns one result for each.
+    /// Attacks everybody's action in every variant of the problem, on all cores. Returns the smallest break of
+    /// each.
     fn attack(&self, problem: &Problem, people: &People, actions: &[Action]) -> Result<Vec<Option<Break>>>
     where
         Self: Sized,
     {
         self.check()?;
-        let perturbations = for_everybody(problem, people, actions, |target| self.perturb(target))?;
-        let limit = self.limit(problem);
-        let each = perturbations.par_iter().enumerate();
-        Ok(each.map(|(i, d)| confirm(problem, people.individual(i), &actions[i], d, limit)).collect())
+        smallest_of_variants(problem, |problem| {
+            let perturbations = for_everybody(problem, people, actions, |target| self.perturb(target))?;
+            let limit = self.limit(problem);
+            let each = perturbations.par_iter().enumerate();
+            Ok(each.map(|(i, d)| confirm(problem, people.individual(i), &actions[i], d, limit)).collect())
+        })
     }
 }
 
@@ -118,6 +123,27 @@ impl Target<'_, '_> {
         gradient.copy_from_slice(&self.evaluation.in_perturbation);
         value
     }
+}
+
+/// Everybody's smallest break among those that an attack on each variant of a problem finds; of equally small
+/// ones that of the first variant.
+fn smallest_of_variants(
+    problem: &Problem,
+    attack: impl Fn(&Problem) -> Result<Vec<Option<Break>>>,
+) -> Result<Vec<Option<Break>>> {
+    let mut smallest: Vec<Option<Break>> = Vec::new();
+    for (number, variant) in problem.variants().iter().enumerate() {
+        let found = attack(variant)?;
+        smallest.resize(found.len(), None);
+        for (best, found) in smallest.iter_mut().zip(found) {
+            let found = found.map(|found| Break { variant: number, ..found });
+            let size = |found: &Option<Break>| found.as_ref().map_or(f64::INFINITY, |found| found.size);
+            if best.is_none() || size(&found) < size(best) {
+                *best = found;
+            }
+        }
+    }
+    Ok(smallest)
 }
 
 /// Rejects a count of zero.
@@ -201,7 +227,8 @@ fn within_clips(problem: &Problem, individual: &[f64], perturbation: Vec<f64>) -
 }
 
 /// The worst perturbation of the uncertainty set that projected gradient descent finds for everybody's
-/// action, whether it breaks the action or not.
+/// action, whether it breaks the action or not. If the problem has several variants, that with the least margin
+/// in one of them.
 pub fn worst_found(
     problem: &Problem,
     people: &People,
@@ -209,16 +236,38 @@ pub fn worst_found(
     attack: &ProjectedGradient,
 ) -> Result<Vec<WorstCase>> {
     attack.check()?;
+    let mut worst: Vec<WorstCase> = Vec::new();
+    for variant in problem.variants() {
+        let found = worst_of_variant(variant, people, actions, attack)?;
+        match worst.is_empty() {
+            true => worst = found,
+            false => worst
+                .iter_mut()
+                .zip(found)
+                .filter(|(worst, other)| other.margin < worst.margin)
+                .for_each(|(worst, other)| *worst = other),
+        }
+    }
+    Ok(worst)
+}
+
+fn worst_of_variant(
+    problem: &Problem,
+    people: &People,
+    actions: &[Action],
+    attack: &ProjectedGradient,
+) -> Result<Vec<WorstCase>> {
     let perturbations = for_everybody(problem, people, actions, |target| attack.perturb(target))?;
     let each = perturbations.into_par_iter().enumerate();
     each.map(|(i, perturbation)| {
         let (individual, action) = (people.individual(i), &actions[i]);
         let perturbation = within_clips(problem, individual, perturbation);
-        match margin(problem, individual, action, &perturbation) {
+        match attained_margin(problem, individual, action, &perturbation) {
             // The individual is somebody.
             Err(Error::CausalModel(CausalModelError::Nobody { .. })) => {
                 let perturbation = no_perturbation(problem, individual)?;
-                Ok(WorstCase { margin: margin(problem, individual, action, &perturbation)?, perturbation })
+                let margin = attained_margin(problem, individual, action, &perturbation)?;
+                Ok(WorstCase { margin, perturbation })
             }
             margin => Ok(WorstCase { margin: margin?, perturbation }),
         }

@@ -4,7 +4,8 @@
 //! [`in_perturbation`] and [`in_action`] enclose it between two parallel planes over a ball, a box, or
 //! their intersection; [`curvature`] gives a matrix below its Hessian. All bounds account for rounding:
 //! they hold for the margin in exact arithmetic and for its computed value. A bound that is infinite or
-//! NaN states nothing.
+//! NaN states nothing. Of a problem with several variants, each has bounds of its own: see
+//! [`Problem::variants`].
 
 #[cfg(test)]
 mod tests;
@@ -47,6 +48,7 @@ pub fn in_perturbation(
     action: &Action,
     between: Option<(&[f64], &[f64])>,
 ) -> Result<Planes> {
+    problem.require_one_variant("these bounds are")?;
     action.check(problem.features())?;
     let composer = Composer::new(problem, individual, &action.features)?;
     let coordinates = Coordinates::of(problem);
@@ -83,6 +85,7 @@ pub fn in_action(
     between: (&[f64], &[f64]),
     perturbation: &[f64],
 ) -> Result<Planes> {
+    problem.require_one_variant("these bounds are")?;
     Action { features: features.to_vec(), change: vec![0.0; features.len()] }.check(problem.features())?;
     let composer = Composer::new(problem, individual, features)?;
     check(features.len(), between.0, between.1)?;
@@ -98,6 +101,7 @@ pub fn in_action(
 /// # Errors
 /// As [`in_perturbation`].
 pub fn curvature(problem: &Problem, individual: &[f64], action: &Action) -> Result<Option<Array2<f64>>> {
+    problem.require_one_variant("these bounds are")?;
     action.check(problem.features())?;
     let composer = Composer::new(problem, individual, &action.features)?;
     let coordinates = Coordinates::of(problem);

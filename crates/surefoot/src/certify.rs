@@ -31,7 +31,7 @@ pub(crate) use search::{Found, Search};
 pub(crate) use trees::tree_certificate;
 
 use crate::error::{CausalModelError, SettingError};
-use crate::margin::{Composer, margin};
+use crate::margin::{Composer, attained_margin, margin};
 use crate::{Action, Certificate, Error, Problem, Result, Verdict};
 
 /// The least margin, in units of the score, that counts as proven by bounds. It exceeds the rounding error of
@@ -82,7 +82,8 @@ impl Default for Budget {
 
 /// Whether an action holds for every perturbation that the problem guards against.
 ///
-/// Accepts any action, whichever method found it. `Holds` is proven. The perturbation of `Breaks` has
+/// If the problem has several variants, the action must hold for each, and each is certified by the best means
+/// for its kind. Accepts any action, whichever method found it. `Holds` is proven. The perturbation of `Breaks` has
 /// been evaluated by [`margin`](crate::margin::margin()), whose documentation says which perturbations
 /// are ignored because the perturbed individual does not exist.
 ///
@@ -97,6 +98,29 @@ pub fn certify(
 ) -> Result<Certificate> {
     action.check(problem.features())?;
     budget.check()?;
+    let variants = problem.variants();
+    let (mut left, mut done) = (budget.evaluations, Vec::with_capacity(variants.len()));
+    for (number, variant) in variants.iter().enumerate() {
+        // Whatever a variant leaves of its share is for the others.
+        let share = Budget { evaluations: (left / (variants.len() - number)).max(1) };
+        let certificate = certify_variant(variant, individual, action, share)?;
+        left = left.saturating_sub(certificate.evaluations);
+        let is_broken = matches!(certificate.verdict, Verdict::Breaks { .. });
+        done.push(certificate);
+        if is_broken {
+            break;
+        }
+    }
+    Ok(Certificate::of_variants(done))
+}
+
+/// The certificate of an action for a problem with one variant.
+fn certify_variant(
+    problem: &Problem,
+    individual: &[f64],
+    action: &Action,
+    budget: Budget,
+) -> Result<Certificate> {
     if let Some(certificate) = tree_certificate(problem, individual, action, budget)? {
         return Ok(certificate);
     }
@@ -112,6 +136,7 @@ pub fn certify(
         basis: proven.coordinates.basis().to_vec(),
         worst: proven.coordinates.of_perturbation(&proven.perturbation),
         pieces: if holds { proven.pieces } else { Vec::new() },
+        further: Vec::new(),
         evaluations: prover.evaluations(),
     })
 }
@@ -119,8 +144,18 @@ pub fn certify(
 fn verdict(problem: &Problem, individual: &[f64], action: &Action, proven: &ProofAttempt) -> Verdict {
     let required = LEAST_MARGIN;
     let evaluated = margin(problem, individual, action, &proven.perturbation);
+    // A negative lower bound over uncertain weights breaks nothing; a margin with some of these weights does.
+    let attained = || attained_margin(problem, individual, action, &proven.perturbation);
     match evaluated {
-        Ok(margin) if margin < 0.0 => Verdict::Breaks { perturbation: proven.perturbation.clone(), margin },
+        Ok(margin) if margin < 0.0 && !problem.classifier().is_exact() => match attained() {
+            Ok(margin) if margin < 0.0 => {
+                Verdict::Breaks { variant: 0, perturbation: proven.perturbation.clone(), margin }
+            }
+            attained => Verdict::Undecided { lower: margin, upper: attained.unwrap_or(f64::INFINITY) },
+        },
+        Ok(margin) if margin < 0.0 => {
+            Verdict::Breaks { variant: 0, perturbation: proven.perturbation.clone(), margin }
+        }
         // The definition decides: its margin at the worst perturbation found must not be below the proven
         // bound.
         Ok(margin) if proven.lower >= required && margin >= proven.lower - LEAST_MARGIN => {

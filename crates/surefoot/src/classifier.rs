@@ -6,13 +6,21 @@
 //! ensemble is the sum of its leaves minus the least favourable sum: in units of the logit
 //! for boosted trees, of the probability for forests. Inputs are standardised.
 
+mod committee;
+mod greatest;
 mod linear;
 mod model;
 mod network;
 mod trees;
+mod uncertain;
+mod weights;
 
+pub use committee::Committee;
+pub(crate) use committee::MOST_VARIANTS;
 pub use model::Model;
 pub(crate) use model::{Blocks, Precision};
+pub use uncertain::Dense;
+pub use weights::WeightUncertainty;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,6 +35,7 @@ use linear::Linear;
 use model::Shared;
 use network::NetworkModel;
 use trees::TreeModel;
+use uncertain::{UncertainModel, uncertain};
 
 /// A model with the threshold of its favourable decision.
 #[derive(Clone, Debug)]
@@ -34,6 +43,15 @@ pub struct Classifier {
     model: Shared,
     threshold: f64,
     offset: f64,
+    uncertain: Option<UncertainWeights>,
+}
+
+/// What is known of the weights of a classifier whose model is the worst case over them.
+#[derive(Clone, Debug)]
+struct UncertainWeights {
+    uncertainty: WeightUncertainty,
+    worst: Arc<UncertainModel>,
+    trained: Shared,
 }
 
 /// Two classifiers are equal if they have the same threshold and their models the same numbers.
@@ -125,7 +143,7 @@ impl Classifier {
         if !(threshold > 0.0 && threshold < 1.0 && offset.is_finite()) {
             return Err(Error::Model(ModelError::Threshold { threshold }));
         }
-        Ok(Self { model, threshold, offset })
+        Ok(Self { model, threshold, offset, uncertain: None })
     }
 
     /// The same classifier with scores that are lower by about this much.
@@ -133,7 +151,69 @@ impl Classifier {
         if self.ensemble().is_some() {
             return Ok(Self { offset: self.offset + by, ..self.clone() });
         }
-        Self::new(self.model.clone(), sigmoid(self.offset + by))
+        Ok(Self {
+            uncertain: self.uncertain.clone(),
+            ..Self::new(self.model.clone(), sigmoid(self.offset + by))?
+        })
+    }
+
+    /// The worst case over all models whose weights and biases differ from those of this one by no more than stated:
+    /// from now on the score is the least score of all of them. For linear models and networks with one hidden layer it
+    /// is exact. For deeper networks it is a lower bound; what rules actions out is then the score with
+    /// [`Classifier::worst_weights`].
+    ///
+    /// # Errors
+    /// If the model is neither linear nor a dense network, or if its weights are uncertain already.
+    pub fn with_uncertain_weights(self, uncertainty: WeightUncertainty) -> Result<Self> {
+        if self.uncertain.is_some() {
+            return Err(Error::Model(ModelError::WeightsUncertainTwice));
+        }
+        let worst = Arc::new(uncertain(&*self.model.0, uncertainty)?);
+        let model = Shared(worst.clone());
+        let uncertain = UncertainWeights { uncertainty, worst, trained: self.model.clone() };
+        Ok(Self { model, uncertain: Some(uncertain), ..self })
+    }
+
+    /// How far the weights may be from the trained ones, if they are uncertain.
+    pub fn weight_uncertainty(&self) -> Option<WeightUncertainty> {
+        self.uncertain.as_ref().map(|uncertain| uncertain.uncertainty)
+    }
+
+    /// The classifier with the trained weights.
+    pub fn trained(&self) -> Self {
+        match &self.uncertain {
+            Some(uncertain) => self.with_shared(uncertain.trained.clone()),
+            None => self.clone(),
+        }
+    }
+
+    /// A classifier with weights that the uncertainty allows and a low score for an individual. Where
+    /// [`Classifier::is_exact`], no other has a lower one.
+    pub fn worst_weights(&self, x: &[f64]) -> Result<Self> {
+        match &self.uncertain {
+            Some(uncertain) => Ok(self.with_shared(Shared(uncertain.worst.worst(x).model()?))),
+            None => Ok(self.clone()),
+        }
+    }
+
+    /// Whether the score is that of some weights which the uncertainty allows, and not a lower bound.
+    pub fn is_exact(&self) -> bool {
+        self.uncertain.as_ref().is_none_or(|uncertain| uncertain.worst.is_exact())
+    }
+
+    /// An upper bound of the least score over all weights that the uncertainty allows, which is attained by some of
+    /// them; the score itself where that is exact.
+    pub fn attained_score(&self, x: &[f64]) -> Result<f64> {
+        if self.is_exact() { Ok(self.score(x)) } else { Ok(self.worst_weights(x)?.score(x)) }
+    }
+
+    /// The layers of the model with the trained weights, if it is linear or a dense network.
+    pub(crate) fn dense(&self) -> Option<Dense> {
+        self.trained().model.0.dense()
+    }
+
+    fn with_shared(&self, model: Shared) -> Self {
+        Self { model, threshold: self.threshold, offset: self.offset, uncertain: None }
     }
 
     /// The number of features that it takes as inputs.

@@ -49,11 +49,15 @@ use crate::{Action, ActionKind, Error, Feature, Kind, Outcome, Problem, Recourse
 pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Result<String> {
     Ok(match outcome {
         Outcome::AlreadyFavourable if !problem.uncertainty().is_none() => {
-            "Nothing needs to change: the decision is favourable as things stand. Whether it would \
-             still be if they shift was not asked."
-                .into()
+            format!(
+                "Nothing needs to change: the decision is favourable as things stand{}. Whether it would \
+                 still be if they shift was not asked.",
+                even_if(problem)
+            )
         }
-        Outcome::AlreadyFavourable => "Nothing needs to change: the decision is favourable.".into(),
+        Outcome::AlreadyFavourable => {
+            format!("Nothing needs to change: the decision is favourable{}.", even_if(problem))
+        }
         Outcome::Found(recourse) => {
             let action = describe_action(problem, individual, &recourse.action)?;
             let sentences = [Some(action), Some(reach(problem)), further(problem), Some(proven(recourse))];
@@ -64,9 +68,15 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
             format!("{action} It withstood the shifts that were tried. That it works is not proven.")
         }
         Outcome::Impossible(_) if !problem.uncertainty().is_none() => {
-            "There is no feasible action that would still work if circumstances shift a little.".into()
+            let weights = even_if(problem);
+            format!(
+                "There is no feasible action that would still work if circumstances shift a little{weights}."
+            )
         }
-        Outcome::Impossible(_) => "There is no feasible action that leads to a favourable decision.".into(),
+        Outcome::Impossible(_) => {
+            let weights = even_if(problem);
+            format!("There is no feasible action that leads to a favourable decision{weights}.")
+        }
         Outcome::Undecided(undecided) => format!("This could not be decided: {undecided}."),
     })
 }
@@ -230,12 +240,17 @@ fn meets(problem: &Problem, individual: &[f64], action: &Action, place: usize, c
     if problem.requirements().is_empty() {
         return true;
     }
-    let reached = |action: &Action| outcome(problem, individual, action);
+    let reached = |variant: &Problem, action: &Action| outcome(variant, individual, action);
     let mut other = action.clone();
     other.change[place] = change;
-    let (Ok(before), Ok(after)) = (reached(action), reached(&other)) else { return false };
-    let score = |reached: &[f64]| problem.classifier().score(reached);
-    problem.is_met(individual, &after) && score(&after) >= score(&before)
+    let scores_as_high = |variant: &Problem| {
+        let (Ok(before), Ok(after)) = (reached(variant, action), reached(variant, &other)) else {
+            return false;
+        };
+        variant.classifier().score(&after) >= variant.classifier().score(&before)
+    };
+    let is_met = reached(problem, &other).is_ok_and(|after| problem.is_met(individual, &after));
+    is_met && problem.variants().iter().all(scores_as_high)
 }
 
 /// A number with `decimals` decimals, without trailing zeros. Large numbers are written with an exponent.
@@ -250,6 +265,12 @@ fn trimmed(text: String) -> String {
     let text =
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text };
     if text == "-0" { "0".into() } else { text }
+}
+
+/// What a statement covers of the weights of the classifier, as the end of a sentence.
+fn even_if(problem: &Problem) -> String {
+    let uncertainty = problem.classifier().weight_uncertainty();
+    uncertainty.map_or(String::new(), |uncertainty| format!(", even if {}", uncertainty.words()))
 }
 
 /// The word after the size of a shift, if any: ordered categories shift by levels.

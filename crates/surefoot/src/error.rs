@@ -82,7 +82,9 @@ impl Error {
             self,
             Error::Model(ModelError::ClassifierNotLinear | ModelError::ClassifierNotTrees)
                 | Error::CausalModel(CausalModelError::EquationNotLinear { .. })
-                | Error::Setting(SettingError::UncertaintyNotKnown { .. })
+                | Error::Setting(
+                    SettingError::SeveralVariants { .. } | SettingError::UncertaintyNotKnown { .. }
+                )
         )
     }
 }

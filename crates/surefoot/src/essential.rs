@@ -1,13 +1,14 @@
 //! The essential features of an action.
 
-use crate::{Action, ActionKind, Problem};
+use crate::{Action, ActionKind, Problem, Scm};
 
 /// The same action without the features that it neither changes nor holds.
 ///
 /// A feature whose change is zero is *held* if removing it from the action would change the outcome for
 /// some perturbation of the uncertainty set:
 ///
-/// - its causes change, because the action changes one of them or one of their ancestors; or
+/// - its causes change in one of the causal models, because the action changes one of them or one of their
+///   ancestors; or
 /// - actions are absolute ([`ActionKind::Absolute`]) and the uncertainty is not zero, so that the fixed
 ///   level cancels a shift of the feature itself.
 ///
@@ -36,11 +37,13 @@ pub fn essential(problem: &Problem, action: &Action) -> Action {
     let undoes_shifts = problem.action_kind() == ActionKind::Absolute && !problem.uncertainty().is_none();
     let named = || action.features.iter().copied().zip(action.change.iter().copied());
     let changed: Vec<usize> = named().filter(|(_, change)| *change != 0.0).map(|(i, _)| i).collect();
-    let moved = problem.scm().map(|scm| scm.moved_by(&changed, &action.features));
-    let causes_move = |i: usize| match (problem.scm(), &moved) {
-        (Some(scm), Some(moved)) => scm.parents(i).iter().any(|&parent| moved[parent]),
-        _ => false,
-    };
+    let moved: Vec<(&Scm, Vec<bool>)> = problem
+        .causal_models()
+        .into_iter()
+        .map(|scm| (scm, scm.moved_by(&changed, &action.features)))
+        .collect();
+    let causes_move =
+        |i: usize| moved.iter().any(|(scm, moved)| scm.parents(i).iter().any(|&parent| moved[parent]));
     let kept = named().filter(|&(i, change)| change != 0.0 || undoes_shifts || causes_move(i));
     let (features, change) = kept.unzip();
     Action { features, change }
@@ -51,7 +54,7 @@ pub fn essential(problem: &Problem, action: &Action) -> Action {
 mod tests {
     use super::*;
     use crate::margin::counterfactual;
-    use crate::{Change, Classifier, Equation, Feature, Features, Norm, Scm};
+    use crate::{Change, Classifier, Equation, Feature, Features, Norm};
 
     /// `a -> b -> c -> d`, and `e` alone.
     fn problem(form: ActionKind, epsilon: f64) -> Problem {

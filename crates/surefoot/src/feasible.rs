@@ -147,7 +147,7 @@ fn of_feature(problem: &Problem, individual: &[f64], i: usize, change: f64) -> O
     if !feature.is_actionable() {
         // Holding a feature makes a difference only if something would move it.
         let is_held = problem.action_kind() == ActionKind::Absolute
-            || problem.scm().is_some_and(|scm| !scm.parents(i).is_empty());
+            || problem.causal_models().iter().any(|scm| !scm.parents(i).is_empty());
         return (change != 0.0 || is_held).then(|| InfeasibleReason::Fixed { feature: name() });
     }
     let by = feature.std * change;

@@ -96,7 +96,7 @@ pub(crate) mod small;
 pub use action::{Action, ActionKind};
 pub use attack::{Attack, Break, refute, smallest_break};
 pub use certify::{Budget, certify};
-pub use classifier::{Classifier, Model};
+pub use classifier::{Classifier, Committee, Model, WeightUncertainty};
 pub use constraint::{Constraint, Forbidden};
 pub use cost::Cost;
 pub use coverage::Coverage;

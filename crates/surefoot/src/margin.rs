@@ -27,7 +27,8 @@
 //!   the margin is minus infinity.
 //!
 //! An action *holds* iff its margin is nonnegative for every perturbation of the ball that concerns
-//! somebody.
+//! somebody. If several classifiers must agree or several causal models may be right, these are *variants* of
+//! the problem, and an action holds iff it holds for every variant.
 
 mod block;
 mod compose;
@@ -46,7 +47,16 @@ use crate::scm::SlopeError;
 use crate::uncertainty::Shift;
 use crate::{Action, ActionKind, Error, Intervention, People, Problem, Result, Scm};
 
-/// The individual after perturbation and action, `CF(CF(x, D), action)`.
+/// One possible situation: a variant of the problem, which decides about a perturbed individual.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// The number of the variant of the problem.
+    pub variant: usize,
+    /// The perturbation.
+    pub perturbation: Vec<f64>,
+}
+
+/// The individual after perturbation and action, `CF(CF(x, D), action)`, by the problem's first causal model.
 ///
 /// The perturbation has [`Problem::perturbation_width`] coordinates: the shifts of the features unless more
 /// is uncertain.
@@ -225,16 +235,63 @@ fn require_finite(problem: &Problem, vector: &[f64]) -> Result<()> {
 }
 
 /// `margin(action, D)`: the action works under this perturbation iff it is nonnegative. Minus infinity
-/// where the result of the action is undefined.
+/// where the result of the action is undefined. If the problem has several variants, it is the least margin of
+/// those in which the perturbation concerns somebody.
 ///
 /// # Errors
-/// [`CausalModelError::Nobody`] if the perturbation concerns nobody; otherwise as
+/// [`CausalModelError::Nobody`] if the perturbation concerns nobody, in no variant; otherwise as
 /// [`counterfactual`].
 pub fn margin(problem: &Problem, individual: &[f64], action: &Action, perturbation: &[f64]) -> Result<f64> {
+    let mut least = Err(None);
+    for variant in problem.variants() {
+        match margin_of_variant(variant, individual, action, perturbation) {
+            Ok(margin) => least = Ok(least.map_or(margin, |least: f64| least.min(margin))),
+            Err(error @ Error::CausalModel(CausalModelError::Nobody { .. })) => {
+                least = least.map_err(|_| Some(error))
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    // There is at least one variant.
+    least.map_err(|nobody| nobody.unwrap_or(Error::CausalModel(CausalModelError::OtherFeatures)))
+}
+
+/// The margin of a problem with one variant.
+fn margin_of_variant(
+    problem: &Problem,
+    individual: &[f64],
+    action: &Action,
+    perturbation: &[f64],
+) -> Result<f64> {
     match counterfactual(problem, individual, action, perturbation) {
         Ok(individual) => {
             let score = problem.classifier().score(&individual);
             // A score that is NaN after an overflow does not count as favourable.
+            Ok(if score.is_nan() { f64::NEG_INFINITY } else { score })
+        }
+        Err(Error::CausalModel(CausalModelError::ActionUndefined { .. })) => Ok(f64::NEG_INFINITY),
+        Err(error) => Err(error),
+    }
+}
+
+/// An upper bound of the margin of an action under a perturbation and the worst weights that the classifier's
+/// uncertainty allows: the margin with some of these weights. It is the margin itself unless the score of the
+/// classifier is a lower bound, see [`Classifier::is_exact`](crate::Classifier::is_exact).
+///
+/// # Errors
+/// As [`margin()`].
+pub fn attained_margin(
+    problem: &Problem,
+    individual: &[f64],
+    action: &Action,
+    perturbation: &[f64],
+) -> Result<f64> {
+    if problem.classifier().is_exact() {
+        return margin(problem, individual, action, perturbation);
+    }
+    match counterfactual(problem, individual, action, perturbation) {
+        Ok(reached) => {
+            let score = problem.classifier().attained_score(&reached)?;
             Ok(if score.is_nan() { f64::NEG_INFINITY } else { score })
         }
         Err(Error::CausalModel(CausalModelError::ActionUndefined { .. })) => Ok(f64::NEG_INFINITY),
@@ -256,8 +313,35 @@ pub struct Gradients {
 }
 
 /// Margins and gradients for many individuals, on all cores. Each individual has one row of changes of
-/// the given features and one row of perturbations.
+/// the given features and one row of perturbations. If the problem has several variants, they are those of the
+/// variant with the least margin.
 pub fn gradients(
+    problem: &Problem,
+    people: &People,
+    features: &[usize],
+    change: ArrayView2<'_, f64>,
+    perturbation: ArrayView2<'_, f64>,
+) -> Result<Gradients> {
+    let mut each = problem.variants().iter();
+    let of = |variant: &Problem| gradients_of_variant(variant, people, features, change, perturbation);
+    // There is at least one variant.
+    let mut least = of(each.next().unwrap_or(problem))?;
+    for variant in each {
+        let other = of(variant)?;
+        for i in 0..people.len() {
+            // A margin that is NaN says nothing.
+            if other.margin[i] < least.margin[i] || least.margin[i].is_nan() {
+                least.margin[i] = other.margin[i];
+                least.in_action.row_mut(i).assign(&other.in_action.row(i));
+                least.in_perturbation.row_mut(i).assign(&other.in_perturbation.row(i));
+            }
+        }
+    }
+    Ok(least)
+}
+
+/// The margins and gradients of a problem with one variant.
+fn gradients_of_variant(
     problem: &Problem,
     people: &People,
     features: &[usize],

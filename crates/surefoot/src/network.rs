@@ -37,7 +37,7 @@ pub enum Activation {
 }
 
 impl Activation {
-    fn value(self, z: f64) -> f64 {
+    pub(crate) fn value(self, z: f64) -> f64 {
         match self {
             Activation::Tanh => z.tanh(),
             // Unlike the standard library's maximum this propagates NaN.
@@ -53,7 +53,7 @@ impl Activation {
     }
 
     /// The derivative, from the value `h = self.value(z)`.
-    fn slope(self, h: f64) -> f64 {
+    pub(crate) fn slope(self, h: f64) -> f64 {
         match self {
             Activation::Tanh => 1.0 - h * h,
             Activation::Relu => f64::from(u8::from(h > 0.0)),

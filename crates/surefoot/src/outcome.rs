@@ -117,11 +117,14 @@ pub enum UndecidedReason {
     /// An action withstood every perturbation that was tried, but the attempts to prove that it holds
     /// failed.
     Proof,
+    /// The network has several hidden layers and its weights are uncertain, so that the worst case over weights is
+    /// only bounded: no action was found that holds by the bound, and none is ruled out by weights.
+    Weights,
 }
 
 impl UndecidedReason {
     /// Every reason.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Rounding,
         Self::Overflow,
         Self::Distance,
@@ -129,6 +132,7 @@ impl UndecidedReason {
         Self::Resolution,
         Self::Method,
         Self::Proof,
+        Self::Weights,
     ];
 
     /// The name in files.
@@ -141,6 +145,7 @@ impl UndecidedReason {
             Self::Resolution => "resolution",
             Self::Method => "method",
             Self::Proof => "proof",
+            Self::Weights => "weights",
         }
     }
 
@@ -173,6 +178,11 @@ impl UndecidedReason {
             Self::Method => (
                 "the method found no action, which proves nothing",
                 "the methods `exact`, `trees` and `complete` tell whether there is one",
+            ),
+            Self::Weights => (
+                "for a network with several hidden layers the worst case over its weights is only bounded: no action \
+                 holds by the bound, and that none holds could not be proved either",
+                "a smaller uncertainty of the weights, or a network with one hidden layer, may decide it",
             ),
             Self::Proof => (
                 "an action was found that withstands every shift that was tried, but that it withstands all of \

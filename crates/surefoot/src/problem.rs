@@ -13,6 +13,7 @@ mod summary;
 mod syntax;
 mod uncertainty;
 mod units;
+mod variants;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,12 +25,13 @@ pub use entry::{EquationEntry, EquationForm, Inputs, NetworkFile};
 pub use file::ProblemFile;
 pub(crate) use joint::Joint;
 pub use summary::six_digits;
+use variants::Variations;
 
 use crate::error::{CausalModelError, ModelError, SettingError};
 use crate::magnitude::is_moderate;
 use crate::{
     ActionKind, Classifier, Constraint, Cost, Error, Feature, Features, Forbidden, Kind, Norm, Result, Scm,
-    Sources, Uncertainty,
+    Sources, Uncertainty, WeightUncertainty,
 };
 
 /// The default margin, in units of the score, that answers keep from the decision boundary in addition to
@@ -70,6 +72,8 @@ pub struct Problem {
     /// The constraints, followed by the limits on features that are downstream of actions.
     requirements: Vec<Constraint>,
     forbidden: Vec<Forbidden>,
+    /// The committee and the further causal models, if there are any.
+    variations: Variations,
 }
 
 /// What the limits of features apply to.
@@ -107,6 +111,7 @@ impl Problem {
             limits_on: LimitsOn::default(),
             requirements: Vec::new(),
             forbidden: Vec::new(),
+            variations: Variations::default(),
         })
     }
 
@@ -164,6 +169,11 @@ impl Problem {
 
     /// Prepares the set of joint perturbations again.
     fn with_joint(mut self) -> Result<Self> {
+        self.prepare_joint()?;
+        self.with_variants()
+    }
+
+    fn prepare_joint(&mut self) -> Result<()> {
         self.uncertainty = match self.joint.take() {
             None => self.ball.clone(),
             Some(joint) => {
@@ -173,18 +183,30 @@ impl Problem {
                 uncertainty
             }
         };
+        Ok(())
+    }
+
+    /// Requires actions to hold for every classifier whose weights differ from those of the classifier by no more than
+    /// stated; see [`Classifier::with_uncertain_weights`].
+    ///
+    /// # Errors
+    /// As [`Classifier::with_uncertain_weights`].
+    pub fn with_uncertain_weights(mut self, uncertainty: WeightUncertainty) -> Result<Self> {
+        self.classifier = self.classifier.with_uncertain_weights(uncertainty)?;
         Ok(self)
     }
 
     /// Sets the measure of cost.
     pub fn with_cost(mut self, cost: Cost) -> Self {
         self.cost = cost;
+        self.variations.for_each(|variant| variant.cost = cost);
         self
     }
 
     /// Sets whether actions are relative or absolute.
     pub fn with_action_kind(mut self, form: ActionKind) -> Self {
         self.form = form;
+        self.variations.for_each(|variant| variant.form = form);
         self
     }
 
@@ -196,7 +218,7 @@ impl Problem {
             return Err(Error::Setting(SettingError::Safety { safety }));
         }
         self.safety = safety;
-        Ok(self)
+        self.with_variants()
     }
 
     /// Sets the constraints that the outcome of an action, without a perturbation, must meet.
@@ -223,7 +245,7 @@ impl Problem {
                 self.requirements.extend(Constraint::limits(&self.features, i)?);
             }
         }
-        Ok(self)
+        self.with_variants()
     }
 
     /// Sets the transitions that no action may make.
@@ -232,20 +254,23 @@ impl Problem {
             return Err(Error::CausalModel(CausalModelError::OtherFeatures));
         }
         self.forbidden = forbidden;
-        Ok(self)
+        self.with_variants()
     }
 
     /// The same problem with some of the features fixed.
     pub(crate) fn without(&self, fixed: &[usize]) -> Self {
-        Self { features: self.features.without(fixed), ..self.clone() }
+        let mut problem = Self { features: self.features.without(fixed), ..self.clone() };
+        let Self { features, variations, .. } = &mut problem;
+        variations.for_each(|variant| variant.features = features.clone());
+        problem
     }
 
     /// The same problem over features that differ in limits, directions and weights only.
     pub(crate) fn with_features(&self, features: Features) -> Result<Self> {
         let problem = Self { features: features.clone(), ..self.clone() };
         match &self.scm {
-            Some(scm) => problem.with_causal_model(scm.with_features(features)),
-            None => Ok(problem),
+            Some(scm) => problem.with_causal_model(scm.with_features(features))?.with_own_features(),
+            None => problem.with_own_features(),
         }
     }
 
@@ -274,7 +299,17 @@ impl Problem {
 
     /// The same problem with a stricter classifier: scores are lower by about this much.
     pub(crate) fn stricter(&self, by: f64) -> Result<Self> {
-        Ok(Self { classifier: self.classifier.stricter(by)?, ..self.clone() })
+        self.map_classifiers(|classifier| classifier.stricter(by))
+    }
+
+    /// Where the score is only a lower bound of the worst case over weights: the same problem for one individual with
+    /// weights that the uncertainty allows and that are bad for the individual. Actions that break with them are ruled
+    /// out.
+    pub(crate) fn for_ruling_out(&self, individual: &[f64]) -> Result<Option<Self>> {
+        if self.classifier.is_exact() || individual.len() != self.features.len() {
+            return Ok(None);
+        }
+        Ok(Some(Self { classifier: self.classifier.worst_weights(individual)?, ..self.clone() }))
     }
 
     /// The features.
@@ -282,19 +317,19 @@ impl Problem {
         &self.features
     }
 
-    /// The classifier.
+    /// The classifier; the first one that must agree if a [committee](Problem::committee) decides.
     pub fn classifier(&self) -> &Classifier {
         &self.classifier
     }
 
-    /// The causal model, if there is one.
+    /// The causal model, if there is one; the first of several.
     pub fn scm(&self) -> Option<&Scm> {
         self.scm.as_ref()
     }
 
     /// The uncertainty: the perturbations for which actions must hold. Where more than a shift within the
     /// ball is uncertain, these are joint perturbations, which have [`Problem::perturbation_width`]
-    /// coordinates, in a set of radius one.
+    /// coordinates, in a product of sets.
     pub fn uncertainty(&self) -> &Uncertainty {
         &self.uncertainty
     }

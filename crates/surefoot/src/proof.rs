@@ -9,8 +9,9 @@ mod read;
 mod saved;
 
 pub use fingerprint::Fingerprint;
-pub use saved::{Cover, SavedNorm, SavedProof, VERSION};
+pub use saved::{SavedNorm, SavedProof, VERSION};
 
+pub use crate::margin::Scenario;
 use crate::{Action, Outcome};
 
 /// The verdict on an action.
@@ -23,6 +24,8 @@ pub enum Verdict {
     },
     /// It does not hold.
     Breaks {
+        /// The variant of the problem in which it breaks, by number.
+        variant: usize,
         /// A perturbation that breaks it, no larger than the uncertainty.
         perturbation: Vec<f64>,
         /// The margin under it: negative, or minus infinity where the result of the action is undefined.
@@ -117,15 +120,71 @@ pub struct Certificate {
     pub worst: Vec<f64>,
     /// The pieces with their bounds; empty unless the action holds.
     pub pieces: Vec<Piece>,
+    /// Basis, worst perturbation and pieces of every further variant of the problem; empty unless the action
+    /// holds.
+    pub further: Vec<Cover>,
     /// The number of evaluations.
     pub evaluations: usize,
 }
 
+/// Pieces that cover the ball of perturbations, with a lower bound of the margin on each, in the coordinates of
+/// the [`Certificate`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cover {
+    /// The orthogonal matrix of the coordinates, row by row; empty for the identity.
+    pub basis: Vec<f64>,
+    /// The worst perturbation found, in these coordinates.
+    pub worst: Vec<f64>,
+    /// The pieces.
+    pub pieces: Vec<Piece>,
+}
+
+impl Certificate {
+    /// The certificate of an action from those for each variant of the problem, up to one that it breaks in. Of
+    /// these there is at least one.
+    pub(crate) fn of_variants(mut certificates: Vec<Certificate>) -> Self {
+        let further = certificates.split_off(1);
+        let mut whole = certificates.swap_remove(0);
+        for (number, other) in further.into_iter().enumerate() {
+            whole.evaluations += other.evaluations;
+            whole.verdict = whole.verdict.and(other.verdict, number + 1);
+            whole.further.push(Cover { basis: other.basis, worst: other.worst, pieces: other.pieces });
+        }
+        if !matches!(whole.verdict, Verdict::Holds { .. }) {
+            (whole.pieces, whole.further) = (Vec::new(), Vec::new());
+        }
+        whole
+    }
+}
+
+impl Verdict {
+    /// The verdict on an action that must hold for what both are about. `number` is the variant of the other.
+    fn and(self, other: Verdict, number: usize) -> Verdict {
+        // What is known of the least margin from below and from above.
+        let ends = |verdict: &Verdict| match verdict {
+            Verdict::Holds { margin } => (*margin, f64::INFINITY),
+            Verdict::Undecided { lower, upper } => (*lower, *upper),
+            Verdict::Breaks { margin, .. } => (f64::NEG_INFINITY, *margin),
+        };
+        let ((lower, upper), (other_lower, other_upper)) = (ends(&self), ends(&other));
+        match (self, other) {
+            (breaks @ Verdict::Breaks { .. }, _) => breaks,
+            (_, Verdict::Breaks { perturbation, margin, .. }) => {
+                Verdict::Breaks { variant: number, perturbation, margin }
+            }
+            (Verdict::Holds { margin }, Verdict::Holds { margin: other }) => {
+                Verdict::Holds { margin: margin.min(other) }
+            }
+            _ => Verdict::Undecided { lower: lower.min(other_lower), upper: upper.min(other_upper) },
+        }
+    }
+}
+
 /// A box of actions, or the far part of a cone of them, in which no action holds.
 ///
-/// With nonnegative coefficients, the weighted sum of the margins under some perturbations and of the
+/// With nonnegative coefficients, the weighted sum of the margins in some scenarios and of the
 /// values of some requirements is negative everywhere. So no action meets these requirements and survives
-/// these perturbations. A single perturbation breaks every action.
+/// these scenarios. A single scenario breaks every action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuledOut {
     /// The features that the actions change.
@@ -136,8 +195,8 @@ pub struct RuledOut {
     pub upper: Vec<f64>,
     /// Only actions of the box with at most this cost are ruled out; infinite if all are.
     pub cost: f64,
-    /// Perturbations, each with the coefficient of the margin under it. Empty if no action meets the
-    /// requirements at all.
+    /// Scenarios, each with the coefficient of the margin in it. Empty if no action meets the requirements
+    /// at all.
     pub margins: Vec<WeightedMargin>,
     /// If given, only the actions of this cone are ruled out; the cone replaces the long sides of the
     /// box.
@@ -146,19 +205,19 @@ pub struct RuledOut {
     pub requirements: Vec<(usize, f64)>,
 }
 
-/// A perturbation with a coefficient for the margin under it.
+/// A scenario with a coefficient for the margin in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedMargin {
-    /// The perturbation.
-    pub perturbation: Vec<f64>,
+    /// The scenario.
+    pub scenario: Scenario,
     /// The coefficient.
     pub share: f64,
 }
 
 impl WeightedMargin {
     /// The only margin of a sum.
-    pub fn only(perturbation: Vec<f64>) -> Vec<Self> {
-        vec![Self { perturbation, share: 1.0 }]
+    pub fn only(scenario: Scenario) -> Vec<Self> {
+        vec![Self { scenario, share: 1.0 }]
     }
 }
 

@@ -242,6 +242,7 @@ pub fn fragility(
 
 /// Rejects a problem for which the construction of Theorem 1 has no meaning.
 fn require_theorem_1(problem: &Problem) -> Result<()> {
+    problem.require_one_variant("the theory is")?;
     if let Some(scm) = problem.scm() {
         scm.require_additive()?;
     }

@@ -60,11 +60,12 @@ mod tests;
 mod unit;
 mod tanh_network;
 mod integer;
+mod weights;
 mod zone;
 
 use thiserror::Error;
 
-use crate::proof::{Fingerprint, SavedProof};
+use crate::proof::{Cover, Fingerprint, SavedProof};
 use crate::{Error, Outcome, Problem, Result};
 use prove::Work;
 
@@ -147,7 +148,7 @@ pub enum Fault {
     /// A stated margin that is negative or NaN.
     #[error("the margin stated is {stated}; an action holds if it is not negative")]
     Margin { stated: f64 },
-    /// An action without a certificate.
+    /// An action without a certificate for every variant of the problem.
     #[error("there are no pieces that show that the action holds")]
     NoCover,
     /// A basis of coordinates that is not orthogonal.
@@ -167,6 +168,9 @@ pub enum Fault {
         "actions on {features:?} between {lower:?} and {upper:?} cost less than the bound, and nothing rules them out"
     )]
     ActionsNotCovered { features: Vec<String>, lower: Vec<f64>, upper: Vec<f64> },
+    /// A variant number that the problem does not have.
+    #[error("what is ruled out, {part}: there is no variant {variant} of the problem")]
+    NoSuchVariant { part: usize, variant: usize },
     /// A perturbation that is larger than the uncertainty.
     #[error("what is ruled out, {part}: the perturbation has a size of {size}, more than {epsilon}")]
     Perturbation { part: usize, size: f64, epsilon: f64 },
@@ -201,6 +205,9 @@ pub enum Fault {
     /// More intervention sets than are checked.
     #[error("a bound on the cost is verified for up to {most} intervention sets, and there are more")]
     TooManySets { most: usize },
+    /// Weights that the uncertainty of the classifier does not allow.
+    #[error("actions are ruled out by a weight of {weight}, which is further than {radius} from {trained}")]
+    Weights { weight: f64, trained: f64, radius: f64 },
     /// A composed graph that differs from the definition of the margin.
     #[error("the margin is {expected} by its definition, and {found} as composed for the check")]
     Composition { expected: f64, found: f64 },
@@ -234,7 +241,7 @@ impl Verification {
 /// or if the lengths in a proof that was not read from a file do not match. A wrong proof is not an error but
 /// a result.
 pub fn verify(problem: &Problem, saved: &SavedProof) -> Result<Verification> {
-    let pieces = saved.cover.as_ref().map_or(0, |cover| cover.pieces.len());
+    let pieces = saved.cover.iter().chain(&saved.further).map(|cover| cover.pieces.len()).sum::<usize>();
     let divisions = saved.dividing.iter().flat_map(|dividing| &dividing.sets).map(|(_, steps)| steps.len());
     let parts = pieces + saved.ruled_out.len() + divisions.sum::<usize>();
     verify_within(problem, saved, BOUNDS + BOUNDS_FOR_EACH * parts)
@@ -277,7 +284,7 @@ fn claims(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
             return Err(Stop::OtherProblem(what));
         }
     }
-    let score = problem.classifier().score(&saved.individual);
+    let score = problem.score(&saved.individual);
     if !score.is_finite() || (score >= 0.0) != (saved.outcome == Outcome::AlreadyFavourable) {
         return wrong(Fault::Score { score });
     }
@@ -310,15 +317,27 @@ fn claims(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
                     return wrong(Fault::Counterfactual { expected, found });
                 }
             }
-            let Some(cover) = &saved.cover else { return wrong(Fault::NoCover) };
-            let held = robustness::holds(problem, saved, found, cover, &mut work)?;
-            (verified.margin, verified.pieces) = (Some(held.margin), held.pieces);
+            let covers: Vec<&Cover> = saved.cover.iter().chain(&saved.further).collect();
+            let variants = problem.variants();
+            if saved.cover.is_none() || covers.len() < variants.len() {
+                return wrong(Fault::NoCover);
+            }
+            // Every variant has a cover of its own, in the order of the variants.
+            let mut margin = f64::INFINITY;
+            for (variant, cover) in variants.iter().zip(covers) {
+                let held = robustness::holds(variant, saved, found, cover, &mut work)?;
+                margin = margin.min(held.margin);
+                verified.pieces += held.pieces;
+            }
+            verified.margin = Some(margin);
             verified.cost_bound = found.cost_bound;
         }
         Outcome::Impossible(_) => verified.cost_bound = f64::INFINITY,
         Outcome::Undecided(undecided) => verified.cost_bound = undecided.cost_bound,
     }
-    let ruled_out = cost_bound::nothing_cheaper(problem, saved, verified.cost_bound, &mut work)?;
+    let with_weights = weights::for_ruling_out(problem, &saved.individual)?;
+    let ruling_out = with_weights.as_ref().unwrap_or(problem);
+    let ruled_out = cost_bound::nothing_cheaper(ruling_out, saved, verified.cost_bound, &mut work)?;
     (verified.sets, verified.boxes, verified.cones) = (ruled_out.sets, ruled_out.boxes, ruled_out.cones);
     verified.bounds = work.done;
     Ok(verified)

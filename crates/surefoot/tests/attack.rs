@@ -350,7 +350,7 @@ fn what_certify_disproves_is_refuted_and_what_it_proves_is_not() {
         let action = action_near_the_boundary(random, &problem, &individual);
         let is_refuted = refuted(&problem, &individual, &action, budget);
         match certify(&problem, &individual, &action, budget).unwrap().verdict {
-            Verdict::Breaks { perturbation, margin } => {
+            Verdict::Breaks { perturbation, margin, .. } => {
                 assert!(problem.norm().value(&perturbation) <= problem.epsilon() && margin < 0.0, "{round}");
                 assert!(is_refuted, "{round}");
                 broken += 1;

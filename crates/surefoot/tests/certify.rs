@@ -59,7 +59,7 @@ fn no_certificate_is_broken_and_no_break_is_invented() {
                 assert!(certificate.pieces.iter().all(|piece| piece.margin >= proven));
                 assert!(!certificate.pieces.is_empty());
             }
-            Verdict::Breaks { perturbation, margin: left } => {
+            Verdict::Breaks { perturbation, margin: left, .. } => {
                 breaks += 1;
                 assert!(
                     left < 0.0 && left == margin(&problem, &x, &action, &perturbation).unwrap(),

@@ -100,7 +100,7 @@ fn an_action_out_of_the_domain_breaks_wherever_it_is_judged() {
         let found = smallest_break(&problem, &people, std::slice::from_ref(&action)).unwrap().remove(0);
         match verdict {
             Verdict::Holds { margin } => assert!(holds && margin > 0.0),
-            Verdict::Breaks { perturbation, margin: left } => {
+            Verdict::Breaks { perturbation, margin: left, .. } => {
                 assert!(!holds && left < 0.0);
                 assert_eq!(left, margin(&problem, &x, &action, &perturbation).unwrap());
             }
@@ -332,7 +332,7 @@ fn search_certificates_attacks_and_checker_agree_with_a_dense_sample() {
                     let feasible = infeasibility(&problem, &x, &action).unwrap().is_none();
                     assert!(!feasible || cost >= bound * (1.0 - 1e-9), "{round}: {cost} {bound} {action:?}");
                 }
-                Verdict::Breaks { perturbation, margin: left } => {
+                Verdict::Breaks { perturbation, margin: left, .. } => {
                     assert!(problem.norm().value(perturbation) <= problem.epsilon(), "{round}");
                     assert_eq!(*left, margin(&problem, &x, &action, perturbation).unwrap(), "{round}");
                 }

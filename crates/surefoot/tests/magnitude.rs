@@ -101,7 +101,10 @@ fn the_checker_does_not_take_overflow_for_proof() {
         lower: vec![f64::NEG_INFINITY],
         upper: vec![0.0],
         cost: f64::INFINITY,
-        margins: surefoot::proof::WeightedMargin::only(vec![0.0]),
+        margins: surefoot::proof::WeightedMargin::only(surefoot::proof::Scenario {
+            variant: 0,
+            perturbation: vec![0.0],
+        }),
         cone: None,
         requirements: Vec::new(),
     }];

@@ -89,7 +89,7 @@ fn answers_show_categories_by_their_texts() {
 fn verdicts_and_attacks_are_empty_for_people_without_an_action() {
     let problem = problem();
     let holds = Verdict::Holds { margin: 0.25 };
-    let breaks = Verdict::Breaks { perturbation: vec![-0.1, 0.0, 0.0, 0.0], margin: -0.5 };
+    let breaks = Verdict::Breaks { variant: 0, perturbation: vec![-0.1, 0.0, 0.0, 0.0], margin: -0.5 };
     let action = surefoot::Action { features: vec![0], change: vec![1.0] };
     let why = infeasibility(&problem, &[0.0, 1.0, 0.0, 0.0], &action).unwrap();
     let rows = [
@@ -108,6 +108,7 @@ fn verdicts_and_attacks_are_empty_for_people_without_an_action() {
     assert_eq!(text(&values[6], 1), Some("`income` may not be changed"));
 
     let found = Break {
+        variant: 0,
         perturbation: vec![0.0, 0.0, 0.0, -0.2],
         shift: vec![0.0, 0.0, 0.0, -0.2],
         size: 0.2,

@@ -361,7 +361,7 @@ fn certificates_agree_with_samples() {
                     assert!(sampled >= least - 1e-12, "{number}: {sampled} < {least}");
                 }
             }
-            Verdict::Breaks { perturbation, margin: stated } => {
+            Verdict::Breaks { perturbation, margin: stated, .. } => {
                 counts[1] += 1;
                 assert!(problem.uncertainty().contains(&perturbation), "{number}");
                 let computed = margin(&problem, &x, &action, &perturbation).unwrap();

@@ -219,14 +219,18 @@ fn tampered_bounds_are_refused() {
         ));
 
         let mut saved = honest.clone();
-        saved.ruled_out[k].margins[0].perturbation.iter_mut().for_each(|d| *d *= 1.000_001);
-        let full = problem.norm().value(&honest.ruled_out[k].margins[0].perturbation) > 0.299_999_9;
+        saved.ruled_out[k].margins[0].scenario.perturbation.iter_mut().for_each(|d| *d *= 1.000_001);
+        let full = problem.norm().value(&honest.ruled_out[k].margins[0].scenario.perturbation) > 0.299_999_9;
         if full {
             assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Perturbation { .. }));
         }
 
         let mut saved = honest.clone();
-        saved.ruled_out[k].margins.iter_mut().flat_map(|m| &mut m.perturbation).for_each(|d| *d = -*d);
+        saved.ruled_out[k]
+            .margins
+            .iter_mut()
+            .flat_map(|m| &mut m.scenario.perturbation)
+            .for_each(|d| *d = -*d);
         flipped += usize::from(matches!(
             verify(&problem, &saved).unwrap(),
             Verification::Wrong(Fault::Survives { .. })
@@ -249,6 +253,17 @@ fn tampered_bounds_are_refused() {
     everything.cost = f64::INFINITY;
     saved.ruled_out = vec![everything];
     assert_wrong(&problem, &saved, |fault| matches!(fault, Fault::Survives { .. }));
+}
+
+#[test]
+fn scenarios_of_variants_that_do_not_exist_are_refused() {
+    let (problem, x) = steep();
+    let (_, mut saved) = prove(&problem, &x);
+    assert!(!saved.to_json().contains("variants"));
+    saved.ruled_out[0].margins[0].scenario.variant = 1;
+    let read = SavedProof::from_json(&saved.to_json()).unwrap();
+    assert_eq!(read.ruled_out, saved.ruled_out);
+    assert_wrong(&problem, &read, |fault| matches!(fault, Fault::NoSuchVariant { part: 0, variant: 1 }));
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl Judge<'_> {
                 let is_left = sampled >= 0.0 && sampled >= margin - 1e-9;
                 self.demand(is_left, "no sample breaks what certify proves", detail);
             }
-            Verdict::Breaks { perturbation, margin: least } => {
+            Verdict::Breaks { perturbation, margin: least, .. } => {
                 let evaluated = margin(self.problem, self.individual, action, perturbation);
                 let is_true = *least < 0.0
                     && evaluated == Ok(*least)

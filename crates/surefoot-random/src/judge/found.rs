@@ -56,7 +56,7 @@ impl Judge<'_> {
         let verdict = certify(self.problem, self.individual, action, Budget::default());
         match self.value("certify answers", verdict).map(|certificate| certificate.verdict) {
             Some(Verdict::Holds { .. }) | None => {}
-            Some(Verdict::Breaks { perturbation, margin }) => {
+            Some(Verdict::Breaks { perturbation, margin, .. }) => {
                 self.note(
                     "certify never breaks what holds",
                     format!("{what}, {action:?}: {margin} {perturbation:?}"),
@@ -106,7 +106,9 @@ impl Judge<'_> {
             format!("{sentence} {told:?} for {:?}: {sampled} with {perturbation:?}", found.action)
         });
         let verdict = certify(self.problem, self.individual, &told, Budget::default());
-        if let Ok(Verdict::Breaks { perturbation, margin }) = verdict.map(|certificate| certificate.verdict) {
+        if let Ok(Verdict::Breaks { perturbation, margin, .. }) =
+            verdict.map(|certificate| certificate.verdict)
+        {
             self.note(
                 "what words tell holds",
                 format!("{sentence} {told:?}: certify, {margin} with {perturbation:?}"),

@@ -5,7 +5,7 @@
 //! definition agrees.
 
 use super::{Break, within_clips};
-use crate::margin::{counterfactual, margin, shifts};
+use crate::margin::{attained_margin, counterfactual, shifts};
 use crate::{Action, Problem};
 
 /// Shares by which a perturbation is scaled up until it breaks the action. The first ones match rounding
@@ -21,7 +21,7 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// The number of bisection steps between a multiple that does not break the action and one that does.
 const HALVINGS: usize = 50;
 
-/// Turns a perturbation that breaks an action, or nearly does, into a break: the perturbation itself, or
+/// Turns a perturbation that breaks an action in a problem with one variant, or nearly does, into a break: the perturbation itself, or
 /// the smallest of a few multiples that breaks the action. None is larger than `limit`.
 ///
 /// If there is no limit, and there is no break or only one beyond the uncertainty, the perturbation
@@ -58,14 +58,14 @@ impl Ray<'_> {
         let scaled = self.direction.iter().map(|d| d * share).collect();
         let mut perturbation = within_clips(self.problem, self.individual, scaled);
         self.problem.uncertainty().norm().shrink(&mut perturbation, limit);
-        let margin = margin(self.problem, self.individual, self.action, &perturbation).ok()?;
+        let margin = attained_margin(self.problem, self.individual, self.action, &perturbation).ok()?;
         let counterfactual = counterfactual(self.problem, self.individual, self.action, &perturbation).ok();
         let size = self.problem.uncertainty().size(&perturbation);
         if !(margin < 0.0 && size.is_finite()) {
             return None;
         }
         let shift = shifts(self.problem, self.individual, &perturbation).ok()?;
-        Some(Break { perturbation, shift, size, counterfactual, margin })
+        Some(Break { variant: 0, perturbation, shift, size, counterfactual, margin })
     }
 
     fn grown(&self, limit: f64) -> Option<Break> {

@@ -46,14 +46,16 @@ pub fn search_further(
     budget: Budget,
 ) -> Result<Option<Break>> {
     let is_broken = found.as_ref().is_some_and(|found| problem.uncertainty().includes(found.size));
-    if is_broken || Linear::knows(problem) && is_beyond_doubt(problem, individual, action, found.as_ref())? {
+    // What is known of the smallest break is about all variants together, so that it says nothing of the others.
+    let is_linear = problem.variants().len() == 1 && Linear::knows(problem);
+    if is_broken || is_linear && is_beyond_doubt(problem, individual, action, found.as_ref())? {
         return Ok(found);
     }
-    let Verdict::Breaks { perturbation, .. } = certify(problem, individual, action, budget)?.verdict else {
-        return Ok(found);
-    };
-    let ray = Ray { problem, individual, action, direction: &perturbation };
-    Ok(ray.within_uncertainty().or(found))
+    let verdict = certify(problem, individual, action, budget)?.verdict;
+    let Verdict::Breaks { variant, perturbation, .. } = verdict else { return Ok(found) };
+    let broken = &problem.variants()[variant];
+    let ray = Ray { problem: broken, individual, action, direction: &perturbation };
+    Ok(ray.within_uncertainty().map(|found| Break { variant, ..found }).or(found))
 }
 
 /// Whether the worst case of an action in a linear problem, whose smallest break is known, is favourable

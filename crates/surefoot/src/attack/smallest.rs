@@ -4,7 +4,7 @@ use super::linear::Linear;
 use super::trees;
 use super::{
     Attack, Break, CarliniWagner, DeepFool, FastGradient, ProjectedGradient, Target, downwards, lane,
-    set_lane,
+    set_lane, smallest_of_variants,
 };
 use crate::network::{LANES, Lanes};
 use crate::{Action, People, Problem, Result};
@@ -20,7 +20,14 @@ const HALVINGS: usize = 50;
 /// samples searches for a perturbation that is smaller by a tenth, then by a fiftieth, as long as it
 /// finds one. `None` if no attack breaks the action. Exact, in closed form, if classifier and causal
 /// model are linear. For tree ensembles, balls of several radii are searched exactly instead.
+///
+/// If the problem has several variants, each is attacked, and the smallest break counts.
 pub fn smallest_break(problem: &Problem, people: &People, actions: &[Action]) -> Result<Vec<Option<Break>>> {
+    smallest_of_variants(problem, |variant| smallest_of_one(variant, people, actions))
+}
+
+/// The smallest breaks in a problem with one variant.
+fn smallest_of_one(problem: &Problem, people: &People, actions: &[Action]) -> Result<Vec<Option<Break>>> {
     if Linear::knows(problem) {
         return Linear.attack(problem, people, actions);
     }

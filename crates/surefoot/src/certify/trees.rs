@@ -6,7 +6,7 @@ use crate::margin::{Coordinates, margin, outcome};
 use crate::proof::{BoundKind, Piece};
 use crate::{Action, Certificate, Problem, Result, Verdict};
 
-/// The certificate of an action; `None` if the classifier is not a tree ensemble, or if causal model or
+/// The certificate of an action for a problem with one variant; `None` if the classifier is not a tree ensemble, or if causal model or
 /// uncertainty are not those of exact searches.
 ///
 /// # Errors
@@ -37,7 +37,7 @@ pub(crate) fn tree_certificate(
         }
     }
     let verdict = if found < 0.0 {
-        Verdict::Breaks { perturbation: perturbation.clone(), margin: found }
+        Verdict::Breaks { variant: 0, perturbation: perturbation.clone(), margin: found }
     } else if worst.lower >= 0.0 {
         // Less what the rounding of sums may amount to.
         Verdict::Holds { margin: (worst.lower.min(found) - 2.0 * forest.rounding).max(0.0) }
@@ -54,6 +54,7 @@ pub(crate) fn tree_certificate(
         basis: Vec::new(),
         worst: Coordinates::of(problem).of_perturbation(&perturbation),
         pieces,
+        further: Vec::new(),
         evaluations: adversary.visited() / NODES_PER_EVALUATION,
     }))
 }

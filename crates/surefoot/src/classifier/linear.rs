@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use ndarray::{Array2, array};
+
 use super::model::{Blocks, Model, Precision};
+use super::uncertain::Dense;
 use crate::digest::Digest;
 use crate::graph::{AffineForm, Builder, Interval};
-use crate::network::Lanes;
+use crate::network::{Lanes, Layer};
 
 /// `logit = weights . x + intercept`.
 #[derive(Clone, Debug)]
@@ -39,6 +42,12 @@ impl Model for Linear {
 
     fn coefficients(&self) -> Option<(&[f64], f64)> {
         Some((&self.weights, self.intercept))
+    }
+
+    fn dense(&self) -> Option<Dense> {
+        let row = ndarray::ArrayView1::from(&*self.weights);
+        let weight: Array2<f64> = row.to_owned().insert_axis(ndarray::Axis(0));
+        Some(Dense { layers: vec![Layer { weight, bias: array![self.intercept] }], activation: None })
     }
 
     fn blocks(&self, _precision: Precision) -> Option<Box<dyn Blocks>> {

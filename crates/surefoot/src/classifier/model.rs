@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use super::uncertain::Dense;
 use crate::digest::Digest;
 use crate::graph::{AffineForm, Builder, Interval, Operator};
 use crate::network::{LANES, Lanes};
@@ -43,6 +44,12 @@ pub trait Model: Debug + Send + Sync {
     /// The trees, if it is a tree ensemble.
     #[doc(hidden)]
     fn ensemble(&self) -> Option<&Ensemble> {
+        None
+    }
+
+    /// Its layers, if it is linear or a dense network.
+    #[doc(hidden)]
+    fn dense(&self) -> Option<Dense> {
         None
     }
 

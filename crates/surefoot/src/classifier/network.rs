@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::model::{Blocks, Model, Precision};
+use super::uncertain::Dense;
 use crate::digest::Digest;
 use crate::graph::{AffineForm, Builder, Interval, Operator};
 use crate::network::{Lanes, Network, SingleWorkspace, Workspace};
@@ -26,6 +27,10 @@ impl Model for NetworkModel {
 
     fn gradient(&self, x: &[f64]) -> Vec<f64> {
         self.0.gradient(x)
+    }
+
+    fn dense(&self) -> Option<Dense> {
+        Some(Dense { layers: self.0.layers().to_vec(), activation: Some(self.0.activation()) })
     }
 
     fn blocks(&self, precision: Precision) -> Option<Box<dyn Blocks>> {

@@ -55,6 +55,32 @@ pub enum ModelError {
         "this method needs a tree ensemble, a linear causal model or none, and the norm l1, l2 or linf; choose the method `auto` or `complete` for others"
     )]
     ClassifierNotTrees,
+    /// A number of members that must agree, of which there are fewer.
+    #[error(
+        "`agree` is {agree}, and the committee has {members} members; it must lie between 1 and their number"
+    )]
+    Agreement { agree: usize, members: usize },
+    /// Members that look at different numbers of features.
+    #[error("the members of the committee take {inputs:?} inputs; all must take every feature")]
+    CommitteeInputs { inputs: Vec<usize> },
+    /// More subsets of members than can be answered.
+    #[error(
+        "at least {agree} of {members} members agree iff each of {subsets} subsets has a favourable one, and at most {most} subsets are answered; require more of them, or give fewer"
+    )]
+    CommitteeTooLarge { agree: usize, members: usize, subsets: f64, most: usize },
+    /// A radius of weights that is none.
+    #[error(
+        "weights are uncertain by {value:?}; give a radius of at least 0, or a share of at least 0 and less than 1"
+    )]
+    WeightUncertainty { value: f64 },
+    /// Uncertain weights of a model whose weights are not known.
+    #[error(
+        "weights can be uncertain for linear classifiers and dense networks; this classifier is neither. Leave out the uncertainty of its weights, or give several versions of the classifier"
+    )]
+    WeightsNotKnown,
+    /// Two uncertainties of the same weights.
+    #[error("the weights of the classifier are uncertain already; state their uncertainty once")]
+    WeightsUncertainTwice,
     /// A score that overflows.
     #[error(
         "the classifier gives somebody the score {score}, which is no finite number; check the magnitudes of its weights and of the equations"

@@ -92,6 +92,14 @@ pub enum SettingError {
         "the method `{method}` follows gradients, and tree ensembles have none; choose the method `auto`"
     )]
     NoGradient { method: &'static str },
+    /// Something for one classifier and one causal model where there are several.
+    #[error(
+        "{what} for one classifier and one causal model, and the problem has {variants} variants of them, which the method `complete` answers"
+    )]
+    SeveralVariants { what: &'static str, variants: usize },
+    /// More combinations of classifiers and causal models than can be answered.
+    #[error("classifiers and causal models have {variants} combinations; at most {most} are answered")]
+    TooManyVariants { variants: usize, most: usize },
     /// A method that proves nothing.
     #[error("the method `{method}` proves nothing; choose `auto`, `exact`, `trees` or `complete`")]
     NoProof { method: &'static str },

@@ -22,7 +22,7 @@ mod quadratic;
 pub(crate) use bounded::Bounded;
 pub(crate) use quadratic::QuadraticSum;
 
-use super::operator::{LayerState, Operator};
+use super::operator::{Chord, LayerState, Operator};
 use super::unit::LineBound;
 use super::{AffineForm, Graph, Interval, Region};
 use crate::network::Lanes;
@@ -87,6 +87,8 @@ pub(crate) struct State {
     /// The forms of the arguments, and the line that encloses a unit. Networks keep theirs in `layers`.
     pub forms: Vec<Row>,
     pub line: LineBound,
+    /// The lines around the absolute values of a weighted sum of them; empty for other operations.
+    pub chords: Vec<Chord>,
     pub result: Row,
     /// Encloses all values of the operation where it is defined. Networks leave it unbounded.
     pub values: Interval,
@@ -105,6 +107,7 @@ impl Default for State {
             layers: Vec::new(),
             forms: Vec::new(),
             line: LineBound::default(),
+            chords: Vec::new(),
             result: Row::default(),
             values: Interval::EVERYTHING,
             radius: 0.0,
@@ -161,6 +164,7 @@ impl Affine {
         for (k, operation) in graph.operations.iter().enumerate() {
             let mut state = std::mem::take(&mut self.states[k]);
             state.arguments.clear();
+            state.chords.clear();
             state.layers.truncate(operation.operator.hidden_layers());
             state.values = Interval::EVERYTHING;
             let must_be_defined = graph.requires_defined(k);

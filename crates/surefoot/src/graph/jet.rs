@@ -43,7 +43,7 @@ impl Point {
 /// Evaluates graphs, and reuses its memory from one evaluation to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Jets {
-    pub(super) points: Vec<Point>,
+    pub(crate) points: Vec<Point>,
     lanes: Vec<Lanes>,
     /// The number of evaluations with derivatives so far.
     pub count: usize,

@@ -7,11 +7,13 @@
 
 mod network;
 mod product;
+mod sizes;
 mod slack;
 mod unit;
 
 pub(crate) use network::{LayerPoint, LayerState, UnitBounds};
 pub(super) use product::Product;
+pub(crate) use sizes::{Chord, Sizes};
 pub(super) use slack::Slack;
 
 use std::fmt::Debug;
@@ -131,6 +133,8 @@ pub(crate) enum Elements<'a> {
     Product,
     /// A dense network: affine maps and functions of one number, layer by layer.
     Network(&'a Network),
+    /// The sum of the absolute values of its arguments, with these weights.
+    Sizes(&'a [f64]),
     /// An unknown number of absolute value at most `second * max(|first|, 1)`, for the two arguments.
     Slack,
     /// Only its value and its range are known.

@@ -1,7 +1,7 @@
 //! The margin of one individual as a graph in the perturbation or in the action.
 
 use super::joint::{Parts, Reach, parts};
-use super::{no_perturbation, perturbed, resolved};
+use super::{Scenario, no_perturbation, perturbed, resolved};
 use crate::error::PeopleError;
 use crate::graph::{AffineForm, Builder, Graph};
 use crate::scm::{Downstream, Known};
@@ -193,22 +193,24 @@ impl<'p> Composer<'p> {
     }
 
     /// The weighted sum of requirement values, as functions of the change without a perturbation, and of
-    /// margins under perturbations.
+    /// margins in scenarios. There is one composer for each variant of the problem.
     pub fn in_sum<'m>(
-        &self,
+        composers: &[Self],
         requirements: &[(&Constraint, f64)],
-        margins: impl Iterator<Item = (&'m [f64], f64)>,
+        margins: impl Iterator<Item = (&'m Scenario, f64)>,
     ) -> Graph<'p> {
-        let mut graph = Builder::new(self.features.len());
-        let change: Vec<AffineForm> = (0..self.features.len()).map(|k| graph.input(k)).collect();
-        let mut sum = self.required(&mut graph, requirements, &change);
+        let base = &composers[0];
+        let mut graph = Builder::new(base.features.len());
+        let change: Vec<AffineForm> = (0..base.features.len()).map(|k| graph.input(k)).collect();
+        let mut sum = base.required(&mut graph, requirements, &change);
         let mut is_vacuous = false;
-        for (perturbation, share) in margins {
+        for (Scenario { variant, perturbation }, share) in margins {
+            let composer = &composers[*variant];
             let forms: Vec<AffineForm> = perturbation.iter().map(|&d| AffineForm::constant(d)).collect();
-            let acted = self.acted(&mut graph, &forms, &change);
-            let margin = self.problem.classifier().compose(&mut graph, &acted);
+            let acted = composer.acted(&mut graph, &forms, &change);
+            let margin = composer.problem.classifier().compose(&mut graph, &acted);
             sum = sum.plus(share, &margin);
-            is_vacuous |= !self.concerns_somebody(perturbation);
+            is_vacuous |= !composer.concerns_somebody(perturbation);
         }
         Graph { is_vacuous, ..graph.finish(sum) }
     }

@@ -1,5 +1,6 @@
 //! The `[[uncertainty]]` sections of a problem file. Each kind has its own file and one line in [`KINDS`].
 
+mod classifier;
 mod equation;
 mod execution;
 mod person;
@@ -32,8 +33,9 @@ struct Kind {
     read: fn(&mut Fields<'_>, &Context<'_>) -> Option<Arc<dyn StatedUncertainty>>,
 }
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 4] = [
     Kind { of: "person", fields: &person::FIELDS, read: person::read },
+    Kind { of: "classifier", fields: &classifier::FIELDS, read: classifier::read },
     Kind { of: "execution", fields: &execution::FIELDS, read: execution::read },
     Kind { of: "equation", fields: &equation::FIELDS, read: equation::read },
 ];

@@ -30,9 +30,14 @@ impl Fingerprint {
         };
         Self {
             features: hash(&|digest| digest_features(problem.features(), digest)),
-            classifier: hash(&|digest| problem.classifier().digest(digest)),
+            classifier: hash(&|digest| problem.deciders().for_each(|classifier| classifier.digest(digest))),
             causal_model: hash(&|digest| {
+                let further = problem.alternative_causal_models();
                 problem.scm().iter().for_each(|scm| scm.digest(digest));
+                for (_, scm) in further {
+                    digest.text("or");
+                    scm.digest(digest);
+                }
             }),
             rules: hash(&|digest| digest_rules(problem, digest)),
         }

@@ -5,11 +5,11 @@ mod trees;
 use serde_json::{Map, Value};
 
 use super::fingerprint::Fingerprint;
-use super::saved::{Cover, SavedNorm, SavedProof, VERSION};
+use super::saved::{SavedNorm, SavedProof, VERSION};
 use crate::error::SavedProblem;
 use crate::error::{FeatureError, FileError, PeopleError};
 use crate::outcome::{Recourse, Shortfall, Undecided, UndecidedReason};
-use crate::proof::{BoundKind, Cell, Cone, Cut, Parabolas, Piece, RuledOut, WeightedMargin};
+use crate::proof::{BoundKind, Cell, Cone, Cover, Cut, Parabolas, Piece, RuledOut, Scenario, WeightedMargin};
 use crate::uncertainty::named_norms;
 use crate::{Action, ActionKind, Cost, Error, Norm, Outcome, Result};
 
@@ -60,12 +60,7 @@ impl SavedProof {
         let form = top.field("form")?;
         let cover = top.field("cover")?;
         let ruled_out = top.field("ruled_out")?.items()?;
-        let perturbations = match top.object()?.contains_key("perturbations") {
-            true => {
-                top.field("perturbations")?.listed(None, |item| item.finite_numbers(Some(coordinates)))?
-            }
-            false => Vec::new(),
-        };
+        let scenarios = top.scenarios(coordinates)?;
         Ok(Self {
             problem: top.fingerprint()?,
             coordinates,
@@ -86,9 +81,13 @@ impl SavedProof {
                 Value::Null => None,
                 _ => Some(cover.cover(coordinates)?),
             },
+            further: match top.object()?.contains_key("further") {
+                true => top.field("further")?.listed(None, |item| item.cover(coordinates))?,
+                false => Vec::new(),
+            },
             ruled_out: ruled_out
                 .iter()
-                .map(|part| part.ruled_out(width, coordinates, &perturbations))
+                .map(|part| part.ruled_out(width, coordinates, &scenarios))
                 .collect::<Result<_>>()?,
             dividing: top.dividing(width)?,
             individual,
@@ -102,7 +101,7 @@ impl SavedProof {
     pub(crate) fn check_lengths(&self) -> Result<()> {
         let (features, width) = (self.individual.len(), self.coordinates);
         let mut lengths = Vec::new();
-        if let Some(Cover { basis, worst, pieces }) = &self.cover {
+        for Cover { basis, worst, pieces } in self.cover.iter().chain(&self.further) {
             lengths.push((if basis.is_empty() { 0 } else { width * width }, basis.len()));
             lengths.push((width, worst.len()));
             lengths.extend(pieces.iter().flat_map(|p| [(width, p.lower.len()), (width, p.upper.len())]));
@@ -114,7 +113,7 @@ impl SavedProof {
             lengths.extend([(count, part.lower.len()), (count, part.upper.len())]);
             let rays = part.cone.iter().flat_map(|cone| &cone.rays);
             lengths.extend(rays.map(|ray| (count, ray.len())));
-            lengths.extend(part.margins.iter().map(|margin| (width, margin.perturbation.len())));
+            lengths.extend(part.margins.iter().map(|margin| (width, margin.scenario.perturbation.len())));
             if let Some(&index) = part.features.iter().find(|&&i| i >= features) {
                 return Err(Error::Feature(FeatureError::NoSuchFeature { index, features }));
             }
@@ -348,7 +347,7 @@ impl<'v> At<'v> {
     /// The margins and requirements of a part, with their coefficients. Versions 1 and 2 stored one
     /// perturbation. Version 1 stored the number of one constraint, with coefficient one, or none; then
     /// the margin has coefficient one.
-    fn terms(&self, width: usize, perturbations: &[Vec<f64>]) -> Result<Terms> {
+    fn terms(&self, width: usize, scenarios: &[Scenario]) -> Result<Terms> {
         let object = self.object()?;
         let requirements = match object.contains_key("requirements") {
             true => self.field("requirements")?.shares(At::requirement)?,
@@ -357,15 +356,12 @@ impl<'v> At<'v> {
         };
         if object.contains_key("margins") {
             let place = |item: &At<'v>| {
-                let place =
-                    item.value.as_u64().and_then(|place| perturbations.get(usize::try_from(place).ok()?));
+                let place = item.value.as_u64().and_then(|place| scenarios.get(usize::try_from(place).ok()?));
                 place.ok_or_else(|| item.expected("the number of a perturbation"))
             };
             let margins = self.field("margins")?.shares(place)?;
-            let margin = |(perturbation, share): (&Vec<f64>, f64)| WeightedMargin {
-                perturbation: perturbation.clone(),
-                share,
-            };
+            let margin =
+                |(scenario, share): (&Scenario, f64)| WeightedMargin { scenario: scenario.clone(), share };
             return Ok((margins.into_iter().map(margin).collect(), requirements));
         }
         let perturbation = self.field("perturbation")?.finite_numbers(Some(width))?;
@@ -375,8 +371,28 @@ impl<'v> At<'v> {
             false => 0.0,
         };
         let is_needed = share != 0.0 || requirements.is_empty();
-        let margins = if is_needed { vec![WeightedMargin { perturbation, share }] } else { Vec::new() };
+        let scenario = Scenario { variant: 0, perturbation };
+        let margins = if is_needed { vec![WeightedMargin { scenario, share }] } else { Vec::new() };
         Ok((margins, requirements))
+    }
+
+    /// The scenarios to which parts refer by number. Without a list of variants all are of the first one.
+    fn scenarios(&self, width: usize) -> Result<Vec<Scenario>> {
+        let object = self.object()?;
+        if !object.contains_key("perturbations") {
+            return Ok(Vec::new());
+        }
+        let perturbations =
+            self.field("perturbations")?.listed(None, |item| item.finite_numbers(Some(width)))?;
+        let variants = match object.contains_key("variants") {
+            true => self.field("variants")?.listed(Some(perturbations.len()), |item| {
+                let number = item.value.as_u64().and_then(|number| usize::try_from(number).ok());
+                number.ok_or_else(|| item.expected("the number of a variant"))
+            })?,
+            false => vec![0; perturbations.len()],
+        };
+        let scenario = |(variant, perturbation)| Scenario { variant, perturbation };
+        Ok(variants.into_iter().zip(perturbations).map(scenario).collect())
     }
 
     fn requirement(&self) -> Result<usize> {
@@ -384,13 +400,13 @@ impl<'v> At<'v> {
         number.ok_or_else(|| self.expected("the number of a requirement"))
     }
 
-    fn ruled_out(&self, width: usize, coordinates: usize, perturbations: &[Vec<f64>]) -> Result<RuledOut> {
+    fn ruled_out(&self, width: usize, coordinates: usize, scenarios: &[Scenario]) -> Result<RuledOut> {
         let features = self.field("features")?.features(width)?;
         let count = features.len();
         let distance = self.field("distance")?.numbers(2)?;
         let rays: Vec<Vec<f64>> = self.field("rays")?.listed(None, |ray| ray.finite_numbers(Some(count)))?;
         let cone = Cone { rays, from: distance[0], to: distance[1] };
-        let (margins, requirements) = self.terms(coordinates, perturbations)?;
+        let (margins, requirements) = self.terms(coordinates, scenarios)?;
         Ok(RuledOut {
             lower: self.field("lower")?.numbers(count)?,
             upper: self.field("upper")?.numbers(count)?,

@@ -22,7 +22,9 @@
 //!     "basis": [], "worst": [0.0, -0.1],
 //!     "pieces": [{"lower": [-0.1, -0.1], "upper": [0.1, 0.1], "margin": 0.01, "reason": "curvature"}]
 //!   },                                                   "cells" of a piece with the reason "parabolas"
+//!   "further": [...],                                    covers of further variants, if there are any
 //!   "perturbations": [[0.0, -0.1]],
+//!   "variants": [0],                                     of each perturbation; missing if all are 0
 //!   "ruled_out": [
 //!     {"features": [1], "lower": [0.0], "upper": [0.69], "cost": "inf",
 //!      "rays": [], "distance": [0.0, 0.0],
@@ -42,7 +44,8 @@ use serde_json::{Map, Value, json};
 
 use super::fingerprint::Fingerprint;
 use crate::proof::{
-    BoundKind, Cell, Cut, Dividing, Division, Parabolas, Piece, Proof, RuledOut, TreeReason, WeightedMargin,
+    BoundKind, Cell, Cover, Cut, Dividing, Division, Parabolas, Piece, Proof, RuledOut, Scenario, TreeReason,
+    WeightedMargin,
 };
 use crate::{Action, ActionKind, Cost, Norm, Outcome, Problem};
 
@@ -50,19 +53,6 @@ use crate::{Action, ActionKind, Cost, Norm, Outcome, Problem};
 /// version 2, in which one perturbation did, version 3, which had no parabolas, and version 4, which had no
 /// tree ensembles, are read as well.
 pub const VERSION: u64 = 5;
-
-/// Pieces that cover the ball of perturbations, with a lower bound of the margin on each.
-///
-/// Coordinates are those of [`Certificate`](crate::Certificate): `y = basis^T (w . D)`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cover {
-    /// The orthogonal matrix of the coordinates, row by row; empty for the identity.
-    pub basis: Vec<f64>,
-    /// The worst perturbation found, in these coordinates.
-    pub worst: Vec<f64>,
-    /// The pieces.
-    pub pieces: Vec<Piece>,
-}
 
 /// The norm of perturbations in a saved proof: its uncertainty set and its weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,8 +94,10 @@ pub struct SavedProof {
     pub form: ActionKind,
     /// The answer.
     pub outcome: Outcome,
-    /// The cover that shows that the action found holds.
+    /// The cover that shows that the action found holds for the first variant of the problem.
     pub cover: Option<Cover>,
+    /// The same for every further variant.
+    pub further: Vec<Cover>,
     /// The parts that show that no cheaper action, or no action at all, holds.
     pub ruled_out: Vec<RuledOut>,
     /// The same for tree ensembles.
@@ -131,6 +123,7 @@ impl Proof {
             form: problem.action_kind(),
             outcome: self.outcome.clone(),
             cover,
+            further: self.certificate.as_ref().map_or(Vec::new(), |certificate| certificate.further.clone()),
             ruled_out: self.ruled_out.clone(),
             dividing: self.dividing.clone(),
         }
@@ -145,17 +138,17 @@ impl Proof {
 impl SavedProof {
     /// The proof as JSON.
     pub fn to_json(&self) -> String {
-        // Many parts have the same perturbations, so each is written once.
+        // Many parts have the same scenarios, so each is written once.
         let margins = self.ruled_out.iter().flat_map(|part| &part.margins);
-        let mut perturbations: Vec<&[f64]> = Vec::new();
+        let mut scenarios: Vec<&Scenario> = Vec::new();
         let mut places = HashMap::new();
-        for margin in margins {
-            let bits: Vec<u64> = margin.perturbation.iter().map(|d| d.to_bits()).collect();
-            places.entry(bits).or_insert_with(|| {
-                perturbations.push(&margin.perturbation);
-                perturbations.len() - 1
+        for WeightedMargin { scenario, .. } in margins {
+            places.entry(bits(scenario)).or_insert_with(|| {
+                scenarios.push(scenario);
+                scenarios.len() - 1
             });
         }
+        let perturbations: Vec<Value> = scenarios.iter().map(|s| numbers(&s.perturbation)).collect();
         let mut value = json!({
             "surefoot_proof": VERSION,
             "problem": self.problem.as_ref().map_or(Value::Null, fingerprint),
@@ -166,11 +159,17 @@ impl SavedProof {
             "form": form_name(self.form),
             "outcome": outcome(&self.outcome),
             "cover": self.cover.as_ref().map_or(Value::Null, cover),
-            "perturbations": perturbations.into_iter().map(numbers).collect::<Vec<Value>>(),
+            "perturbations": perturbations,
             "ruled_out": self.ruled_out.iter().map(|part| ruled_out(part, &places)).collect::<Vec<Value>>(),
         });
         if self.coordinates != self.individual.len() {
             value["coordinates"] = self.coordinates.into();
+        }
+        if !self.further.is_empty() {
+            value["further"] = self.further.iter().map(cover).collect();
+        }
+        if scenarios.iter().any(|scenario| scenario.variant > 0) {
+            value["variants"] = scenarios.iter().map(|scenario| scenario.variant).collect();
         }
         if let Some(divided) = &self.dividing {
             value["dividing"] = dividing(divided);
@@ -328,11 +327,13 @@ fn dividing(dividing: &Dividing) -> Value {
     })
 }
 
-fn ruled_out(part: &RuledOut, places: &HashMap<Vec<u64>, usize>) -> Value {
-    let margin = |margin: &WeightedMargin| {
-        let bits: Vec<u64> = margin.perturbation.iter().map(|d| d.to_bits()).collect();
-        json!([places[&bits], number(margin.share)])
-    };
+/// The variant and the bits of the perturbation, by which equal scenarios are recognised.
+fn bits(scenario: &Scenario) -> (usize, Vec<u64>) {
+    (scenario.variant, scenario.perturbation.iter().map(|d| d.to_bits()).collect())
+}
+
+fn ruled_out(part: &RuledOut, places: &HashMap<(usize, Vec<u64>), usize>) -> Value {
+    let margin = |margin: &WeightedMargin| json!([places[&bits(&margin.scenario)], number(margin.share)]);
     json!({
         "features": part.features,
         "lower": numbers(&part.lower),

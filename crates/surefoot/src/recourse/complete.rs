@@ -3,13 +3,13 @@
 //! Best-first branch and bound over boxes of actions, for every intervention set:
 //!
 //! - a local search looks for a cheap action that survives attacks, the first *incumbent*;
-//! - a box is bounded, shrunk or *ruled out* by cuts: affine upper bounds of the margin under several
-//!   perturbations. Perturbations that broke an action are kept in a pool and tried on other boxes;
+//! - a box is bounded, shrunk or *ruled out* by cuts: affine upper bounds of the margin in several
+//!   *scenarios*. Scenarios that broke an action are kept in a pool and tried on other boxes;
 //! - the solution of a box's linear program and the action in its middle are attacked. What breaks them
 //!   joins the pool. An action that survives and is cheaper becomes the incumbent;
 //! - when nothing cheaper than the incumbent, up to the gap, is left, the incumbent's changes are
 //!   enlarged a little ("pushed outwards") and the result is *proved*
-//!   ([`certify`](crate::certify::certify())). If the proof finds a perturbation that breaks the action,
+//!   ([`certify`](crate::certify::certify())). If the proof finds a scenario that breaks the action,
 //!   it joins the pool and the search goes on.
 //!
 //! So actions are proved only at the end. The cheapest box left in the queue then gives the proven lower
@@ -38,6 +38,7 @@ mod cuts;
 mod dispensable;
 mod finish;
 mod local;
+mod patterns;
 mod programs;
 mod requirements;
 mod solve;
@@ -45,10 +46,11 @@ mod solve;
 use std::time::{Duration, Instant};
 
 use super::{Method, Settings};
-use crate::action::covering_sets;
-use crate::certify::Budget;
-use crate::proof::Proof;
+use crate::action::covering_sets_for_all;
+use crate::certify::{Budget, LEAST_MARGIN};
+use crate::proof::{Proof, Scenario};
 
+use crate::outcome::{Shortfall, Undecided, UndecidedReason};
 use crate::{Outcome, Problem, Recourse, Result};
 
 /// The largest number of searches for an action with a larger margin after a failed proof. The margin
@@ -113,6 +115,31 @@ impl Proof {
     }
 }
 
+impl Proof {
+    /// The proof that an action holds, with the bound on the cost that another proof has for some weights.
+    fn bounded_by(self, other: Proof, safety: f64) -> Proof {
+        let (evaluations, proving) = (self.evaluations + other.evaluations, self.proving + other.proving);
+        let cost_bound = other.outcome.cost_bound();
+        let outcome = match (self.outcome, other.outcome) {
+            (Outcome::Found(found), _) => Outcome::Found(found).with_cost_bound(cost_bound),
+            (_, impossible @ Outcome::Impossible(_)) => impossible,
+            (Outcome::Impossible(Shortfall { best, missing }), _) => Outcome::Undecided(Undecided {
+                best,
+                margin: -missing,
+                required: safety.max(LEAST_MARGIN),
+                cost_bound,
+                reason: UndecidedReason::Weights,
+            }),
+            (Outcome::Undecided(undecided), _) => {
+                Outcome::Undecided(Undecided { reason: UndecidedReason::Weights, cost_bound, ..undecided })
+            }
+            (outcome, _) => outcome,
+        };
+        let ruled_out = other.ruled_out;
+        Proof { outcome, ruled_out, evaluations, proving, searched: None, ..self }
+    }
+}
+
 impl Method for Complete<'_> {
     fn solve(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
         let proof = Complete::prove(self, individual)?;
@@ -136,9 +163,11 @@ impl<'p> Complete<'p> {
     }
 
     /// Prepares the solver with a gap of 1% and the default [`Budget`]. Rejects problems without an
-    /// actionable feature, and those with too many intervention sets; see [`covering_sets`].
+    /// actionable feature, and those with too many intervention sets; see
+    /// [`covering_sets`](crate::action::covering_sets).
     pub fn new(problem: &'p Problem) -> Result<Self> {
-        let sets = covering_sets(problem.features(), problem.scm(), problem.action_kind())?;
+        let causal_models = problem.causal_models();
+        let sets = covering_sets_for_all(problem.features(), &causal_models, problem.action_kind())?;
         Ok(Self { problem, sets, gap: 0.01, budget: Budget::default(), seconds: None, end: None })
     }
 
@@ -212,6 +241,21 @@ impl<'p> Complete<'p> {
     /// # Errors
     /// As [`Complete::solve`].
     pub fn prove(&self, individual: &[f64]) -> Result<Proof> {
+        let Some(problem) = self.problem.for_ruling_out(individual)? else {
+            return self.prove_alone(individual);
+        };
+        // The lower bound over uncertain weights proves that an action holds; weights rule actions out.
+        let halved = Complete { seconds: self.seconds.map(|seconds| 0.5 * seconds), ..self.clone() };
+        let proof = halved.prove_alone(individual)?;
+        if proof.outcome == Outcome::AlreadyFavourable {
+            return Ok(proof);
+        }
+        let ruling_out = Complete { problem: &problem, ..halved.clone() }.prove_alone(individual)?;
+        Ok(proof.bounded_by(ruling_out, self.problem.safety()))
+    }
+
+    /// The answer by one classifier for all claims.
+    fn prove_alone(&self, individual: &[f64]) -> Result<Proof> {
         if self.seconds.is_some() {
             return self.started().prove_once(individual);
         }
@@ -230,7 +274,7 @@ impl<'p> Complete<'p> {
         }
         // The action that is proved depends on the budget, so a smaller budget may have led to a cheaper
         // one.
-        let other = Complete { budget, ..self.clone() }.prove(individual)?;
+        let other = Complete { budget, ..self.clone() }.prove_alone(individual)?;
         Ok(proof.combined(other))
     }
 
@@ -250,10 +294,10 @@ impl<'p> Complete<'p> {
     /// bound on the cost is kept.
     fn with_larger_margin(&self, individual: &[f64], mut proof: Proof) -> Result<Proof> {
         let mut required = proof.needed_margin.max(0.05);
-        let mut known: Vec<Vec<f64>> = Vec::new();
+        let mut known: Vec<Scenario> = Vec::new();
         for margin in proof.ruled_out.iter().flat_map(|part| &part.margins) {
-            if !known.contains(&margin.perturbation) {
-                known.push(margin.perturbation.clone());
+            if !known.contains(&margin.scenario) {
+                known.push(margin.scenario.clone());
             }
         }
         // The largest margin with which a proof failed, and the least with which one succeeded.
@@ -288,8 +332,8 @@ impl<'p> Complete<'p> {
             let tried = solve::Solver::new(&settings, individual)?.prove(set, &change, pool)?;
             proof.evaluations += tried.evaluations;
             proof.proving += tried.evaluations;
-            if let Some(perturbation) = tried.broken {
-                known.push(perturbation);
+            if let Some(scenario) = tried.broken {
+                known.push(scenario);
                 continue;
             }
             match tried.proof {
@@ -324,7 +368,7 @@ impl<'p> Complete<'p> {
         individual: &[f64],
         mut proof: Proof,
         bound: f64,
-        known: &[Vec<f64>],
+        known: &[Scenario],
     ) -> Result<Proof> {
         let budget = Budget { evaluations: self.budget.evaluations / 3 };
         for required in STRICTER {

@@ -209,6 +209,7 @@ fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>> {
 impl Descent {
     /// Prepares the method, for the list of methods.
     pub(super) fn prepare_method(problem: &Problem, _: Settings) -> Result<Box<dyn Method + '_>> {
+        problem.require_one_variant("the method `descent` is")?;
         problem.require_continuous()?;
         problem.require_ball_only(|what| SettingError::UncertaintyNotKnown { what, method: "descent" })?;
         if problem.classifier().ensemble().is_some() {
@@ -221,6 +222,7 @@ impl Descent {
     /// Tries the intervention sets for everybody whom the classifier rejects, on all cores.
     pub fn solve(&self, problem: &Problem, people: &People) -> Result<Vec<Attempt>> {
         self.check()?;
+        problem.require_one_variant("the method `descent` is")?;
         problem.require_continuous()?;
         problem.require_ball_only(|what| SettingError::UncertaintyNotKnown { what, method: "descent" })?;
         if people.features() != problem.features() {

@@ -87,12 +87,13 @@ impl<'p> Exact<'p> {
     /// Prepares the solver. Rejects classifiers and equations that are not linear, and problems with no
     /// actionable feature.
     pub fn new(problem: &'p Problem) -> Result<Self> {
+        problem.require_one_variant("the method `exact` is")?;
         problem.require_ball_only(|what| SettingError::UncertaintyNotKnown { what, method: "exact" })?;
         let (weights, _) = problem.classifier().coefficients()?;
         let arrows = Arrows::new(problem)?;
         let (features, scm, kind) = (problem.features(), problem.scm(), problem.action_kind());
         crate::action::require_actionable(features)?;
-        let (always, optional) = always_and_optional_units(features, scm, kind);
+        let (always, optional) = always_and_optional_units(features, scm.as_slice(), kind);
         let always = always.concat();
         let sets = match optional.len() <= MOST_PREPARED_UNITS {
             true => covering_sets(features, scm, kind)?,

@@ -59,6 +59,7 @@ impl<'p> Trees<'p> {
     /// perturbations is not the ball of a p-norm.
     pub fn new(problem: &'p Problem, settings: Settings) -> Result<Self> {
         settings.check()?;
+        problem.require_one_variant("the method `trees` is")?;
         let forest = Forest::of(problem.classifier()).ok_or(Error::Model(ModelError::ClassifierNotTrees))?;
         if let Some(scm) = problem.scm() {
             scm.coefficients()?;

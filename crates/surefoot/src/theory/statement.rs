@@ -57,8 +57,9 @@ impl AboutProblem {
     /// Checks the conditions of every statement.
     ///
     /// # Errors
-    /// If nothing is actionable.
+    /// If nothing is actionable, or if the problem has several variants.
     pub fn new(problem: &Problem) -> Result<Self> {
+        problem.require_one_variant("the theory is")?;
         Self::with(problem, solver(problem)?.as_ref())
     }
 

@@ -1,6 +1,6 @@
 //! Verifies a lower bound on the cost: for every intervention set, all feasible actions that cost less
-//! are covered by boxes and cones. In each, a perturbation breaks every action, or a weighted sum of
-//! requirements and of margins under several perturbations is negative for every action.
+//! are covered by boxes and cones. In each, a scenario breaks every action, or a weighted sum of
+//! requirements and of margins in several scenarios is negative for every action.
 
 use super::ball::Ball;
 use super::cones::{Far, halved, long_sides};
@@ -11,8 +11,7 @@ use super::tape::Tape;
 use super::zone::Zone;
 use super::{Fault, Stop, trees};
 use crate::action::feasible_change;
-use crate::margin::Composer;
-use crate::margin::{margin, outcome};
+use crate::margin::{Composer, Scenario, margin, outcome};
 use crate::proof::{Cone, RuledOut, SavedProof, WeightedMargin};
 use crate::{Action, ActionKind, Constraint, Problem};
 
@@ -33,8 +32,11 @@ pub(super) fn nothing_cheaper(
 ) -> Result<RuledOutCount, Stop> {
     for (part, ruled_out) in saved.ruled_out.iter().enumerate() {
         let uncertainty = problem.uncertainty();
-        for margin in &ruled_out.margins {
-            let size = uncertainty.size(&margin.perturbation);
+        for WeightedMargin { scenario: Scenario { variant, perturbation }, .. } in &ruled_out.margins {
+            if *variant >= problem.variants().len() {
+                return Err(Stop::Wrong(Fault::NoSuchVariant { part, variant: *variant }));
+            }
+            let size = uncertainty.size(perturbation);
             if !uncertainty.includes(size) {
                 let epsilon = uncertainty.radius();
                 return Err(Stop::Wrong(Fault::Perturbation { part, size, epsilon }));
@@ -50,13 +52,15 @@ pub(super) fn nothing_cheaper(
     }
     for features in sets(problem)? {
         count.sets += 1;
-        let composer = Composer::new(problem, &saved.individual, &features)?;
+        let variants = problem.variants().iter();
+        let composers = variants.map(|variant| Composer::new(variant, &saved.individual, &features));
+        let composers = composers.collect::<crate::Result<Vec<_>>>()?;
         for part in parts(problem, saved, &features, bound)? {
             match saved.ruled_out[part].cone {
                 None => count.boxes += 1,
                 Some(_) => count.cones += 1,
             }
-            RuledOutPart { problem, saved, composer: &composer, number: part }.verify(work)?;
+            RuledOutPart { problem, saved, composers: &composers, number: part }.verify(work)?;
         }
     }
     Ok(count)
@@ -73,16 +77,24 @@ const MOST_SETS: usize = 4096;
 /// a relative action on a set equals one on a larger set that leaves the additional features unchanged,
 /// if none of those is downstream of the set. An absolute action is at least as good if the additional
 /// features have neither causes nor effects. So only those sets remain to which no such feature can be
-/// added. Columns of a group belong together.
+/// added. With several causal models, a feature may be added if it may be in each. Columns of a group belong
+/// together.
 pub(super) fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Stop> {
     let units = problem.features().actionable_units();
-    let Some(scm) = problem.scm() else { return Ok(vec![problem.features().actionable()]) };
+    let scms = problem.causal_models();
+    if scms.is_empty() {
+        return Ok(vec![problem.features().actionable()]);
+    }
     let others = |i: usize| (0..problem.features().len()).filter(move |&j| j != i);
     let is_actionable = |j: &usize| problem.features().feature(*j).is_actionable();
     // Whether some set without the feature cannot be extended by it.
     let is_optional = |i: usize| match problem.action_kind() {
-        ActionKind::Relative => others(i).filter(is_actionable).any(|j| scm.is_downstream(i, j)),
-        ActionKind::Absolute => others(i).any(|j| scm.is_downstream(i, j) || scm.is_downstream(j, i)),
+        ActionKind::Relative => {
+            others(i).filter(is_actionable).any(|j| scms.iter().any(|scm| scm.is_downstream(i, j)))
+        }
+        ActionKind::Absolute => {
+            others(i).any(|j| scms.iter().any(|scm| scm.is_downstream(i, j) || scm.is_downstream(j, i)))
+        }
     };
     let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
     for unit in units {
@@ -157,33 +169,40 @@ fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) 
 struct RuledOutPart<'a, 'p> {
     problem: &'p Problem,
     saved: &'a SavedProof,
-    composer: &'a Composer<'p>,
+    /// The composer of each variant of the problem.
+    composers: &'a [Composer<'p>],
     number: usize,
 }
 
-impl RuledOutPart<'_, '_> {
+impl<'p> RuledOutPart<'_, 'p> {
     fn part(&self) -> &RuledOut {
         &self.saved.ruled_out[self.number]
     }
 
-    /// The only perturbation of the part, if the part is a single margin and no requirement.
-    fn only_perturbation(&self) -> Option<&[f64]> {
+    /// The only scenario of the part, if the part is a single margin and no requirement.
+    fn only_scenario(&self) -> Option<&Scenario> {
         match (&self.part().margins[..], &self.part().requirements[..]) {
-            ([margin], []) if margin.share > 0.0 => Some(&margin.perturbation),
+            ([margin], []) if margin.share > 0.0 => Some(&margin.scenario),
             _ => None,
         }
     }
 
-    fn margin(&self, change: Vec<f64>, perturbation: &[f64]) -> Option<f64> {
+    fn composer(&self, scenario: &Scenario) -> &Composer<'p> {
+        &self.composers[scenario.variant]
+    }
+
+    fn margin(&self, change: Vec<f64>, scenario: &Scenario) -> Option<f64> {
         let action = Action { features: self.part().features.clone(), change };
-        margin(self.problem, &self.saved.individual, &action, perturbation).ok()
+        let variant = self.composer(scenario).problem();
+        margin(variant, &self.saved.individual, &action, &scenario.perturbation).ok()
     }
 
     /// The margin with a bound of its rounding error: what nearly the same perturbation changes, which may
     /// be much near the edge of the causal model's domain.
-    fn margin_and_error(&self, change: &[f64], perturbation: &[f64]) -> Option<(f64, f64)> {
-        let margin = self.margin(change.to_vec(), perturbation)?;
-        let nearby = perturbation.iter().map(|d| d * (1.0 - 1e-14)).collect::<Vec<f64>>();
+    fn margin_and_error(&self, change: &[f64], scenario: &Scenario) -> Option<(f64, f64)> {
+        let margin = self.margin(change.to_vec(), scenario)?;
+        let perturbation = scenario.perturbation.iter().map(|d| d * (1.0 - 1e-14)).collect();
+        let nearby = Scenario { perturbation, ..*scenario };
         let error = self.margin(change.to_vec(), &nearby).map_or(0.0, |other| (other - margin).abs());
         Some((margin, error))
     }
@@ -198,8 +217,8 @@ impl RuledOutPart<'_, '_> {
             let term = share * rule.upper_value(&reached);
             (sum, error) = (sum + term, error + 1e-9 * term.abs());
         }
-        for WeightedMargin { perturbation, share } in self.margins() {
-            let (margin, own) = self.margin_and_error(change, perturbation)?;
+        for WeightedMargin { scenario, share } in self.margins() {
+            let (margin, own) = self.margin_and_error(change, scenario)?;
             (sum, error) = (sum + share * margin, error + share * (own + 1e-9 * margin.abs()));
         }
         Some((sum, error))
@@ -230,40 +249,42 @@ impl RuledOutPart<'_, '_> {
         named.collect()
     }
 
-    fn survives(&self, change: Vec<f64>, perturbation: &[f64]) -> Option<Fault> {
-        let margin = self.margin(change.clone(), perturbation)?;
+    fn survives(&self, change: Vec<f64>, scenario: &Scenario) -> Option<Fault> {
+        let margin = self.margin(change.clone(), scenario)?;
         (margin >= 0.0).then_some(Fault::Survives { part: self.number, change, margin })
     }
 
-    /// Verifies that a perturbation breaks every action, or that no action survives all perturbations and
-    /// meets the requirements: minus the margin, or minus the weighted sum of requirements and margins,
+    /// Verifies that a scenario breaks every action, or that no action survives all scenarios and meets the requirements: minus the margin, or minus the weighted sum of requirements and margins,
     /// has a positive lower bound.
     fn verify(&self, work: &mut Work) -> Result<(), Stop> {
         let part = self.part();
         let requirements = self.requirements()?;
-        if self.margins().any(|margin| !self.composer.concerns_somebody(&margin.perturbation)) {
+        let concerns_nobody =
+            |scenario: &Scenario| !self.composer(scenario).concerns_somebody(&scenario.perturbation);
+        if self.margins().any(|margin| concerns_nobody(&margin.scenario)) {
             return Err(Stop::Wrong(Fault::Nobody { part: self.number }));
         }
-        let only = self.only_perturbation();
+        let only = self.only_scenario();
         if let Some(cone) = &part.cone {
             let none = Fault::Share { part: self.number, share: 0.0 };
             return self.verify_cone(cone, only.ok_or(Stop::Wrong(none))?, work);
         }
         let mut graph = match only {
-            Some(perturbation) => self.composer.in_change(perturbation),
+            Some(scenario) => self.composer(scenario).in_change(&scenario.perturbation),
             None => {
-                self.composer.in_sum(&requirements, self.margins().map(|m| (&m.perturbation[..], m.share)))
+                let margins = self.margins().map(|margin| (&margin.scenario, margin.share));
+                Composer::in_sum(self.composers, &requirements, margins)
             }
         };
         graph.output = graph.output.scaled(-1.0);
         let tape = Tape::new(&graph);
         let value = |change: &[f64]| match only {
-            Some(perturbation) => self.margin_and_error(change, perturbation),
+            Some(scenario) => self.margin_and_error(change, scenario),
             None => self.sum(&requirements, change),
         };
         let refuted = |change: &[f64]| {
-            if let Some(perturbation) = only {
-                return self.survives(change.to_vec(), perturbation);
+            if let Some(scenario) = only {
+                return self.survives(change.to_vec(), scenario);
             }
             let (value, _) = value(change)?;
             (value >= 0.0).then(|| Fault::Meets { part: self.number, change: change.to_vec(), value })
@@ -284,7 +305,7 @@ impl RuledOutPart<'_, '_> {
         Ok(())
     }
 
-    fn verify_cone(&self, cone: &Cone, perturbation: &[f64], work: &mut Work) -> Result<(), Stop> {
+    fn verify_cone(&self, cone: &Cone, scenario: &Scenario, work: &mut Work) -> Result<(), Stop> {
         let part = self.part();
         let long: Vec<usize> = long_sides(&cone.rays).into_iter().map(|(k, _)| k).collect();
         let rest: Vec<usize> = (0..part.features.len()).filter(|k| !long.contains(k)).collect();
@@ -293,7 +314,7 @@ impl RuledOutPart<'_, '_> {
         let mut open = vec![(cone.rays.clone(), cone.from, cone.to)];
         while let Some((rays, from, to)) = open.pop() {
             let count = rays.len();
-            let mut graph = self.composer.in_rays(perturbation, &rays, &rest);
+            let mut graph = self.composer(scenario).in_rays(&scenario.perturbation, &rays, &rest);
             graph.output = graph.output.scaled(-1.0);
             let tape = Tape::new(&graph);
             let zone = Zone::cone(count, from, to, &lower, &upper);
@@ -305,13 +326,13 @@ impl RuledOutPart<'_, '_> {
                     .collect()
             };
             agrees(&tape, &zone, 3, |inputs| {
-                let (margin, error) = self.margin_and_error(&change(inputs), perturbation)?;
+                let (margin, error) = self.margin_and_error(&change(inputs), scenario)?;
                 Some((-margin, error))
             })?;
             let claim = Claim {
                 wanted: f64::MIN_POSITIVE,
                 lowest: None,
-                refuted: &|inputs| self.survives(change(inputs), perturbation),
+                refuted: &|inputs| self.survives(change(inputs), scenario),
                 unverified: &|bound| Fault::RuledOut { part: self.number, bound: -bound },
             };
             match at_least(&tape, zone, &claim, work) {

@@ -26,7 +26,7 @@ pub(super) struct Held {
     pub pieces: usize,
 }
 
-/// Verifies that the margin of the action found is at least the stated one.
+/// Verifies that the margin of the action found is at least the stated one, for one variant of the problem.
 pub(super) fn holds(
     problem: &Problem,
     saved: &SavedProof,

@@ -67,6 +67,7 @@ impl<'p> Tape<'p> {
                     (Elements::Unit(unit), &[argument]) => tape.push(Node::Apply(unit, argument)),
                     (Elements::Product, &[left, right]) => tape.push(Node::Product(left, right)),
                     (Elements::Network(network), _) => tape.network(network, arguments),
+                    (Elements::Sizes(weights), _) => tape.sizes(weights, &arguments),
                     _ => tape.push(Node::Opaque(operation.operator, arguments)),
                 }
             };
@@ -117,6 +118,16 @@ impl<'p> Tape<'p> {
             values = next;
         }
         values[0]
+    }
+
+    /// A weighted sum of absolute values: `|y| = 2 max(y, 0) - y`.
+    fn sizes(&mut self, weights: &[f64], arguments: &[usize]) -> usize {
+        let mut terms = Vec::with_capacity(2 * arguments.len());
+        for (&weight, &argument) in weights.iter().zip(arguments) {
+            terms.push((self.push(Node::Apply(Unit::Relu, argument)), 2.0 * weight));
+            terms.push((argument, -weight));
+        }
+        self.push(Node::Sum(0.0, terms))
     }
 
     fn arguments(&self) -> Vec<bool> {

@@ -19,9 +19,8 @@ pub(super) struct Cuboid {
     pub is_far_part: bool,
     /// Only the actions that cost at most this; more expensive ones of the same box are queued elsewhere.
     pub limit: f64,
-    /// The perturbations of the pool, by number, whose margins bounded the box that this one is a part
-    /// of.
-    pub perturbations: Vec<usize>,
+    /// The scenarios of the pool, by number, whose margins bounded the box that this one is a part of.
+    pub scenarios: Vec<usize>,
     pub number: usize,
 }
 
@@ -61,7 +60,7 @@ impl Cuboid {
             cost,
             is_far_part: false,
             limit: f64::INFINITY,
-            perturbations: Vec::new(),
+            scenarios: Vec::new(),
             number: 0,
         }
     }

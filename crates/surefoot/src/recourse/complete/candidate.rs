@@ -2,7 +2,6 @@
 
 use super::finish::PUSHES;
 use super::solve::{Incumbent, NearMiss, Solver};
-use crate::certify::Prover;
 use crate::margin::outcome;
 use crate::outcome::{Candidate, Undecided, UndecidedReason};
 use crate::{Action, Outcome, Result};
@@ -20,7 +19,7 @@ impl Solver<'_, '_> {
     /// The cheapest action that local searches find and thorough attacks do not break, and the number of
     /// evaluations.
     pub fn candidate(mut self) -> Result<(Outcome, usize)> {
-        if self.settings.problem.classifier().finite_score(&self.individual)? >= 0.0 {
+        if self.settings.problem.finite_score(&self.individual)? >= 0.0 {
             return Ok((Outcome::AlreadyFavourable, 0));
         }
         loop {
@@ -71,16 +70,11 @@ impl Solver<'_, '_> {
             if !self.meets(set, &change) {
                 continue;
             }
-            let starts: Vec<Vec<f64>> =
-                self.margins(set, &change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
-            let composer = &self.sets[set].composer;
-            let graph = composer.in_perturbation(&change, &self.coordinates);
-            let worst = self.prover.worst(&graph, Prover::search(composer), &starts, true);
-            if worst.value > self.settings.problem.safety() {
+            let (scenario, margin) = self.attack_thoroughly(set, &change);
+            if margin > self.settings.problem.safety() {
                 return Some(change);
             }
-            let perturbation = self.coordinates.admissible(composer, &worst.at);
-            let is_broken = self.add(set, &change, perturbation).is_some();
+            let is_broken = self.add(set, &change, scenario).is_some();
             is_given_up |= is_broken && number + 1 >= SMALL_PUSHES;
         }
         None

@@ -11,7 +11,7 @@ use super::solve::Solver;
 use crate::Cost;
 use crate::certify::LEAST_MARGIN;
 use crate::graph::Region;
-use crate::proof::{Cone, RuledOut, WeightedMargin};
+use crate::proof::{Cone, RuledOut, Scenario, WeightedMargin};
 
 /// The largest number of cones processed before the region is covered by boxes instead.
 const CONES: usize = 1000;
@@ -86,7 +86,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// Whether one perturbation rules out a whole cone. `None` if no perturbation is found that breaks
+    /// Whether one scenario rules out a whole cone. `None` if no scenario is found that breaks
     /// the action in its middle.
     fn rule_out_cone(&mut self, cuboid: &Cuboid, long: &[usize], cone: &Cone) -> Option<bool> {
         let Cone { rays, from, to } = cone;
@@ -104,8 +104,9 @@ impl Solver<'_, '_> {
         let region = Region::orthant_slab(rays.len(), *from, *to, &lower, &upper);
         for attempt in 0..2 {
             for &k in &order {
-                let composer = &self.sets[cuboid.set].composer;
-                let graph = composer.in_rays(&self.pool[k], rays, &rest);
+                let Scenario { variant, perturbation } = &self.pool[k];
+                let composer = &self.sets[cuboid.set].composers[*variant];
+                let graph = composer.in_rays(perturbation, rays, &rest);
                 if self.prover.affine.bound(&graph, &region).upper() < -LEAST_MARGIN {
                     self.ruled_out.push(RuledOut {
                         features: composer.features().to_vec(),
@@ -121,12 +122,12 @@ impl Solver<'_, '_> {
             }
             if attempt == 0 {
                 let start = order.first().map(|&k| self.pool[k].clone());
-                let (perturbation, value) = self.attack(cuboid.set, &middle, start.as_deref());
+                let (scenario, value) = self.attack(cuboid.set, &middle, start.as_ref());
                 if value >= 0.0 {
                     return None;
                 }
                 order.clear();
-                order.extend(self.add(cuboid.set, &middle, perturbation));
+                order.extend(self.add(cuboid.set, &middle, scenario));
             }
         }
         Some(false)

@@ -1,7 +1,7 @@
 //! The search by cuts: how a box of actions is bounded, shrunk and split.
 //!
-//! Over a box, the margin under a perturbation D has an affine upper bound. It is a *cut*: every action
-//! of the box that holds satisfies `a.t + b >= 0`. Several perturbations give several cuts, and the open
+//! Over a box, the margin in a scenario has an affine upper bound. It is a *cut*: every action
+//! of the box that holds satisfies `a.t + b >= 0`. Several scenarios give several cuts, and the open
 //! requirements give further ones. Together they
 //!
 //! - *rule out* the box, if one of them is negative everywhere or if a linear program over all of them
@@ -13,7 +13,7 @@
 //! All bounds are taken over those actions of the box that cost less than the incumbent. With many
 //! features this part is far smaller than the box.
 //!
-//! The solution of the linear program is attacked. The perturbation that breaks it gives a further cut;
+//! The solution of the linear program is attacked. The scenario that breaks it gives a further cut;
 //! if none does, the solution is the new incumbent.
 
 use super::boxes::{Cuboid, DISTANCE};
@@ -23,10 +23,11 @@ use super::solve::{Set, Solver};
 use crate::certify::LEAST_MARGIN;
 use crate::graph::{Order, Plane, Region};
 use crate::margin::margin;
+use crate::proof::Scenario;
 
-/// The largest number of perturbations that a box takes over from the box that it is a part of.
+/// The largest number of scenarios that a box takes over from the box that it is a part of.
 const INHERITED: usize = 8;
-/// The number of recent perturbations of the pool that are tried as well.
+/// The number of recent scenarios of the pool that are tried as well.
 const MORE: usize = 2;
 /// Boxes with several long sides are searched up to a cost of this many times the least weight first.
 const NEAR: f64 = 4.0;
@@ -71,7 +72,7 @@ impl Solver<'_, '_> {
             self.push(Cuboid { cost: cuboid.cost.max(limit), ..cuboid.clone() });
         }
         let mut open = Open { set: cuboid.set, lower, upper, limit, cuts: Vec::new() };
-        let numbers = self.perturbations_to_try(&open, &cuboid.perturbations);
+        let numbers = self.scenarios_to_try(&open, &cuboid.scenarios);
         if self.is_excluded(&mut open, &numbers, &requirements) {
             return;
         }
@@ -115,15 +116,15 @@ impl Solver<'_, '_> {
         true
     }
 
-    /// The perturbations that may exclude a box or bound its cost: those of its parent, some recent ones,
+    /// The scenarios that may exclude a box or bound its cost: those of its parent, some recent ones,
     /// and one that breaks the action in its middle. Those with the lowest margins there come first.
-    fn perturbations_to_try(&mut self, open: &Open, inherited: &[usize]) -> Vec<usize> {
+    fn scenarios_to_try(&mut self, open: &Open, inherited: &[usize]) -> Vec<usize> {
         let middle = self.middle(open);
         let recent = self.margins(open.set, &middle);
         let mut order: Vec<(f64, usize)> = recent.iter().copied().take(MORE).collect();
         for &k in inherited {
             if order.iter().all(|(_, other)| *other != k) {
-                order.push((self.margin_under(open.set, &middle, k), k));
+                order.push((self.margin_in(open.set, &middle, k), k));
             }
         }
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -135,17 +136,17 @@ impl Solver<'_, '_> {
         numbers
     }
 
-    /// Attacks the action in the middle of a box. Returns a perturbation that breaks it; otherwise makes
+    /// Attacks the action in the middle of a box. Returns a scenario that breaks it; otherwise makes
     /// it an incumbent, moved towards the cheapest action.
     fn attack_middle(&mut self, open: &Open, middle: &[f64], start: Option<usize>) -> Option<usize> {
         let start = start.map(|k| self.pool[k].clone());
-        let (perturbation, value) = self.attack(open.set, middle, start.as_deref());
+        let (scenario, value) = self.attack(open.set, middle, start.as_ref());
         let is_allowed = self.meets(open.set, middle);
         if value < 0.0 {
             if is_allowed {
                 self.note(open.set, middle, value);
             }
-            return self.add(open.set, middle, perturbation);
+            return self.add(open.set, middle, scenario);
         }
         if is_allowed {
             self.improve(&open.cuboid(), middle);
@@ -159,32 +160,35 @@ impl Solver<'_, '_> {
         integrality.near(&open.lower, &open.upper, &open.cuboid().middle())
     }
 
-    /// An affine bound of the margin under a perturbation of the pool.
+    /// An affine bound of the margin in a scenario of the pool.
     pub(super) fn plane(&mut self, set: usize, k: usize, region: &Region) -> Plane {
         self.compose(set);
-        if self.settings.problem.scm().is_some() && !self.agrees(set, k, &region.nearest()) {
+        let variant = &self.settings.problem.variants()[self.pool[k].variant];
+        if variant.scm().is_some() && !self.agrees(set, k, &region.nearest()) {
             self.sets[set].graphs[k].is_vacuous = true;
         }
         self.prover.affine.bound(&self.sets[set].graphs[k], region).plane
     }
 
-    /// Whether the composed margin under a perturbation agrees with the definition. Near the edge of the
+    /// Whether the composed margin in a scenario agrees with the definition. Near the edge of the
     /// causal model's domain rounding may be so large that a checker cannot confirm it. Then the
-    /// perturbation proves nothing.
+    /// scenario proves nothing.
     fn agrees(&mut self, set: usize, k: usize, change: &[f64]) -> bool {
         let action = self.action(set, change);
-        let defined = margin(self.settings.problem, &self.individual, &action, &self.pool[k]);
+        let Scenario { variant, perturbation } = &self.pool[k];
+        let variant = &self.settings.problem.variants()[*variant];
+        let defined = margin(variant, &self.individual, &action, perturbation);
         let Some(defined) = defined.ok().filter(|margin| margin.is_finite()) else { return true };
-        (self.margin_under(set, change, k) - defined).abs() <= AGREEMENT * defined.abs().max(1.0)
+        (self.margin_in(set, change, k) - defined).abs() <= AGREEMENT * defined.abs().max(1.0)
     }
 
-    /// The margin of an action under a perturbation of the pool.
-    fn margin_under(&mut self, set: usize, change: &[f64], k: usize) -> f64 {
+    /// The margin of an action in a scenario of the pool.
+    fn margin_in(&mut self, set: usize, change: &[f64], k: usize) -> f64 {
         self.compose(set);
         self.prover.jets.evaluate(&self.sets[set].graphs[k], change, Order::Value).value
     }
 
-    /// Bounds the margins under some perturbations over a box, and shrinks the box by them. Returns true
+    /// Bounds the margins in some scenarios over a box, and shrinks the box by them. Returns true
     /// if nothing is left of it.
     fn is_excluded(&mut self, open: &mut Open, numbers: &[usize], requirements: &[Requirement]) -> bool {
         for _ in 0..CONTRACTIONS.min(open.lower.len()) {
@@ -197,10 +201,10 @@ impl Solver<'_, '_> {
                 let plane = self.plane(open.set, k, &region);
                 if plane.upper(&region) < -LEAST_MARGIN {
                     let (lower, upper) = (open.lower.clone(), open.upper.clone());
-                    self.state_ruled_out(open, (lower, upper), &[(Source::Perturbation(k), 1.0)], open.limit);
+                    self.state_ruled_out(open, (lower, upper), &[(Source::Scenario(k), 1.0)], open.limit);
                     return true;
                 }
-                open.cuts.push(Cut { source: Source::Perturbation(k), plane });
+                open.cuts.push(Cut { source: Source::Scenario(k), plane });
             }
             let before = open.length();
             if self.shrink(open) {
@@ -275,7 +279,7 @@ impl Solver<'_, '_> {
     fn split_bounded(&mut self, open: Open, bounded: Bounded, cost: f64) {
         let mut binding: Vec<(f64, usize)> = Vec::new();
         for (cut, &m) in open.cuts.iter().zip(&bounded.multipliers) {
-            if let Source::Perturbation(k) = cut.source {
+            if let Source::Scenario(k) = cut.source {
                 match binding.iter_mut().find(|(_, other)| *other == k) {
                     Some((sum, _)) => *sum += m,
                     None => binding.push((m, k)),
@@ -290,11 +294,11 @@ impl Solver<'_, '_> {
             let share = self.prover.affine.bound(&self.sets[open.set].graphs[k], &region).error_share();
             error_share.iter_mut().zip(share).for_each(|(sum, e)| *sum += m * e);
         }
-        let perturbations = binding.into_iter().map(|(_, k)| k).collect();
+        let scenarios = binding.into_iter().map(|(_, k)| k).collect();
         let Open { set, lower, upper, limit, .. } = open;
         // A shrunk box may consist of more expensive actions alone.
         let cost = cost.max(self.least_cost(set, &lower, &upper));
-        let cuboid = Cuboid { limit, perturbations, ..Cuboid::new(set, lower, upper, cost) };
+        let cuboid = Cuboid { limit, scenarios, ..Cuboid::new(set, lower, upper, cost) };
         self.split(cuboid, &error_share, &bounded.point);
     }
 }

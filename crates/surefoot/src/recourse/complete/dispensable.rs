@@ -5,8 +5,8 @@
 //! [`options`](crate::recourse::options) uses a larger tolerance to decide which changes of an option are essential.
 
 use super::boxes::cost_of;
-use super::local::Point;
 use super::solve::{Incumbent, Solver};
+use crate::proof::Scenario;
 
 /// The cost may rise to where it exceeds its bound by this share of the gap. The rest is for enlarging the
 /// action before its proof.
@@ -15,7 +15,7 @@ const SHARE_OF_GAP: f64 = 0.9;
 const STEPS: usize = 4;
 /// The largest step of a change, in standard deviations.
 const RADIUS: f64 = 1.0;
-/// The number of perturbations of the pool whose margins are linearised.
+/// The number of scenarios of the pool whose margins are linearised.
 const KNOWN: usize = 6;
 
 impl Solver<'_, '_> {
@@ -55,9 +55,9 @@ impl Solver<'_, '_> {
         fixed.iter().for_each(|&k| sides[k] = (0.0, 0.0));
         let integrality = self.sets[set].integrality.clone();
         let (lower, upper) = integrality.tightened(sides.iter().copied().unzip())?;
-        let mut at = Point { change: change.to_vec(), perturbation: Vec::new(), margin: 0.0 };
+        let mut at = change.to_vec();
         let order = self.margins(set, change);
-        let mut known: Vec<Vec<f64>> =
+        let mut known: Vec<Scenario> =
             order.into_iter().take(KNOWN).map(|(_, k)| self.pool[k].clone()).collect();
         for _ in 0..STEPS {
             let next = self.linear_step(set, &sides, &at, &known, RADIUS, None)?;
@@ -68,9 +68,9 @@ impl Solver<'_, '_> {
             if self.survives(set, &next) {
                 return Some(next);
             }
-            let (perturbation, _) = self.attack(set, &next, known.last().map(Vec::as_slice));
-            known.push(perturbation);
-            at.change = next;
+            let (scenario, _) = self.attack(set, &next, known.last());
+            known.push(scenario);
+            at = next;
         }
         None
     }

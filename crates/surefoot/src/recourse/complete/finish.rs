@@ -3,10 +3,10 @@
 use super::boxes::cost_of;
 use super::solve::{Incumbent, Set, Solver};
 use crate::action::{feasible_change, rounded_for_display};
-use crate::certify::{LEAST_MARGIN, ProofAttempt, breaks};
+use crate::certify::{LEAST_MARGIN, ProofAttempt};
 use crate::graph::Order;
 use crate::margin::outcome;
-use crate::proof::{Certificate, Proof, Verdict};
+use crate::proof::{Certificate, Proof, Scenario, Verdict};
 use crate::{Action, Outcome, Recourse, Result};
 
 /// The shares by which the incumbent's changes may be enlarged before it is proved, in ascending order.
@@ -34,8 +34,8 @@ const DISPENSABLE_COST_SHARE: f64 = 0.003;
 /// The result of [`Solver::prove`].
 pub(super) struct Tried {
     pub proof: Option<Proof>,
-    /// A perturbation that breaks the action, if one was found.
-    pub broken: Option<Vec<f64>>,
+    /// A scenario that breaks the action, if one was found.
+    pub broken: Option<Scenario>,
     /// After a failed proof, the margin that is predicted to suffice, if it can be predicted.
     pub needed_margin: f64,
     pub evaluations: usize,
@@ -44,7 +44,7 @@ pub(super) struct Tried {
 /// The result of an attempt to prove an action.
 enum Attempt {
     Proven(Box<Proof>),
-    Broken(Vec<f64>),
+    Broken(Scenario),
     Open(Box<ProofAttempt>),
 }
 
@@ -150,28 +150,28 @@ impl Solver<'_, '_> {
         Ok(None)
     }
 
-    /// Whether a recent perturbation of the pool breaks an action.
+    /// Whether a recent scenario of the pool breaks an action.
     fn is_broken(&mut self, set: usize, change: &[f64]) -> bool {
         self.margins(set, change).first().is_some_and(|(margin, _)| *margin < 0.0)
     }
 
-    /// The least margin found by searches from a few perturbations of the pool.
+    /// The least margin found by searches from a few scenarios of the pool.
     fn worst_of(&mut self, set: usize, change: &[f64]) -> f64 {
-        let starts: Vec<Vec<f64>> =
+        let starts: Vec<Scenario> =
             self.margins(set, change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
         let found = starts.iter().map(|start| self.attack(set, change, Some(start)).1);
         let least = found.fold(f64::INFINITY, f64::min);
         least.min(self.attack(set, change, None).1)
     }
 
-    /// Tries to prove an action within the budget. The search for a break starts at perturbations of `pool`.
-    pub(super) fn prove(mut self, set: usize, change: &[f64], pool: Vec<Vec<f64>>) -> Result<Tried> {
+    /// Tries to prove an action within the budget. The search for a break starts at scenarios of `pool`.
+    pub(super) fn prove(mut self, set: usize, change: &[f64], pool: Vec<Scenario>) -> Result<Tried> {
         self.pool = pool;
         self.prover.set_patience(PARABOLA_PATIENCE);
         let mut tried = Tried { proof: None, broken: None, needed_margin: 0.0, evaluations: 0 };
         match self.attempt(set, change, 0.0)? {
             Attempt::Proven(proof) => tried.proof = Some(*proof),
-            Attempt::Broken(perturbation) => tried.broken = Some(perturbation),
+            Attempt::Broken(scenario) => tried.broken = Some(scenario),
             Attempt::Open(open) if open.parabolas.is_some() => {
                 tried.needed_margin = open.gap_after(NEEDED_MARGIN_EVALUATIONS)
             }
@@ -213,9 +213,9 @@ impl Solver<'_, '_> {
             return all;
         }
         let (worst, value) = self.attack(set, &all, None);
-        let Set { composer, weights, integrality, .. } = &self.sets[set];
-        let gradient =
-            self.prover.jets.evaluate(&composer.in_change(&worst), incumbent, Order::Gradient).gradient;
+        let graph = self.sets[set].in_scenario(&worst);
+        let gradient = self.prover.jets.evaluate(&graph, incumbent, Order::Gradient).gradient;
+        let Set { weights, integrality, .. } = &self.sets[set];
         let cost = cost_of(self.cost(), weights, incumbent);
         let slack =
             |k: usize| if gradient[k] > 0.0 { sides[k].1 - incumbent[k] } else { incumbent[k] - sides[k].0 };
@@ -276,43 +276,51 @@ impl Solver<'_, '_> {
         let plain = self.outwards(set, incumbent, push);
         let change = self.simplified_and_rounded(set, &plain);
         let action = self.action(set, &change);
-        let before = self.prover.evaluations();
-        let starts: Vec<Vec<f64>> =
-            self.margins(set, &change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
-        let proven = self.prover.prove(&self.sets[set].composer, &change, required, &starts, false);
-        self.proving += self.prover.evaluations() - before;
-        if breaks(problem, &self.individual, &action, &proven.perturbation) {
-            let plain = self.action(set, &plain);
-            let both = breaks(problem, &self.individual, &plain, &proven.perturbation);
-            self.add(set, &change, proven.perturbation.clone());
-            return Ok(if both {
-                Attempt::Broken(proven.perturbation)
-            } else {
-                Attempt::Open(Box::new(proven))
-            });
+        let starts = self.starting_points(set, &change);
+        let mut attempts: Vec<(ProofAttempt, usize)> = Vec::with_capacity(problem.variants().len());
+        for variant in 0..problem.variants().len() {
+            let before = self.prover.evaluations();
+            let composer = &self.sets[set].composers[variant];
+            let proven = self.prover.prove(composer, &change, required, &starts, false);
+            let evaluations = self.prover.evaluations() - before;
+            self.proving += evaluations;
+            let scenario = Scenario { variant, perturbation: proven.perturbation.clone() };
+            if self.is_broken_in(&action, &scenario) {
+                let plain = self.action(set, &plain);
+                let both = self.is_broken_in(&plain, &scenario);
+                self.add(set, &change, scenario.clone());
+                return Ok(if both { Attempt::Broken(scenario) } else { Attempt::Open(Box::new(proven)) });
+            }
+            if proven.lower < required || proven.lower.is_nan() {
+                return Ok(Attempt::Open(Box::new(proven)));
+            }
+            attempts.push((proven, evaluations));
         }
-        if proven.lower < required || proven.lower.is_nan() {
-            return Ok(Attempt::Open(Box::new(proven)));
-        }
+        let lower = attempts.iter().map(|(proven, _)| proven.lower).fold(f64::INFINITY, f64::min);
         let simple = self.simplified(&action);
         let counterfactual = outcome(problem, &self.individual, &simple)?;
         let cost = problem.cost().of(problem.features(), &simple);
         let cost_bound = self.bound().min(cost);
         // The stated margin is slightly below the proven one, to leave room for the rounding of a
         // checker, which grows with the margin.
-        let margin = (proven.lower * (1.0 - 1e-9)).max(required);
+        let stated = |lower: f64| (lower * (1.0 - 1e-9)).max(required);
+        let margin = stated(lower);
         let recourse = Recourse { action: simple, counterfactual, cost, cost_bound, margin };
-        if !recourse.is_finite(problem) {
+        if !recourse.is_finite(problem)
+            && let Some((proven, _)) = attempts.pop()
+        {
             return Ok(Attempt::Open(Box::new(proven)));
         }
-        let certificate = Certificate {
-            action,
-            verdict: Verdict::Holds { margin },
+        let certificate = |(proven, evaluations): (ProofAttempt, usize)| Certificate {
+            action: action.clone(),
+            verdict: Verdict::Holds { margin: stated(proven.lower) },
             basis: proven.coordinates.basis().to_vec(),
             worst: proven.coordinates.of_perturbation(&proven.perturbation),
             pieces: proven.pieces,
-            evaluations: self.prover.evaluations() - before,
+            further: Vec::new(),
+            evaluations,
         };
+        let certificate = Certificate::of_variants(attempts.into_iter().map(certificate).collect());
         Ok(Attempt::Proven(Box::new(Proof {
             outcome: Outcome::Found(recourse),
             certificate: Some(certificate),
@@ -335,7 +343,8 @@ impl Solver<'_, '_> {
         }
         let moved: Vec<usize> =
             action.features.iter().zip(&action.change).filter(|(_, c)| **c != 0.0).map(|(&i, _)| i).collect();
-        let held = |i: usize| problem.scm().is_some_and(|scm| moved.iter().any(|&m| scm.is_downstream(i, m)));
+        let causal_models = problem.causal_models();
+        let held = |i: usize| causal_models.iter().any(|scm| moved.iter().any(|&m| scm.is_downstream(i, m)));
         let kept = action.features.iter().zip(&action.change).filter(|(i, c)| **c != 0.0 || held(**i));
         let (features, change) = kept.map(|(&i, &c)| (i, c)).unzip();
         Action { features, change }

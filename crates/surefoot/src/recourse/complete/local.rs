@@ -1,16 +1,16 @@
-//! A local search for the incumbent: sequential linear programming over worst perturbations.
+//! A local search for the incumbent: sequential linear programming over worst scenarios.
 //!
 //! Boxes that are small enough to have their middle survive come late where many features may change.
-//! So a local search looks for an action of its own. Around the action so far, the margin under each of the
-//! last worst perturbations is linearised, and the cheapest change within a trust region whose linearised
+//! So a local search looks for an action of its own. Around the action so far, the margin in each of the
+//! last worst scenarios is linearised, and the cheapest change within a trust region whose linearised
 //! margins are not negative is found by a linear program:
 //!
 //! ```text
 //! minimise   cost(t), or cost(t) + price s if there is none with s = 0,
-//! such that  margin(t0, D_j) + gradient_j . (t - t0) + s >= 0  for every j,   |t - t0| <= radius,   s >= 0
+//! such that  margin_j(t0) + gradient_j . (t - t0) + s >= 0  for every j,   |t - t0| <= radius,   s >= 0
 //! ```
 //!
-//! Its solution is attacked, and the perturbation found joins the others. The step is taken if it lowers
+//! Its solution is attacked, and the scenario found joins the others. The step is taken if it lowers
 //! `cost + price max(0, -worst margin)`, and the radius grows; otherwise the radius shrinks. Whatever
 //! survives is offered as an incumbent and proved like any other.
 
@@ -22,6 +22,7 @@ use super::solve::{Set, Solver};
 use crate::action::feasible_change;
 use crate::graph::Order;
 use crate::program::{Program, Row, Solution};
+use crate::proof::Scenario;
 
 /// Evaluations before the local search starts, where few features may change: the first boxes decide easy
 /// problems.
@@ -38,9 +39,9 @@ const SETS: usize = 8;
 const STARTS: usize = 6;
 /// Steps from each start.
 const STEPS: usize = 40;
-/// The number of last worst perturbations whose margins are linearised.
+/// The number of last worst scenarios whose margins are linearised.
 const KNOWN: usize = 8;
-/// The number of perturbations of the pool with which they begin.
+/// The number of scenarios of the pool with which they begin.
 const POOLED: usize = 3;
 /// The price of a missing unit of margin, in multiples of what it costs to gain one.
 const PRICE: f64 = 50.0;
@@ -57,11 +58,11 @@ const ENLARGED: [f64; 3] = [0.001, 0.004, 0.015];
 /// A search stops where its trust region is smaller than this.
 const SMALLEST: f64 = 1e-5;
 
-/// An action of a local search with its worst perturbation.
-pub(super) struct Point {
-    pub change: Vec<f64>,
-    pub perturbation: Vec<f64>,
-    pub margin: f64,
+/// An action of a local search with its worst scenario.
+struct Point {
+    change: Vec<f64>,
+    scenario: Scenario,
+    margin: f64,
 }
 
 /// How far the local searches have come.
@@ -126,7 +127,10 @@ impl Solver<'_, '_> {
                 false => 0.0f64.clamp(lower, upper),
             }
         };
-        let change: Vec<f64> = sides.iter().map(at).collect();
+        let mut change: Vec<f64> = sides.iter().map(at).collect();
+        if !is_random && let Some(found) = self.by_patterns(set, &sides) {
+            change = found;
+        }
         self.search_from(set, &sides, change);
         self.local_searches.searches += 1;
         self.local_searches.evaluations += self.prover.evaluations() - before;
@@ -145,11 +149,11 @@ impl Solver<'_, '_> {
 
     /// Sequential linear programming from one start.
     fn search_from(&mut self, set: usize, sides: &[(f64, f64)], start: Vec<f64>) {
-        let mut known: Vec<Vec<f64>> =
+        let mut known: Vec<Scenario> =
             self.margins(set, &start).into_iter().take(POOLED).map(|(_, k)| self.pool[k].clone()).collect();
         let mut at = self.local_point(set, start, None);
         self.consider(set, sides, &at);
-        known.push(at.perturbation.clone());
+        known.push(at.scenario.clone());
         let (mut price, mut is_raised) = (PRICE * self.gain_price(set, &at), false);
         let merit = |solver: &Self, point: &Point, price: f64| {
             let cost = cost_of(solver.cost(), &solver.sets[set].weights, &point.change);
@@ -165,9 +169,11 @@ impl Solver<'_, '_> {
             if radius < SMALLEST || self.prover.is_spent() {
                 break;
             }
-            let Some(change) = self.linear_step(set, sides, &at, &known, radius, Some(price)) else { break };
-            let next = self.local_point(set, change, Some(&at.perturbation));
-            known.push(next.perturbation.clone());
+            let Some(change) = self.linear_step(set, sides, &at.change, &known, radius, Some(price)) else {
+                break;
+            };
+            let next = self.local_point(set, change, Some(&at.scenario));
+            known.push(next.scenario.clone());
             if known.len() > KNOWN {
                 known.remove(0);
             }
@@ -185,29 +191,28 @@ impl Solver<'_, '_> {
             }
             let enlarged = |(&c, &(l, u)): (&f64, &(f64, f64))| (c * (1.0 + share)).clamp(l, u);
             let change = at.change.iter().zip(sides).map(enlarged).collect();
-            at = self.local_point(set, change, Some(&at.perturbation));
+            at = self.local_point(set, change, Some(&at.scenario));
             self.consider(set, sides, &at);
         }
     }
 
-    /// An action with the worst perturbation that an attack from a start finds.
-    fn local_point(&mut self, set: usize, change: Vec<f64>, start: Option<&[f64]>) -> Point {
-        let (mut perturbation, mut margin) = self.attack(set, &change, start);
+    /// An action with the worst scenario that an attack from a start finds.
+    fn local_point(&mut self, set: usize, change: Vec<f64>, start: Option<&Scenario>) -> Point {
+        let (mut scenario, mut margin) = self.attack(set, &change, start);
         if start.is_some() {
             let (other, lower) = self.attack(set, &change, None);
             if lower < margin {
-                (perturbation, margin) = (other, lower);
+                (scenario, margin) = (other, lower);
             }
         }
-        Point { change, perturbation, margin }
+        Point { change, scenario, margin }
     }
 
     /// What a unit of margin costs at an action, by its gradient there.
     fn gain_price(&mut self, set: usize, at: &Point) -> f64 {
-        let Set { composer, weights, .. } = &self.sets[set];
-        let graph = composer.in_change(&at.perturbation);
+        let graph = self.sets[set].in_scenario(&at.scenario);
         let gradient = self.prover.jets.evaluate(&graph, &at.change, Order::Gradient).gradient;
-        let prices = weights.iter().zip(&gradient).map(|(w, g)| w / g.abs());
+        let prices = self.sets[set].weights.iter().zip(&gradient).map(|(w, g)| w / g.abs());
         let least = prices.filter(|price| price.is_finite()).fold(f64::INFINITY, f64::min);
         if least.is_finite() { least } else { 1.0 }
     }
@@ -219,22 +224,22 @@ impl Solver<'_, '_> {
         &mut self,
         set: usize,
         sides: &[(f64, f64)],
-        at: &Point,
-        known: &[Vec<f64>],
+        at: &[f64],
+        known: &[Scenario],
         radius: f64,
         price: Option<f64>,
     ) -> Option<Vec<f64>> {
-        let Set { composer, requirements, weights, .. } = &self.sets[set];
+        let Set { requirements, weights, .. } = &self.sets[set];
         let jets = &mut self.prover.jets;
         let mut rows: Vec<Row> = Vec::with_capacity(known.len() + requirements.len());
-        let margins = known.iter().map(|perturbation| composer.in_change(perturbation));
+        let margins = known.iter().map(|scenario| self.sets[set].in_scenario(scenario));
         let graphs: Vec<_> = margins.chain(requirements.iter().cloned()).collect();
         for (number, graph) in graphs.iter().enumerate() {
-            let jet = jets.evaluate(graph, &at.change, Order::Gradient);
+            let jet = jets.evaluate(graph, at, Order::Gradient);
             if !(jet.value.is_finite() && jet.gradient.iter().all(|g| g.is_finite())) {
                 continue;
             }
-            let along: f64 = jet.gradient.iter().zip(&at.change).map(|(g, t)| g * t).sum();
+            let along: f64 = jet.gradient.iter().zip(at).map(|(g, t)| g * t).sum();
             let mut coefficients = jet.gradient;
             // Only margins may be missed; rules may not.
             coefficients.push(if number < known.len() { 1.0 } else { 0.0 });
@@ -242,7 +247,7 @@ impl Solver<'_, '_> {
             rows.push(Row { coefficients, need: along - jet.value + INSIDE, doubt });
         }
         let near = |sign: f64| -> Vec<f64> {
-            let step = |k: usize| (at.change[k] + sign * radius).clamp(sides[k].0, sides[k].1);
+            let step = |k: usize| (at[k] + sign * radius).clamp(sides[k].0, sides[k].1);
             (0..sides.len()).map(step).chain([0.0]).collect()
         };
         let (lower, mut upper) = (near(-1.0), near(1.0));

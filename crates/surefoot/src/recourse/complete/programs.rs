@@ -8,7 +8,7 @@ use crate::graph::{Interval, Order, Plane, Region};
 use crate::program::{Program, Row, Solution};
 use crate::proof::{RuledOut, WeightedMargin};
 
-/// The largest number of perturbations found at solutions of the linear program that are added to it; no more
+/// The largest number of scenarios found at solutions of the linear program that are added to it; no more
 /// than features.
 const ADDED: usize = 3;
 /// The amount by which a candidate exceeds each requirement, in units of about one standard deviation.
@@ -19,8 +19,8 @@ const INSIDE: f64 = 1e-7;
 pub(super) enum Source {
     /// A requirement of the problem, by number.
     Requirement(usize),
-    /// A perturbation of the pool, by number.
-    Perturbation(usize),
+    /// A scenario of the pool, by number.
+    Scenario(usize),
 }
 
 /// An affine function that is not negative for any action that holds.
@@ -62,10 +62,10 @@ impl Solver<'_, '_> {
             let region = self.region(open);
             let plane = self.plane(open.set, k, &region);
             let at_point = value_at(&plane, &best.point);
-            open.cuts.push(Cut { source: Source::Perturbation(k), plane });
+            open.cuts.push(Cut { source: Source::Scenario(k), plane });
             if let Some(plane) = self.refined(open.set, k, &region, &best.point) {
                 let is_separating = value_at(&plane, &best.point).min(at_point) < 0.0;
-                open.cuts.push(Cut { source: Source::Perturbation(k), plane });
+                open.cuts.push(Cut { source: Source::Scenario(k), plane });
                 if !is_separating {
                     break;
                 }
@@ -82,7 +82,7 @@ impl Solver<'_, '_> {
         Some(best)
     }
 
-    /// Attacks the solution of a linear program. Returns a perturbation that breaks it; otherwise offers
+    /// Attacks the solution of a linear program. Returns a scenario that breaks it; otherwise offers
     /// the solution as an incumbent.
     fn try_point(&mut self, open: &Open, bounded: &Bounded) -> Option<usize> {
         let set = open.set;
@@ -90,10 +90,10 @@ impl Solver<'_, '_> {
         let point = self.sets[set].integrality.near(&open.lower, &open.upper, &inside);
         let start = open.cuts.iter().zip(&bounded.multipliers).rev();
         let start = start.filter(|(_, m)| **m > 0.0).find_map(|(cut, _)| match cut.source {
-            Source::Perturbation(k) => Some(self.pool[k].clone()),
+            Source::Scenario(k) => Some(self.pool[k].clone()),
             Source::Requirement(_) => None,
         });
-        let (perturbation, value) = self.attack(set, &point, start.as_deref());
+        let (scenario, value) = self.attack(set, &point, start.as_ref());
         if value >= 0.0 {
             let cost = cost_of(self.cost(), &self.sets[set].weights, &point);
             if self.incumbent.as_ref().is_none_or(|found| cost < found.cost) && self.survives(set, &point) {
@@ -104,7 +104,7 @@ impl Solver<'_, '_> {
         if self.meets(set, &point) {
             self.note(set, &point, value);
         }
-        self.add(set, &point, perturbation)
+        self.add(set, &point, scenario)
     }
 
     /// For a box with open requirements: the cheapest point that meets every cut by at least [`INSIDE`],
@@ -125,20 +125,20 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// Adds, for each perturbation that bounds the cost, a cut that is tight at the solution.
+    /// Adds, for each scenario that bounds the cost, a cut that is tight at the solution.
     fn refine(&mut self, open: &mut Open, bounded: &Bounded) {
         let region = self.region(open);
         for number in 0..bounded.multipliers.len() {
-            let Source::Perturbation(k) = open.cuts[number].source else { continue };
+            let Source::Scenario(k) = open.cuts[number].source else { continue };
             if bounded.multipliers[number] > 0.0
                 && let Some(plane) = self.refined(open.set, k, &region, &bounded.point)
             {
-                open.cuts.push(Cut { source: Source::Perturbation(k), plane });
+                open.cuts.push(Cut { source: Source::Scenario(k), plane });
             }
         }
     }
 
-    /// An affine upper bound of the margin under a perturbation that is tight near a point.
+    /// An affine upper bound of the margin in a scenario that is tight near a point.
     fn refined(&mut self, set: usize, k: usize, region: &Region, point: &[f64]) -> Option<Plane> {
         let mut graph = self.sets[set].graphs[k].clone();
         graph.output = graph.output.scaled(-1.0);
@@ -215,7 +215,7 @@ impl Solver<'_, '_> {
         let mut requirements: Vec<(usize, f64)> = Vec::new();
         for &(source, share) in terms {
             let (list, number) = match source {
-                Source::Perturbation(k) => (&mut numbers, k),
+                Source::Scenario(k) => (&mut numbers, k),
                 Source::Requirement(number) => (&mut requirements, number),
             };
             match list.iter_mut().find(|(other, _)| *other == number) {
@@ -223,9 +223,9 @@ impl Solver<'_, '_> {
                 None => list.push((number, share)),
             }
         }
-        let margin = |(k, share): (usize, f64)| WeightedMargin { perturbation: self.pool[k].clone(), share };
+        let margin = |(k, share): (usize, f64)| WeightedMargin { scenario: self.pool[k].clone(), share };
         self.ruled_out.push(RuledOut {
-            features: self.sets[open.set].composer.features().to_vec(),
+            features: self.settings.sets[open.set].clone(),
             lower,
             upper,
             cost,
@@ -264,7 +264,7 @@ impl Open {
     /// the last margin for which the sum does not depend on the side.
     fn candidates(&self, multipliers: &[f64]) -> Vec<Vec<f64>> {
         let mut candidates = vec![multipliers.to_vec()];
-        let is_margin = |&j: &usize| matches!(self.cuts[j].source, Source::Perturbation(_));
+        let is_margin = |&j: &usize| matches!(self.cuts[j].source, Source::Scenario(_));
         let Some(last) = (0..self.cuts.len()).rev().filter(is_margin).find(|&j| self.cuts[j].is_usable())
         else {
             return candidates;

@@ -8,7 +8,7 @@ use crate::certify::LEAST_MARGIN;
 use crate::graph::{Graph, Order, Plane, Region};
 use crate::margin::outcome;
 use crate::program::{Program, Row, Solution};
-use crate::proof::RuledOut;
+use crate::proof::{RuledOut, Scenario};
 
 /// The amount by which candidates exceed each requirement, in units of about one standard deviation.
 const INSIDE: f64 = 1e-7;
@@ -40,7 +40,7 @@ impl Solver<'_, '_> {
             // Below the margin of rounding, so not even actions within rounding of the limit qualify.
             if plane.upper(&region) < -LEAST_MARGIN {
                 self.ruled_out.push(RuledOut {
-                    features: self.sets[cuboid.set].composer.features().to_vec(),
+                    features: self.settings.sets[cuboid.set].clone(),
                     lower: cuboid.lower.clone(),
                     upper: cuboid.upper.clone(),
                     cost: f64::INFINITY,
@@ -82,8 +82,8 @@ impl Solver<'_, '_> {
             else {
                 break;
             };
-            let (perturbation, found) = self.attack(set, &point, Some(&worst));
-            margins.push(self.linearised_margin(set, &perturbation, &point));
+            let (scenario, found) = self.attack(set, &point, Some(&worst));
+            margins.push(self.linearised_margin(set, &scenario, &point));
             if self.meets(set, &point) && best.as_ref().is_none_or(|(most, _)| found > *most) {
                 best = Some((found, point));
             }
@@ -94,9 +94,9 @@ impl Solver<'_, '_> {
         best.map(|(_, point)| point)
     }
 
-    /// The margin under a perturbation as a row of a linear program, by its gradient at a change.
-    fn linearised_margin(&mut self, set: usize, perturbation: &[f64], at: &[f64]) -> Row {
-        let graph = self.sets[set].composer.in_change(perturbation);
+    /// The margin in a scenario as a row of a linear program, by its gradient at a change.
+    fn linearised_margin(&mut self, set: usize, scenario: &Scenario, at: &[f64]) -> Row {
+        let graph = self.sets[set].in_scenario(scenario);
         self.linearised(&graph, at)
     }
 

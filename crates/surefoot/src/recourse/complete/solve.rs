@@ -12,7 +12,7 @@ use crate::graph::{Graph, Order};
 use crate::integer::Integrality;
 use crate::margin::{Composer, Coordinates, margin};
 use crate::outcome::{Shortfall, Undecided, UndecidedReason};
-use crate::proof::{Certificate, Proof, RuledOut};
+use crate::proof::{Certificate, Proof, RuledOut, Scenario};
 use crate::{Action, Cost, Outcome, Result};
 
 /// The search leaves the budget divided by this for the proof.
@@ -29,7 +29,7 @@ const IMPROVEMENT_SHARE: f64 = 0.5;
 const SHORTEST: f64 = 1e-5;
 /// The number of halvings with which a point is moved to where it costs less than the incumbent.
 const COST_STEPS: i32 = 7;
-/// The number of most recent perturbations of the pool that are tried on an action or a box.
+/// The number of most recent scenarios of the pool, for each variant, that are tried on an action or a box.
 const RECENT: usize = 12;
 
 /// The number of evaluations of a budget that a search may take before a proof begins.
@@ -39,16 +39,24 @@ pub(super) fn search_evaluations(budget: Budget) -> usize {
 
 /// One intervention set.
 pub(super) struct Set<'p> {
-    pub composer: Composer<'p>,
+    /// The composer of each variant of the problem.
+    pub composers: Vec<Composer<'p>>,
     pub weights: Vec<f64>,
-    /// For each perturbation of the pool, the margin as a function of the change.
+    /// For each scenario of the pool, the margin as a function of the change.
     pub graphs: Vec<Graph<'p>>,
     pub integrality: Integrality,
     /// For each requirement, its value as a function of the change.
     pub requirements: Vec<Graph<'p>>,
 }
 
-/// An action that no perturbation found so far breaks.
+impl<'p> Set<'p> {
+    /// The margin in a scenario as a function of the change.
+    pub fn in_scenario(&self, scenario: &Scenario) -> Graph<'p> {
+        self.composers[scenario.variant].in_change(&scenario.perturbation)
+    }
+}
+
+/// An action that no scenario found so far breaks.
 #[derive(Clone, Debug)]
 pub(super) struct Incumbent {
     /// The number of its intervention set.
@@ -71,7 +79,7 @@ pub(super) struct Solver<'p, 's> {
     pub(super) individual: Vec<f64>,
     pub(super) sets: Vec<Set<'p>>,
     pub(super) coordinates: Coordinates,
-    pub(super) pool: Vec<Vec<f64>>,
+    pub(super) pool: Vec<Scenario>,
     pub(super) prover: Prover,
     pub(super) queue: BinaryHeap<Cuboid>,
     /// The least cost of a box that is too small to be split.
@@ -79,7 +87,7 @@ pub(super) struct Solver<'p, 's> {
     /// Single integer-valued actions that were not ruled out.
     pub(super) open_points: Vec<Cuboid>,
     pub(super) number: usize,
-    /// The cheapest action so far that no perturbation found breaks.
+    /// The cheapest action so far that no scenario found breaks.
     pub(super) incumbent: Option<Incumbent>,
     /// Among the actions that do not hold, the one with the largest worst-case margin.
     pub(super) best: Option<NearMiss>,
@@ -100,12 +108,14 @@ impl<'p, 's> Solver<'p, 's> {
         let problem = settings.problem;
         let mut sets = Vec::with_capacity(settings.sets.len());
         for features in &settings.sets {
-            let composer = Composer::new(problem, individual, features)?;
+            let variants = problem.variants().iter();
+            let composers = variants.map(|variant| Composer::new(variant, individual, features));
+            let composers = composers.collect::<Result<Vec<_>>>()?;
             let weights = features.iter().map(|&i| problem.features().feature(i).weight).collect();
             let integrality = Integrality::new(problem, individual, features);
             let requirements =
-                problem.requirements().iter().map(|rule| composer.of_requirement(rule)).collect();
-            sets.push(Set { composer, weights, graphs: Vec::new(), integrality, requirements });
+                problem.requirements().iter().map(|rule| composers[0].of_requirement(rule)).collect();
+            sets.push(Set { composers, weights, graphs: Vec::new(), integrality, requirements });
         }
         let mut prover = Prover::new(problem, settings.budget.evaluations);
         prover.set_end(settings.end);
@@ -136,7 +146,7 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     pub fn run(mut self) -> Result<Proof> {
-        if self.settings.problem.classifier().finite_score(&self.individual)? >= 0.0 {
+        if self.settings.problem.finite_score(&self.individual)? >= 0.0 {
             return Ok(self.proof(Outcome::AlreadyFavourable, None));
         }
         self.fill_queue();
@@ -152,22 +162,16 @@ impl<'p, 's> Solver<'p, 's> {
         Ok(self.undecided())
     }
 
-    /// The cheapest action that survives attacks from up to eight axes and from the `known` perturbations,
-    /// without a proof; all perturbations that were tried on it; and the number of evaluations.
-    pub fn cheapest_unproven(mut self, known: &[Vec<f64>]) -> (Option<Incumbent>, Vec<Vec<f64>>, usize) {
+    /// The cheapest action that survives attacks from up to eight axes and the `known` scenarios, without a
+    /// proof; all scenarios that were tried on it; and the number of evaluations.
+    pub fn cheapest_unproven(mut self, known: &[Scenario]) -> (Option<Incumbent>, Vec<Scenario>, usize) {
         self.pool.extend_from_slice(known);
         self.fill_queue();
         while self.seek() {
             let Some(Incumbent { set, change, .. }) = self.incumbent.clone() else { break };
-            let starts: Vec<Vec<f64>> =
-                self.margins(set, &change).into_iter().take(3).map(|(_, k)| self.pool[k].clone()).collect();
-            let composer = &self.sets[set].composer;
-            let graph = composer.in_perturbation(&change, &self.coordinates);
-            let search = Prover::search(composer);
-            let worst = self.prover.worst(&graph, search, &starts, true);
-            let perturbation = self.coordinates.admissible(composer, &worst.at);
-            if self.add(set, &change, perturbation.clone()).is_none() {
-                self.pool.push(perturbation);
+            let (scenario, _) = self.attack_thoroughly(set, &change);
+            if self.add(set, &change, scenario.clone()).is_none() {
+                self.pool.push(scenario);
                 break;
             }
             self.incumbent = None;
@@ -255,8 +259,8 @@ impl<'p, 's> Solver<'p, 's> {
     /// The least margin of an action over the pool.
     fn worst_known(&self, action: &Action) -> f64 {
         let problem = self.settings.problem;
-        let none = self.sets[0].composer.no_perturbation();
-        let all = self.pool.iter().chain([&none]);
+        let none = self.sets[0].composers[0].no_perturbation();
+        let all = self.pool.iter().map(|scenario| &scenario.perturbation).chain([&none]);
         let margins = all.filter_map(|d| margin(problem, &self.individual, action, d).ok());
         margins.fold(f64::INFINITY, f64::min)
     }
@@ -307,10 +311,10 @@ impl<'p, 's> Solver<'p, 's> {
         }
     }
 
-    /// Margins of an action under the [`RECENT`] last perturbations of the pool, the lowest first.
+    /// Margins of an action in the [`RECENT`] last scenarios of the pool for each variant, the lowest first.
     pub(super) fn margins(&mut self, set: usize, change: &[f64]) -> Vec<(f64, usize)> {
         self.compose(set);
-        let first = self.pool.len().saturating_sub(RECENT);
+        let first = self.pool.len().saturating_sub(RECENT * self.sets[set].composers.len());
         let mut order: Vec<(f64, usize)> = (first..self.pool.len())
             .map(|k| (self.prover.jets.evaluate(&self.sets[set].graphs[k], change, Order::Value).value, k))
             .filter(|(value, _)| !value.is_nan())
@@ -319,17 +323,39 @@ impl<'p, 's> Solver<'p, 's> {
         order
     }
 
-    /// Builds the missing graphs of a set for the perturbations of the pool.
+    /// The perturbations of the three recent scenarios that are worst for an action, from which further
+    /// searches start.
+    pub(super) fn starting_points(&mut self, set: usize, change: &[f64]) -> Vec<Vec<f64>> {
+        let worst = self.margins(set, change).into_iter().take(3);
+        worst.map(|(_, k)| self.pool[k].perturbation.clone()).collect()
+    }
+
+    /// Builds the missing graphs of a set for the scenarios of the pool.
     pub(super) fn compose(&mut self, set: usize) {
-        let Set { composer, graphs, .. } = &mut self.sets[set];
-        for perturbation in &self.pool[graphs.len()..] {
-            graphs.push(composer.in_change(perturbation));
+        for k in self.sets[set].graphs.len()..self.pool.len() {
+            let graph = self.sets[set].in_scenario(&self.pool[k]);
+            self.sets[set].graphs.push(graph);
         }
     }
 
-    /// The worst perturbation found for an action, and the margin under it.
-    pub(super) fn attack(&mut self, set: usize, change: &[f64], start: Option<&[f64]>) -> (Vec<f64>, f64) {
-        let composer = &self.sets[set].composer;
+    /// The worst scenario found for an action, and the margin in it. The searches for all variants start at
+    /// the perturbation of `start`.
+    pub(super) fn attack(&mut self, set: usize, change: &[f64], start: Option<&Scenario>) -> (Scenario, f64) {
+        let start = start.map(|scenario| &scenario.perturbation[..]);
+        let each = (0..self.sets[set].composers.len())
+            .map(|variant| self.attack_variant(variant, set, change, start));
+        worst(each.collect())
+    }
+
+    /// The worst scenario of one variant that is found for an action, and the margin in it.
+    fn attack_variant(
+        &mut self,
+        variant: usize,
+        set: usize,
+        change: &[f64],
+        start: Option<&[f64]>,
+    ) -> (Scenario, f64) {
+        let composer = &self.sets[set].composers[variant];
         let graph = composer.in_perturbation(change, &self.coordinates);
         let search = Search { gain: 1e-5, steps: 6, ..Prover::search(composer) };
         let origin = vec![0.0; graph.inputs];
@@ -338,24 +364,43 @@ impl<'p, 's> Solver<'p, 's> {
         if found.value >= 0.0 || found.value.is_nan() {
             found = search.descend(&graph, &found.at, f64::NEG_INFINITY, &mut self.prover.jets);
         }
-        (self.coordinates.admissible(composer, &found.at), found.value)
+        (Scenario { variant, perturbation: self.coordinates.admissible(composer, &found.at) }, found.value)
     }
 
-    /// Adds a perturbation to the pool if it breaks the action by the definition.
-    pub(super) fn add(&mut self, set: usize, change: &[f64], perturbation: Vec<f64>) -> Option<usize> {
+    /// As [`Solver::attack`], by searches from recent scenarios and from up to eight axes.
+    pub(super) fn attack_thoroughly(&mut self, set: usize, change: &[f64]) -> (Scenario, f64) {
+        let starts = self.starting_points(set, change);
+        let each = self.sets[set].composers.iter().enumerate().map(|(variant, composer)| {
+            let graph = composer.in_perturbation(change, &self.coordinates);
+            let worst = self.prover.worst(&graph, Prover::search(composer), &starts, true);
+            let perturbation = self.coordinates.admissible(composer, &worst.at);
+            (Scenario { variant, perturbation }, worst.value)
+        });
+        worst(each.collect())
+    }
+
+    /// Adds a scenario to the pool if it breaks the action by the definition.
+    pub(super) fn add(&mut self, set: usize, change: &[f64], scenario: Scenario) -> Option<usize> {
         let action = self.action(set, change);
-        if !breaks(self.settings.problem, &self.individual, &action, &perturbation) {
+        if !self.is_broken_in(&action, &scenario) {
             return None;
         }
-        let near = |other: &Vec<f64>| {
-            let far = other.iter().zip(&perturbation).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
-            far <= 1e-3 * self.settings.problem.uncertainty().radius()
+        let near = |other: &Scenario| {
+            let apart = other.perturbation.iter().zip(&scenario.perturbation);
+            let far = apart.map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+            other.variant == scenario.variant && far <= 1e-3 * self.settings.problem.uncertainty().radius()
         };
         if let Some(k) = self.pool.iter().rposition(near) {
             return Some(k);
         }
-        self.pool.push(perturbation);
+        self.pool.push(scenario);
         Some(self.pool.len() - 1)
+    }
+
+    /// Whether a scenario breaks an action by the definition.
+    pub(super) fn is_broken_in(&self, action: &Action, scenario: &Scenario) -> bool {
+        let variant = &self.settings.problem.variants()[scenario.variant];
+        breaks(variant, &self.individual, action, &scenario.perturbation)
     }
 
     /// Moves a surviving action towards the cheapest one of its box, as long as it survives, and offers
@@ -418,10 +463,10 @@ impl<'p, 's> Solver<'p, 's> {
             return false;
         }
         let start = order.first().map(|(_, k)| self.pool[*k].clone());
-        let (perturbation, value) = self.attack(set, change, start.as_deref());
+        let (scenario, value) = self.attack(set, change, start.as_ref());
         if value < 0.0 {
             self.note(set, change, value);
-            self.add(set, change, perturbation);
+            self.add(set, change, scenario);
         }
         value >= 0.0
     }
@@ -486,4 +531,13 @@ impl<'p, 's> Solver<'p, 's> {
         self.prover.set_limit(self.settings.budget.evaluations);
         self.prover.set_end(self.settings.end);
     }
+}
+
+/// The scenario with the lowest margin of some, of which there is at least one; the first among equals.
+/// Scenarios whose margin is NaN are the last.
+fn worst(scenarios: Vec<(Scenario, f64)>) -> (Scenario, f64) {
+    let is_worse = |a: f64, b: f64| a < b || (b.is_nan() && !a.is_nan());
+    let mut rest = scenarios.into_iter();
+    let first = rest.next().unwrap_or((Scenario { variant: 0, perturbation: Vec::new() }, f64::NAN));
+    rest.fold(first, |worst, other| if is_worse(other.1, worst.1) { other } else { worst })
 }

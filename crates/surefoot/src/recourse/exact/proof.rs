@@ -12,7 +12,7 @@ use crate::action::feasible_change;
 use crate::certify::certify;
 use crate::error::FeatureError;
 use crate::outcome::{Outcome, Recourse};
-use crate::proof::{Certificate, Proof, RuledOut, Verdict, WeightedMargin};
+use crate::proof::{Certificate, Proof, RuledOut, Scenario, Verdict, WeightedMargin};
 use crate::recourse::{Complete, Method, Settings};
 use crate::{Error, Problem, Result};
 
@@ -125,7 +125,7 @@ impl<'p> Exact<'p> {
             lower,
             upper,
             cost: bound,
-            margins: WeightedMargin::only(perturbation),
+            margins: WeightedMargin::only(Scenario { variant: 0, perturbation }),
             cone: None,
             requirements: Vec::new(),
         })

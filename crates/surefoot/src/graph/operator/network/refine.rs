@@ -63,6 +63,7 @@ pub(super) fn refine(
         size += a.abs() * row.size;
     }
     plane.linear.iter_mut().zip(&terms).for_each(|(l, t)| *l += t);
+    affine.touch(&mut symbols, &mut plane, &mut size, jets);
     size += (0..inputs).map(|i| plane.linear[i].abs() * region.size(i)).sum::<f64>();
     let symbols = symbols.iter().zip(&affine.states).filter(|(s, _)| **s != 0.0);
     plane.error += symbols.map(|(s, state)| s.abs() * state.radius).sum::<f64>();
