@@ -37,7 +37,7 @@ class Uncertainty:
     ... )
     >>> print(sf.recourse(problem, {"income": 2400, "savings": 6000, "age": 40})[0])  # doctest: +ELLIPSIS
     Raise income by ... This still works if circumstances shift a little: savings by up to 400; \
-income by up to 5%, all of it at once. Age is taken as exact. ...
+income by up to 5%, all of it at once. Taken as exact: age. ...
 
     Statements are made with the methods below. A feature that none of them is about shifts within the ball of the
     problem, whose size is ``epsilon``.

@@ -74,7 +74,7 @@ def test_they_are_the_sections_of_problem_files(tmp_path: Path) -> None:
     read = sf.recourse(sf.Problem.read(path), PERSON)[0]
     built = sf.recourse(problem(sf.Uncertainty.exact("age")), PERSON)[0]
     assert read.cost == built.cost and read.text == built.text
-    assert "Age is taken as exact." in built.text
+    assert "Taken as exact: age." in built.text
 
 
 def test_problems_are_copied_with_their_uncertainty() -> None:

@@ -241,7 +241,7 @@ fn sentences_say_what_is_guarded_against() {
             "features = \"age\"\nexact = true",
         ]),
         "This still works if circumstances shift a little: savings by up to 400; income by up to 5%; debt by up to \
-         250, all of it at once. Age is taken as exact."
+         250, all of it at once. Taken as exact: age."
     );
     assert_eq!(
         said(&[
@@ -249,15 +249,15 @@ fn sentences_say_what_is_guarded_against() {
             "features = [\"debt\", \"age\"]\nexact = true",
         ]),
         "This still works if circumstances shift a little: income by up to 300 and savings by up to 800, as far as \
-         they usually go together. Debt and age are taken as exact."
+         they usually go together. Taken as exact: debt and age."
     );
     assert_eq!(
         said(&[
             "features = [\"income\", \"savings\", \"age\"]\nexact = true",
             "features = \"debt\"\nbetween = [1500, 3000]"
         ]),
-        "This still works if circumstances shift a little: debt to anything between 1500 and 3000. Income, savings \
-         and age are taken as exact."
+        "This still works if circumstances shift a little: debt to anything between 1500 and 3000. Taken as exact: income, \
+         savings and age."
     );
 }
 

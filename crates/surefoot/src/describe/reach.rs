@@ -111,9 +111,7 @@ fn of_sources(problem: &Problem, sources: &Sources) -> String {
         }
     };
     if !parts.is_empty() && !exact.is_empty() {
-        let verb = if exact.len() == 1 { "is" } else { "are" };
-        let first = join(&exact, "and");
-        text += &format!(" {}{} {verb} taken as exact.", first[..1].to_uppercase(), &first[1..]);
+        text += &format!(" Taken as exact: {}.", join(&exact, "and"));
     }
     text
 }
