@@ -281,7 +281,16 @@ fn mistakes_in_sections_are_told() {
         (vec!["features = [\"income\", \"debt\"]\ncovariance = [[1]]"], "4"),
         (vec!["features = \"income\"\nshare = 0.1", "features = \"income\"\nexact = true"], "twice"),
         (vec!["features = \"income\"\nepsilon = 0.1", "features = \"income\"\nwithin = 3"], "twice"),
+        (
+            vec![
+                "features = [\"income\", \"debt\"]\ncovariance = [[1, 0.5], [0.5, 1]]",
+                "features = \"income\"\nexact = true",
+            ],
+            "twice",
+        ),
         (vec!["features = \"income\"\nmuch = 3"], "much"),
+        (vec!["features = [\"income\", \"income\"]\nshare = 0.1"], "twice"),
+        (vec!["features = \"income\"\nepsilon = 1\nnorm = \"l1\"\ncovariance = [[2]]"], "the norm is l1"),
     ] {
         let error = parsed(&sections(&stated)).unwrap_err().to_string();
         assert!(error.contains(told), "{stated:?}: {error}");
