@@ -39,8 +39,8 @@ class Uncertainty:
     Raise income by ... This still works if circumstances shift a little: savings by up to 400; \
 income by up to 5%, all of it at once. Taken as exact: age. ...
 
-    Statements are made with the methods below. A feature that none of them is about shifts within the ball of the
-    problem, whose size is ``epsilon``.
+    Statements are made with the methods below. A feature that none of them is about shifts within the ball
+    of the problem, whose size is ``epsilon``.
     """
 
     _section: str
