@@ -18,7 +18,12 @@ RULES = [
         r"\bElements::\w+",
         [ENGINE + "graph/operator.rs", ENGINE + "graph/operator/", ENGINE + "verify/tape.rs"],
     ),
-    ("methods", r'"(?:exact|complete|descent)"(?! \}\))', [ENGINE + "recourse/method.rs"]),
+    (
+        "methods",
+        r'"(?:exact|complete|descent)"(?! \}\))',
+        # Features that are exact have a field of this name.
+        [ENGINE + "recourse/method.rs", ENGINE + "problem/uncertainty/person.rs"],
+    ),
 ]
 
 

@@ -37,10 +37,10 @@ class Uncertainty:
     ... )
     >>> print(sf.recourse(problem, {"income": 2400, "savings": 6000, "age": 40})[0])  # doctest: +ELLIPSIS
     Raise income by ... This still works if circumstances shift a little: savings by up to 400; \
-income by up to 5%, all of it at once. Age is taken as exact. ...
+income by up to 5%, all of it at once. Taken as exact: age. ...
 
-    Statements are made with the methods below. A feature that none of them is about shifts within the ball of the
-    problem, whose size is ``epsilon``.
+    Statements are made with the methods below. A feature that none of them is about shifts within the ball
+    of the problem, whose size is ``epsilon``.
     """
 
     _section: str
@@ -130,6 +130,15 @@ income by up to 5%, all of it at once. Age is taken as exact. ...
         errors = within if within is None or isinstance(within, (int, float)) else [float(w) for w in within]
         causes = None if parents is None else _names(parents)
         return cls._of("equation", feature=feature, band=band, within=errors, parents=causes, inputs=inputs)
+
+    @classmethod
+    def weights(cls, *, within: float | None = None, share: float | None = None) -> Uncertainty:
+        """The weights of the classifier may be others, as after training anew.
+
+        :param within: each weight by at most this.
+        :param share: each weight by at most this share of its size.
+        """
+        return cls._of("classifier", within=within, share=share)
 
     @classmethod
     def _of(cls, of: str, **fields: object) -> Uncertainty:

@@ -330,7 +330,7 @@ impl Problem {
 
     /// The uncertainty: the perturbations for which actions must hold. Where more than a shift within the
     /// ball is uncertain, these are joint perturbations, which have [`Problem::perturbation_width`]
-    /// coordinates, in a set of radius one.
+    /// coordinates, in a product of sets.
     pub fn uncertainty(&self) -> &Uncertainty {
         &self.uncertainty
     }

@@ -8,13 +8,16 @@ use std::path::Path;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
+use surefoot::attack::{ProjectedGradient, worst_found};
 use surefoot::coverage::radius_of_errors;
 use surefoot::margin::{margin, no_perturbation, shifts};
 use surefoot::recourse::{Settings, Solver};
 use surefoot::uncertainty::{Correlation, factor_of};
 use surefoot::{
-    Action, Budget, Coverage, Problem, ProblemFile, SavedProof, Verdict, certify, describe, verify,
+    Action, Activation, Budget, Classifier, Coverage, Norm, People, Problem, ProblemFile, SavedProof,
+    Verdict, certify, describe, verify,
 };
+use surefoot_random::network;
 
 const FEATURES: &str = r#"
 epsilon = 0.1
@@ -155,6 +158,69 @@ fn actions_hold_for_everything_that_the_file_says() {
 }
 
 #[test]
+fn actions_of_networks_hold_for_everything_that_is_said() {
+    let random = &mut ChaCha8Rng::seed_from_u64(5);
+    let ellipsoid =
+        r#"{"of": "person", "features": ["income", "savings"], "covariance": [[1, 0.6], [0.6, 1]]}"#;
+    let exact = r#"{"of": "person", "features": "age", "exact": true}"#;
+    let share = r#"{"of": "person", "features": "debt", "share": 0.05}"#;
+    let mut answered = 0;
+    for round in 0..8 {
+        let network = network(random, &[4, 8, 1], Activation::Tanh, 1.0);
+        let features = problem(&[]).features().clone();
+        let plain = Problem::new(features, Classifier::network(network, 0.5).unwrap()).unwrap();
+        let plain = plain.with_uncertainty(Norm::L2, 0.1).unwrap();
+        let is_round = round % 2 == 0;
+        let sections =
+            if is_round { format!("[{ellipsoid}, {exact}]") } else { format!("[{share}, {exact}]") };
+        let problem = plain.with_sections(&sections).unwrap();
+        // An ellipsoid and exact features leave the ball round.
+        assert_eq!(problem.uncertainty().norm() == &Norm::L2, is_round);
+        if problem.classifier().score(&ANA) >= 0.0 {
+            continue;
+        }
+        let proof = Solver::new(&problem, Settings::default()).unwrap().prove(&ANA).unwrap();
+        let saved = SavedProof::from_json(&proof.to_json(&problem, &ANA)).unwrap();
+        let verification = verify(&problem, &saved).unwrap();
+        assert!(verification.is_verified(), "{round}: {verification:?}");
+        let Some(found) = proof.outcome.recourse() else { continue };
+        answered += 1;
+        let people = ndarray::ArrayView2::from_shape((1, 4), &ANA).unwrap();
+        let people = People::from_standardised(problem.features(), people).unwrap();
+        let attack = ProjectedGradient { restarts: 200, ..ProjectedGradient::default() };
+        let worst = &worst_found(&problem, &people, &[found.action.clone()], &attack).unwrap()[0];
+        assert!(worst.margin >= found.margin - 1e-9, "{} {}", worst.margin, found.margin);
+        let mut acted = ANA;
+        found.action.features.iter().zip(&found.action.change).for_each(|(&i, change)| acted[i] += change);
+        for _ in 0..if answered < 3 { 1_000_000 } else { 20_000 } {
+            let mut ball: Vec<f64> = (0..3).map(|_| random.sample(StandardNormal)).collect();
+            let length = ball.iter().map(|y| y * y).sum::<f64>().sqrt();
+            ball.iter_mut().for_each(|y| *y *= 0.1 / length);
+            let mut after = acted;
+            if is_round {
+                after[0] += ball[0];
+                after[1] += 0.6 * ball[0] + 0.8 * ball[1];
+                after[2] += ball[2];
+            } else {
+                let within = 0.1 / ball[0].hypot(ball[1]);
+                after[0] += within * ball[0];
+                after[1] += within * ball[1];
+                // 5% of a debt of 2500.
+                after[2] += random.random_range(-0.125..=0.125);
+            }
+            let score = problem.classifier().score(&after);
+            assert!(score >= found.margin - 1e-9, "{round}: {score} {}", found.margin);
+        }
+        // A proof is for what was said, and for nothing else.
+        let other = sections.replace("0.05", "0.06").replace("0.6", "0.5");
+        let other =
+            problem.with_sources(surefoot::Sources::default()).unwrap().with_sections(&other).unwrap();
+        assert!(!verify(&other, &saved).unwrap().is_verified());
+    }
+    assert!(answered > 2, "{answered}");
+}
+
+#[test]
 fn sentences_say_what_is_guarded_against() {
     let said = |stated: &[&str]| {
         let problem = problem(stated);
@@ -175,7 +241,7 @@ fn sentences_say_what_is_guarded_against() {
             "features = \"age\"\nexact = true",
         ]),
         "This still works if circumstances shift a little: savings by up to 400; income by up to 5%; debt by up to \
-         250, all of it at once. Age is taken as exact."
+         250, all of it at once. Taken as exact: age."
     );
     assert_eq!(
         said(&[
@@ -183,15 +249,15 @@ fn sentences_say_what_is_guarded_against() {
             "features = [\"debt\", \"age\"]\nexact = true",
         ]),
         "This still works if circumstances shift a little: income by up to 300 and savings by up to 800, as far as \
-         they usually go together. Debt and age are taken as exact."
+         they usually go together. Taken as exact: debt and age."
     );
     assert_eq!(
         said(&[
             "features = [\"income\", \"savings\", \"age\"]\nexact = true",
             "features = \"debt\"\nbetween = [1500, 3000]"
         ]),
-        "This still works if circumstances shift a little: debt to anything between 1500 and 3000. Income, savings \
-         and age are taken as exact."
+        "This still works if circumstances shift a little: debt to anything between 1500 and 3000. Taken as exact: income, \
+         savings and age."
     );
 }
 
@@ -215,7 +281,16 @@ fn mistakes_in_sections_are_told() {
         (vec!["features = [\"income\", \"debt\"]\ncovariance = [[1]]"], "4"),
         (vec!["features = \"income\"\nshare = 0.1", "features = \"income\"\nexact = true"], "twice"),
         (vec!["features = \"income\"\nepsilon = 0.1", "features = \"income\"\nwithin = 3"], "twice"),
+        (
+            vec![
+                "features = [\"income\", \"debt\"]\ncovariance = [[1, 0.5], [0.5, 1]]",
+                "features = \"income\"\nexact = true",
+            ],
+            "twice",
+        ),
         (vec!["features = \"income\"\nmuch = 3"], "much"),
+        (vec!["features = [\"income\", \"income\"]\nshare = 0.1"], "twice"),
+        (vec!["features = \"income\"\nepsilon = 1\nnorm = \"l1\"\ncovariance = [[2]]"], "the norm is l1"),
     ] {
         let error = parsed(&sections(&stated)).unwrap_err().to_string();
         assert!(error.contains(told), "{stated:?}: {error}");

@@ -205,6 +205,36 @@ fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
         let file = changed(&uncertain, place, value);
         assert_eq!(accepted(&validator, &file, "uncertain"), (false, false), "{place}");
     }
+    for value in [
+        json!({"of": "person", "features": "education", "exact": true}),
+        json!({"of": "person", "features": ["income", "savings"], "share": 0.05}),
+        json!({"of": "person", "features": "income", "within": 100}),
+        json!({"of": "person", "features": "income", "between": [1000, 9000]}),
+        json!({"of": "person", "features": ["income", "savings"], "epsilon": 0.2}),
+        json!({"of": "person", "features": ["income", "savings"], "epsilon": 0.2, "norm": "linf"}),
+        json!({"of": "person", "features": ["income", "savings"], "covariance": [[1, 0.5], [0.5, 1]]}),
+    ] {
+        let file = changed(&uncertain, "/uncertainty/0", value.clone());
+        assert_eq!(accepted(&validator, &file, "uncertain"), (true, true), "{value}");
+    }
+    for value in [
+        json!({"of": "person"}),
+        json!({"of": "person", "features": "income"}),
+        json!({"of": "person", "share": 0.05}),
+        json!({"of": "person", "features": "income", "exact": false}),
+        json!({"of": "person", "features": "income", "exact": true, "share": 0.05}),
+        json!({"of": "person", "features": "income", "share": -0.05}),
+        json!({"of": "person", "features": "income", "between": [1000]}),
+        json!({"of": "person", "features": "income", "norm": "l2"}),
+        json!({"of": "person", "features": "income", "epsilon": -1}),
+        json!({"of": "person", "features": "income", "epsilon": 1, "norm": "l3"}),
+        json!({"of": "person", "epsilon": 1}),
+        json!({"of": "person", "features": "income", "share": 0.1, "band": 1}),
+        json!({"of": "person", "covariance": [[1, "much"], [0.5, 1]]}),
+    ] {
+        let file = changed(&uncertain, "/uncertainty/0", value.clone());
+        assert_eq!(accepted(&validator, &file, "uncertain"), (false, false), "{value}");
+    }
     let categories = document("categories");
     for (place, value) in [
         ("/feature/1/categories", json!([])),

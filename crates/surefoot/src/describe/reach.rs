@@ -1,6 +1,6 @@
 //! The uncertainty about the person that an answer covers, in words.
 
-use super::{join, level_word, number, round_down};
+use super::{even_if, join, level_word, number, round_down};
 use crate::magnitude::readable;
 use crate::uncertainty::{Shift, Sources};
 use crate::{Feature, Kind, Norm, Problem};
@@ -11,7 +11,10 @@ pub(super) fn reach(problem: &Problem) -> String {
         Some(sources) if sources.concern_person() => of_sources(problem, sources),
         // Where nothing but actions and equations is uncertain, no feature shifts.
         Some(_) if problem.epsilon() == 0.0 => "This works if circumstances stay as they are.".into(),
-        None if problem.epsilon() == 0.0 => "This works if nothing else changes.".into(),
+        None if problem.epsilon() == 0.0 => match problem.classifier().weight_uncertainty() {
+            Some(uncertainty) => format!("This works even if {}.", uncertainty.words()),
+            None => "This works if nothing else changes.".into(),
+        },
         _ => of_ball(problem),
     }
 }
@@ -20,8 +23,10 @@ pub(super) fn reach(problem: &Problem) -> String {
 fn of_ball(problem: &Problem) -> String {
     let all: Vec<usize> = (0..problem.features().len()).collect();
     match together(problem, &[], problem.norm(), problem.epsilon(), &all) {
-        Some(shifts) => format!("This still works if circumstances shift a little: {shifts}."),
-        None => "This still works if circumstances shift a little.".into(),
+        Some(shifts) => {
+            format!("This still works if circumstances shift a little: {shifts}{}.", even_if(problem))
+        }
+        None => format!("This still works if circumstances shift a little{}.", even_if(problem)),
     }
 }
 
@@ -96,20 +101,17 @@ fn of_sources(problem: &Problem, sources: &Sources) -> String {
             Interval::Words(words) => parts.push(words),
         }
     }
+    let weights = even_if(problem);
     let mut text = match &parts[..] {
-        [] => String::new(),
-        [only] => format!("This still works if circumstances shift a little: {only}."),
-        several => format!(
-            "This still works if circumstances shift a little: {}, all of it at once.",
-            several.join("; ")
-        ),
+        [] => format!("This works if nothing else changes{weights}."),
+        [only] => format!("This still works if circumstances shift a little: {only}{weights}."),
+        several => {
+            let shifts = several.join("; ");
+            format!("This still works if circumstances shift a little: {shifts}, all of it at once{weights}.")
+        }
     };
-    if parts.is_empty() {
-        text = "This works if nothing else changes.".into();
-    } else if !exact.is_empty() {
-        let verb = if exact.len() == 1 { "is" } else { "are" };
-        let first = join(&exact, "and");
-        text += &format!(" {}{} {verb} taken as exact.", first[..1].to_uppercase(), &first[1..]);
+    if !parts.is_empty() && !exact.is_empty() {
+        text += &format!(" Taken as exact: {}.", join(&exact, "and"));
     }
     text
 }

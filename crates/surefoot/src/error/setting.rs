@@ -54,6 +54,9 @@ pub enum SettingError {
     /// An interval that depends on a person, where there is none.
     #[error("how far `{feature}` may shift depends on its value; give a table of people")]
     IntervalOfNobody { feature: String },
+    /// An ellipsoid in another norm than l2.
+    #[error("a `covariance` needs `norm = \"l2\"`, in which shifts are an ellipsoid; the norm is {norm}")]
+    EllipsoidNorm { norm: &'static str },
     /// A mistake in a section about what is uncertain.
     #[error("{mistake}")]
     Section { mistake: Box<Mistake> },

@@ -13,7 +13,7 @@
 
 use crate::error::SettingError;
 use crate::uncertainty::{Coefficient, Execution, Factor, Product, Shift, Sources};
-use crate::{Error, Features, Kind, Norm, NormKind, Result, Scm, Uncertainty};
+use crate::{Error, Features, Kind, Norm, Result, Scm, Uncertainty};
 
 /// How the coordinates of joint perturbations act.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,15 +111,18 @@ impl Joint {
         self.first_band() + self.sources.bands.len()
     }
 
-    /// The set of joint perturbations, of radius one.
+    /// The set of joint perturbations: a product of radius one, or a plain ball where there is nothing else.
+    ///
+    /// The coordinates of exact features have no effect. They are in the ball of the others, whose projection
+    /// on these is the same ball, so that it stays round.
     pub fn uncertainty(&self, ball: &Uncertainty) -> Result<Uncertainty> {
         let mut in_box: Vec<usize> = (self.features..self.width()).collect();
         let mut in_ball: Vec<usize> = Vec::new();
         let grouped = |i: usize| self.sources.groups.iter().any(|group| group.features.contains(&i));
         for i in 0..self.features {
             match self.sources.shift(i) {
-                Shift::Ball if !grouped(i) => in_ball.push(i),
-                Shift::Ball => {}
+                Shift::Ball if grouped(i) => {}
+                Shift::Ball | Shift::Exact => in_ball.push(i),
                 _ => in_box.push(i),
             }
         }
@@ -130,10 +133,16 @@ impl Joint {
             .groups
             .iter()
             .map(|group| Factor::new(group.norm, group.epsilon, group.features.clone()));
-        let mut factors =
-            vec![Factor::new(kind, ball.radius(), in_ball), Factor::new(NormKind::Linf, 1.0, in_box)];
+        let mut factors = vec![
+            Factor::new(kind, ball.radius(), in_ball),
+            Factor::new(Norm::LINF.set().clone(), 1.0, in_box),
+        ];
         factors.extend(groups);
         factors.retain(|factor| !factor.coordinates.is_empty());
-        Uncertainty::new(Norm::unweighted(Product::new(factors)?), 1.0)
+        let product = Product::new(factors)?;
+        match product.factors() {
+            [only] => Uncertainty::new(Norm::unweighted(only.set.clone()), only.radius),
+            _ => Uncertainty::new(Norm::unweighted(product), 1.0),
+        }
     }
 }

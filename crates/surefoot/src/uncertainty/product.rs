@@ -5,7 +5,7 @@
 //! is exact. A group of one coordinate is an interval, whatever its norm.
 
 use super::set::{Part, UncertaintySet, project_inside};
-use super::{Norm, ROOM, SharedSet};
+use super::{ROOM, SharedSet};
 use crate::error::SettingError;
 use crate::length::euclidean;
 use crate::magnitude::is_scale;
@@ -98,20 +98,6 @@ impl Product {
         let sides = sides.collect();
         let balls = (0..factors.len()).filter(|&place| !factors[place].is_box()).collect();
         Ok(Self { factors, sides, balls })
-    }
-
-    /// The norm of the product and its radius in the simplest form: a plain ball where there is one group,
-    /// a weighted linf norm where all groups are intervals of positive length, and otherwise a product with
-    /// radius one.
-    pub fn simplified(self) -> Result<(Norm, f64)> {
-        if let [only] = &self.factors[..] {
-            return Ok((Norm::unweighted(only.set.clone()), only.radius));
-        }
-        if self.is_box() && self.sides.iter().all(|(_, radius)| *radius > 0.0) {
-            let widths = self.half_widths(self.sides.len());
-            return Ok((Norm::LINF.with_weights(widths.iter().map(|w| 1.0 / w).collect())?, 1.0));
-        }
-        Ok((Norm::unweighted(SharedSet::from(self)), 1.0))
     }
 
     /// The factors, in the order in which they were given.

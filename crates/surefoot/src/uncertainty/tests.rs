@@ -149,19 +149,6 @@ fn the_groups_of_a_product_have_every_coordinate_once() {
     }
 }
 
-#[test]
-fn simple_products_are_plain_norms() {
-    let simplified = |factors: &[(NormKind, f64, &[usize])]| {
-        let factors = factors.iter().map(|&(kind, radius, group)| Factor::new(kind, radius, group.to_vec()));
-        Product::new(factors.collect()).unwrap().simplified().unwrap()
-    };
-    assert_eq!(simplified(&[(NormKind::L2, 0.3, &[0, 1, 2])]), (Norm::L2, 0.3));
-    let intervals = simplified(&[(NormKind::Linf, 0.5, &[1]), (NormKind::L2, 0.25, &[0])]);
-    assert_eq!(intervals, (Norm::weighted(NormKind::Linf, vec![4.0, 2.0]).unwrap(), 1.0));
-    let (norm, radius) = simplified(&[(NormKind::L2, 0.3, &[0, 2]), (NormKind::L2, 0.0, &[1])]);
-    assert_eq!((norm.name(), radius), ("product", 1.0));
-}
-
 proptest! {
     /// A product of one ball, or of balls side by side, has the bounds of these balls.
     #[test]

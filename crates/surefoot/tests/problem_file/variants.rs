@@ -63,9 +63,9 @@ fn a_list_of_classifiers_is_a_committee() {
     let outcome = surefoot::Complete::new(&all).unwrap().solve(&[-1.0, 0.0]).unwrap();
     let Outcome::Found(_) = &outcome else { panic!("{outcome:?}") };
     let words = describe(&all, &[-1.0, 0.0], &outcome).unwrap();
-    assert!(words.contains(" It works whichever of the 3 models decides. "), "{words}");
+    assert!(words.contains(" It also works whichever of the 3 models decides. "), "{words}");
     let words = describe(&problem, &[-1.0, 0.0], &outcome).unwrap();
-    assert!(words.contains(" At least 2 of the 3 models then agree. "), "{words}");
+    assert!(words.contains(" It also works where 2 of the 3 models have to agree. "), "{words}");
     let words = describe_break(&all, 2, &[-0.1, 0.0]).unwrap();
     assert_eq!(words, "income 150 lower, according to model `2023`");
 }

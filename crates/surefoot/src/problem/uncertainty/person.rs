@@ -7,7 +7,7 @@ use super::super::fields::Fields;
 use super::{Context, StatedUncertainty, positions};
 use crate::error::{Fault, SettingError};
 use crate::uncertainty::{Group, Shift, Sources, named_norms};
-use crate::{Error, Features, Kind, NormKind, Result};
+use crate::{Error, Features, Kind, Norm, NormKind, Result};
 
 pub(super) const FIELDS: [&str; 8] =
     ["features", "norm", "epsilon", "exact", "share", "within", "between", "covariance"];
@@ -155,7 +155,10 @@ impl StatedUncertainty for Person {
     fn apply(&self, problem: Problem) -> Result<Problem> {
         let count = problem.features().len();
         let mut sources = problem.sources().cloned().unwrap_or_default();
-        if let Some(&i) = self.features.iter().find(|&&i| is_stated(&sources, i, count)) {
+        let is_repeated = |(place, i): (usize, &usize)| self.features[..place].contains(i);
+        let repeated = self.features.iter().enumerate().find(|&entry| is_repeated(entry)).map(|(_, &i)| i);
+        let stated = self.features.iter().copied().find(|&i| is_stated(&sources, i, count));
+        if let Some(i) = repeated.or(stated) {
             let feature = problem.features().feature(i).name.clone();
             return Err(Error::Setting(SettingError::UncertainTwice { feature }));
         }
@@ -168,6 +171,10 @@ impl StatedUncertainty for Person {
                     sources.factor[i * count + j] = factor[k * self.features.len() + l];
                 }
             }
+        };
+        let require_round = |norm: &Norm| match norm.set().is_round() {
+            true => Ok(()),
+            false => Err(Error::Setting(SettingError::EllipsoidNorm { norm: norm.name() })),
         };
         match &self.form {
             Form::Each(shifts) => {
@@ -184,10 +191,14 @@ impl StatedUncertainty for Person {
                 let norm = norm.map_or_else(of_problem, Ok)?;
                 sources.groups.push(Group { features: self.features.clone(), norm, epsilon: *epsilon });
                 if let Some(factor) = factor {
+                    require_round(&Norm::unweighted(norm))?;
                     mix(&mut sources, factor);
                 }
             }
-            Form::Ellipsoid(factor) => mix(&mut sources, factor),
+            Form::Ellipsoid(factor) => {
+                require_round(problem.norm())?;
+                mix(&mut sources, factor);
+            }
         }
         problem.with_sources(sources)
     }
@@ -195,8 +206,12 @@ impl StatedUncertainty for Person {
 
 /// Whether an earlier section is about this feature.
 fn is_stated(sources: &Sources, feature: usize, count: usize) -> bool {
-    let row = sources.factor.chunks(count).nth(feature);
-    let is_mixed = row.is_some_and(|row| (0..count).any(|j| row[j] != f64::from(j == feature)));
+    // Whoever is correlated has another row of the factor, or another column.
+    let is_mixed = !sources.factor.is_empty()
+        && (0..count).any(|j| {
+            let unit = f64::from(j == feature);
+            sources.factor[feature * count + j] != unit || sources.factor[j * count + feature] != unit
+        });
     is_mixed
         || sources.shift(feature) != Shift::Ball
         || sources.groups.iter().any(|group| group.features.contains(&feature))
