@@ -285,7 +285,7 @@ fn reach(problem: &Problem) -> String {
     let described = problem.features().iter().enumerate().filter(|(_, feature)| feature.kind != Kind::Binary);
     // Where nothing but actions and equations is uncertain, no feature shifts.
     if problem.joint().is_some() && problem.epsilon() == 0.0 {
-        return "This works if circumstances stay as they are.".into();
+        return format!("This works if circumstances stay as they are{}.", even_if(problem));
     }
     let shifts: Vec<String> = described.map(alone).collect();
     if shifts.is_empty() {

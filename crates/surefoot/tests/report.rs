@@ -107,8 +107,13 @@ fn verdicts_and_attacks_are_empty_for_people_without_an_action() {
     assert_eq!(values[5], Values::Boolean(vec![Some(true), Some(false), None]));
     assert_eq!(text(&values[6], 1), Some("`income` may not be changed"));
 
-    let found =
-        Break { perturbation: vec![0.0, 0.0, 0.0, -0.2], shift: vec![0.0, 0.0, 0.0, -0.2], size: 0.2, counterfactual: None, margin: -0.1 };
+    let found = Break {
+        perturbation: vec![0.0, 0.0, 0.0, -0.2],
+        shift: vec![0.0, 0.0, 0.0, -0.2],
+        size: 0.2,
+        counterfactual: None,
+        margin: -0.1,
+    };
     let rows = [
         Attacked { id: "a", action: Some((Some(&found), None)) },
         Attacked { id: "b", action: Some((None, None)) },
