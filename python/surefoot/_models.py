@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union
 
@@ -61,6 +61,8 @@ class Classifier:
     accuracy: tuple[float, float | None] | None = None
     #: The file of a tree ensemble, if it is one; see :meth:`save_trees`.
     trees: bytes | None = None
+    #: How far its weights may be from these; see :meth:`with_uncertain_weights`.
+    uncertain_weights: tuple[str, float] | None = None
 
     @classmethod
     def linear(
@@ -209,6 +211,24 @@ class Classifier:
 
         return cls.from_trees(of_catboost(model, favourable), threshold=threshold)
 
+    def with_uncertain_weights(self, *, within: float | None = None, share: float | None = None) -> Classifier:
+        """The same classifier where each weight and bias may differ from the stated one, as after retraining.
+
+        Answers then hold for every such classifier. For linear models and dense networks.
+
+        :param within: by at most this, in the units of the weights of standardised features; or
+        :param share: by at most this share of its size.
+
+        >>> Classifier.linear([0.8, 0.6], -0.5).with_uncertain_weights(share=0.01)
+        Classifier(linear in 2 features, threshold 0.5, weights +-1%)
+        """
+        if self.uncertain_weights is not None:
+            raise ClassifierError("the weights of the classifier are uncertain already; state that once")
+        stated = [(name, value) for name, value in (("within", within), ("share", share)) if value is not None]
+        if len(stated) != 1:
+            raise ClassifierError("give either `within` or `share`")
+        return replace(self, uncertain_weights=(stated[0][0], float(stated[0][1])))
+
     def save_trees(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes its trees, for ``trees = "..."`` of a problem file and :meth:`from_trees`."""
         if self.trees is None:
@@ -228,7 +248,7 @@ class Classifier:
     @property
     def is_linear(self) -> bool:
         """Whether answers are found by formula."""
-        return len(self.layers) == 1
+        return len(self.layers) == 1 and self.uncertain_weights is None
 
     def __repr__(self) -> str:
         if self.trees is not None:
@@ -238,8 +258,15 @@ class Classifier:
         widths = [self.layers[0][0].shape[1], *(weight.shape[0] for weight, _ in self.layers)]
         network = "-".join(str(width) for width in widths)
         features = f"{widths[0]} feature{'' if widths[0] == 1 else 's'}"
-        kind = f"linear in {features}" if self.is_linear else f"network {network} {self.activation}"
-        return f"Classifier({kind}, threshold {self.threshold:.4g}{self._accuracies})"
+        kind = f"linear in {features}" if len(self.layers) == 1 else f"network {network} {self.activation}"
+        return f"Classifier({kind}, threshold {self.threshold:.4g}{self._weights}{self._accuracies})"
+
+    @property
+    def _weights(self) -> str:
+        if self.uncertain_weights is None:
+            return ""
+        kind, most = self.uncertain_weights
+        return f", weights +-{most:.4g}" if kind == "within" else f", weights +-{100 * most:.4g}%"
 
     @property
     def _accuracies(self) -> str:

@@ -8,7 +8,9 @@ use pyo3::prelude::*;
 use surefoot::error::{FileError, FileProblem, ModelError, OnnxProblem};
 use surefoot::file::ModelFolder;
 use surefoot::problem::{ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs, LinearModel};
-use surefoot::{Activation, Classifier, Ensemble, Equation, Error, Features, Layer, Network};
+use surefoot::{
+    Activation, Classifier, Ensemble, Equation, Error, Features, Layer, Network, WeightUncertainty,
+};
 
 use crate::error::{Result, choice};
 
@@ -31,6 +33,7 @@ pub struct DeclaredClassifier<'py> {
     threshold: f64,
     inputs: String,
     trees: Option<Vec<u8>>,
+    uncertain_weights: Option<(String, f64)>,
 }
 
 /// A `surefoot.Equation`.
@@ -112,6 +115,18 @@ pub fn tree_scores<'py>(
 impl DeclaredClassifier<'_> {
     /// The classifier over these features.
     pub fn compile(&self, features: &Features) -> Result<Classifier> {
+        let classifier = self.certain(features)?;
+        let Some((kind, most)) = &self.uncertain_weights else { return Ok(classifier) };
+        let kinds = [("within", false), ("share", true)];
+        let uncertainty = match choice("uncertainty of weights", kind, &kinds)? {
+            true => WeightUncertainty::Share(*most),
+            false => WeightUncertainty::Within(*most),
+        };
+        Ok(classifier.with_uncertain_weights(uncertainty)?)
+    }
+
+    /// The classifier with the stated weights.
+    fn certain(&self, features: &Features) -> Result<Classifier> {
         let inputs = choice("unit of inputs", &self.inputs, &INPUTS)?;
         if let Some(model) = &self.trees {
             let ensemble = Ensemble::from_bytes(model)?.over(features, inputs == Inputs::Standardised)?;

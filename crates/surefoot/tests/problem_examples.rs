@@ -201,6 +201,10 @@ fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
         ("/uncertainty/1/within", json!([-50])),
         ("/uncertainty/1/inputs", json!("own")),
         ("/uncertainty/2", json!({"of": "equation", "within": 0.05})),
+        ("/uncertainty/2", json!({"of": "classifier"})),
+        ("/uncertainty/2", json!({"of": "classifier", "within": -0.1})),
+        ("/uncertainty/2", json!({"of": "classifier", "share": 1})),
+        ("/uncertainty/2", json!({"of": "classifier", "within": 0.1, "share": 0.1})),
     ] {
         let file = changed(&uncertain, place, value);
         assert_eq!(accepted(&validator, &file, "uncertain"), (false, false), "{place}");
@@ -234,6 +238,10 @@ fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
     ] {
         let file = changed(&uncertain, "/uncertainty/0", value.clone());
         assert_eq!(accepted(&validator, &file, "uncertain"), (false, false), "{value}");
+    }
+    for value in [json!({"of": "classifier", "within": 0.005}), json!({"of": "classifier", "share": 0.01})] {
+        let file = changed(&uncertain, "/uncertainty/2", value);
+        assert_eq!(accepted(&validator, &file, "uncertain"), (true, true));
     }
     let categories = document("categories");
     for (place, value) in [

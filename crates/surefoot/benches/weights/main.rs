@@ -4,6 +4,7 @@
 //! ```text
 //! make bench-weights        # prints the table
 //! cargo bench -p surefoot --bench weights -- networks=2 people=10 evaluations=60000 verify verbose
+//! cargo bench -p surefoot --bench weights -- german    # the paper's networks for the German credit data
 //! ```
 //!
 //! The data set is read from the folder `regions` beside the checkout, or from `SUREFOOT_REGIONS`; see
@@ -15,6 +16,7 @@
 
 #![expect(clippy::expect_used, reason = "a benchmark may stop where it stands")]
 
+mod german;
 mod optimum;
 mod trained;
 
@@ -36,6 +38,7 @@ struct Settings {
     evaluations: usize,
     verify: bool,
     verbose: bool,
+    german: bool,
 }
 
 /// What is found for everybody with one network.
@@ -60,6 +63,7 @@ fn main() {
         evaluations: EVALUATIONS,
         verify: false,
         verbose: false,
+        german: false,
     };
     for argument in std::env::args().skip(1) {
         let number = |text: &str| text.parse().expect("a number");
@@ -68,12 +72,16 @@ fn main() {
             Some(("people", count)) => settings.people = number(count),
             Some(("evaluations", count)) => settings.evaluations = number(count),
             _ if argument == "verify" => settings.verify = true,
+            _ if argument == "german" => settings.german = true,
             _ if argument == "verbose" => settings.verbose = true,
             // What cargo adds.
             _ => {
-                assert_eq!(argument, "--bench", "networks=, people=, evaluations=, verify, verbose")
+                assert_eq!(argument, "--bench", "networks=, people=, evaluations=, verify, verbose, german")
             }
         }
+    }
+    if settings.german {
+        return german::rows(&settings);
     }
     let (rows, target) = ionosphere();
     println!(
