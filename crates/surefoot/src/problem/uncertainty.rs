@@ -7,7 +7,7 @@ mod execution;
 mod person;
 
 use std::fmt::Debug;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Problem;
@@ -109,7 +109,7 @@ pub(super) fn apply(sections: &[Section], problem: Problem) -> std::result::Resu
 
 impl Problem {
     /// The problem with everything that `[[uncertainty]]` sections state: a list of tables in JSON, with the
-    /// fields that the sections have in a problem file. Set the causal model before.
+    /// fields that the sections have in a problem file, from the current folder. Set the causal model before.
     ///
     /// # Errors
     /// If a section cannot be understood or does not fit the problem.
@@ -118,7 +118,8 @@ impl Problem {
         let tree = Node::from_json(&format!("{{\"uncertainty\": {json}}}")).map_err(refuse)?;
         let mut top = Fields::new(&tree, None, &["uncertainty"]);
         let mut mistakes = Vec::new();
-        let sections = read_uncertainty(&mut top, Some(&self.features), &mut mistakes);
+        let sections =
+            read_uncertainty(&mut top, Some(&self.features), &ModelFolder::new(Path::new("")), &mut mistakes);
         mistakes.extend(top.finish());
         match mistakes.into_iter().next() {
             Some(mistake) => Err(refuse(Box::new(mistake))),
