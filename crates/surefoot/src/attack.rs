@@ -65,12 +65,26 @@ pub trait Attack: Sync {
         Ok(())
     }
 
+    /// Its name, if it finds nothing where there is no gradient.
+    #[doc(hidden)]
+    fn name_with_gradient(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Attacks everybody's action, on all cores. Returns one result for each.
+    ///
+    /// # Errors
+    /// [`SettingError::NoGradientForAttack`] if the attack follows gradients and the classifier is a tree ensemble;
+    /// otherwise if settings are invalid, or if people and actions do not fit the problem.
     fn attack(&self, problem: &Problem, people: &People, actions: &[Action]) -> Result<Vec<Option<Break>>>
     where
         Self: Sized,
     {
         self.check()?;
+        if let Some(attack) = self.name_with_gradient().filter(|_| problem.classifier().ensemble().is_some())
+        {
+            return Err(Error::Setting(SettingError::NoGradientForAttack { attack }));
+        }
         let perturbations = for_everybody(problem, people, actions, |target| self.perturb(target))?;
         let limit = self.limit(problem);
         let each = perturbations.par_iter().enumerate();

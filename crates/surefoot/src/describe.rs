@@ -58,7 +58,8 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
             format!("{action} It withstood the shifts that were tried. That it works is not proven.")
         }
         Outcome::Impossible(_) if !problem.uncertainty().is_none() => {
-            "There is no feasible action that would still work if circumstances shift a little.".into()
+            let far = if is_little(problem) { "a little" } else { "by as much as is guarded against" };
+            format!("There is no feasible action that would still work if circumstances shift {far}.")
         }
         Outcome::Impossible(_) => "There is no feasible action that leads to a favourable decision.".into(),
         Outcome::Undecided(undecided) => format!("This could not be decided: {undecided}."),
@@ -258,14 +259,21 @@ fn reach(problem: &Problem) -> String {
     // reader.
     let described = problem.features().iter().enumerate().filter(|(_, feature)| feature.kind != Kind::Binary);
     let shifts: Vec<String> = described.map(alone).collect();
+    let far = if is_little(problem) { "a little" } else { "by as much as is guarded against" };
     if shifts.is_empty() {
-        return "This still works if circumstances shift a little.".into();
+        return format!("This still works if circumstances shift {far}.");
     }
     let several = match shifts.len() {
         0 | 1 => String::new(),
         _ => format!(", {}", uncertainty.set().words()),
     };
-    format!("This still works if circumstances shift a little: {}{several}.", join(&shifts, "or"))
+    format!("This still works if circumstances shift {far}: {}{several}.", join(&shifts, "or"))
+}
+
+/// Whether the shifts that are guarded against move no feature by more than a standard deviation.
+fn is_little(problem: &Problem) -> bool {
+    let width = problem.features().len();
+    (0..width).all(|i| problem.uncertainty().alone(i, width, 1.0) <= 1.0)
 }
 
 /// The word after the size of a shift, if any: ordered categories shift by levels.

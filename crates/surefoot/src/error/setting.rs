@@ -33,6 +33,11 @@ pub enum SettingError {
         "the method `{method}` follows gradients, and tree ensembles have none; choose the method `auto`"
     )]
     NoGradient { method: &'static str },
+    /// An attack that follows gradients where there are none.
+    #[error(
+        "the attack `{attack}` follows gradients, and tree ensembles have none; choose `smallest`, which searches tree ensembles exactly"
+    )]
+    NoGradientForAttack { attack: &'static str },
     /// A method that proves nothing.
     #[error("the method `{method}` proves nothing; choose `auto`, `exact`, `trees` or `complete`")]
     NoProof { method: &'static str },

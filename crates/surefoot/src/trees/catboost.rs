@@ -50,6 +50,7 @@ pub fn read(document: &Value) -> Result<Draft> {
         })?,
         (None, None) => return Err(TreesProblem::NoTrees),
     };
+    let link = link(&document)?;
     let (factor, shift) = scale_and_bias(&document)?;
     check_threshold(&document)?;
     let rule = OwnRule { compares: Compared::Sum, strict: true };
@@ -61,7 +62,7 @@ pub fn read(document: &Value) -> Result<Draft> {
         single_inputs: true,
         trees,
         arithmetic: Arithmetic { factor, shift, ..Arithmetic::SUM },
-        link: link(&document)?,
+        link,
         rule,
         compares_sums: false,
     })
@@ -74,6 +75,9 @@ fn link(document: &Part<'_>) -> Result<Link> {
     let name = loss.as_ref().map_or(Ok("Logloss"), Part::text)?;
     match name {
         "Logloss" | "CrossEntropy" => Ok(Link::Logistic { slope: 1.0, single: false }),
+        "MultiClass" | "MultiClassOneVsAll" => {
+            Err(unsupported("a model of CatBoost with several classes".into(), "use two classes"))
+        }
         other => {
             Err(unsupported(format!("CatBoost's loss function `{other}`"), "use `Logloss` or `CrossEntropy`"))
         }
