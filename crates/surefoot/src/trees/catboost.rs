@@ -34,6 +34,8 @@ struct FloatFeature {
 /// The ensemble of a document.
 pub fn read(document: &Value) -> Result<Draft> {
     let document = Part::whole(document);
+    // First: of several classes leaves have several values.
+    let link = link(&document)?;
     let features = float_features(&document.field("features_info")?)?;
     let width = features.iter().map(|feature| feature.column + 1).max().unwrap_or(0);
     let mut names = vec![None; affordable(width)?];
@@ -50,7 +52,6 @@ pub fn read(document: &Value) -> Result<Draft> {
         })?,
         (None, None) => return Err(TreesProblem::NoTrees),
     };
-    let link = link(&document)?;
     let (factor, shift) = scale_and_bias(&document)?;
     check_threshold(&document)?;
     let rule = OwnRule { compares: Compared::Sum, strict: true };
