@@ -1,6 +1,6 @@
 # `make test` runs every check on a machine that has cargo and Python (3.9 or later) and nothing else.
 
-.PHONY: test fmt lint unit docs demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency bench-regions bench-random-networks bench-tree-credit bench-tree-optimum bench-weights
+.PHONY: test fmt lint unit docs demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency bench-regions bench-random-networks bench-tree-credit bench-tree-optimum bench-weights bench-tree-decisions
 
 PYTHON ?= python3
 
@@ -132,8 +132,9 @@ bench-random-networks: bench-wheel
 	$(VENV)/bin/pip install --quiet --no-deps --force-reinstall target/bench/wheels/*.whl
 	$(VENV)/bin/python benches/random_networks.py
 
-# XGBoost models of four data sets, with proofs and their checks; and random ensembles beside the optimum of a
-# mixed-integer program, of which a sample is among the tests of `make test-ecosystem`.
+# XGBoost models of four data sets, with proofs and their checks; random ensembles beside the optimum of a
+# mixed-integer program, and models of a published table beside that of one with adversarial cuts; and decisions on
+# four data sets beside those of the programs. Samples of the latter are among the tests of `make test-ecosystem`.
 bench-tree-credit: bench-wheel $(ECOSYSTEM)/installed
 	cargo build --profile dist --locked --package surefoot-cli
 	$(ECOSYSTEM)/bin/pip install --quiet --no-deps --force-reinstall target/bench/wheels/*.whl
@@ -142,6 +143,11 @@ bench-tree-credit: bench-wheel $(ECOSYSTEM)/installed
 bench-tree-optimum: bench-wheel $(ECOSYSTEM)/installed
 	$(ECOSYSTEM)/bin/pip install --quiet --no-deps --force-reinstall target/bench/wheels/*.whl
 	$(ECOSYSTEM)/bin/python benches/tree_optimum.py
+	$(ECOSYSTEM)/bin/python benches/robust_tree_optimum.py
+
+bench-tree-decisions: bench-wheel $(ECOSYSTEM)/installed
+	$(ECOSYSTEM)/bin/pip install --quiet --no-deps --force-reinstall target/bench/wheels/*.whl
+	$(ECOSYSTEM)/bin/python benches/tree_decisions.py
 
 # Actions for every network whose weights differ a little from the trained ones, beside a published table.
 bench-weights:

@@ -105,7 +105,7 @@ class Classifier:
         """A fitted scikit-learn classifier, or a whole pipeline that ends in one.
 
         Understood are linear classifiers and ``MLPClassifier``, behind scalers, encoders, column
-        transformers and whatever else is linear; and trees, forests, gradient boosting and AdaBoost
+        transformers and whatever else is linear; and trees, forests, gradient boosting, bagging and AdaBoost
         over trees, XGBoost, LightGBM and CatBoost, behind scalers, encoders and column transformers,
         and calibrated by one ``CalibratedClassifierCV`` without folds. The features are the columns that the pipeline is
         given, in people's own units; so are answers.

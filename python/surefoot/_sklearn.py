@@ -20,7 +20,7 @@ import numpy as np
 from ._features import Feature
 from ._models import Activation, Array, Classifier
 from ._tables import label, quoted
-from ._trees import Json, calibration_of, document, is_trees, model_of
+from ._trees import Json, calibration_of, document, is_trees, model_of, require_fitted, require_two
 from .errors import ClassifierError
 
 #: A step of a scaler, with its number.
@@ -95,6 +95,7 @@ class Column:
 def read(model: Any, features: Sequence[Feature], favourable: object, threshold: float) -> Classifier:
     """The classifier over the features, in people's own units."""
     model = getattr(model, "best_estimator_", model)
+    require_fitted(model)
     columns = _raw(features)
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
@@ -167,7 +168,7 @@ def _trees(
 
 
 #: Classifiers whose files have the names of columns and categories.
-_WITH_NAMES = ("XGBClassifier", "LGBMClassifier")
+_WITH_NAMES = ("XGBClassifier", "XGBRFClassifier", "LGBMClassifier")
 
 
 def _raw(features: Sequence[Feature]) -> list[Column]:
@@ -385,8 +386,7 @@ def _require_two_classes(model: Any) -> None:
     classes = getattr(model, "classes_", None)
     if classes is None:
         raise ClassifierError(f"{kind} is not fitted, or no classifier")
-    if len(classes) != 2:
-        raise ClassifierError(f"{kind} has {len(classes)} classes; there must be two")
+    require_two(kind, len(classes))
 
 
 def _classifier(model: Any, threshold: float) -> tuple[list[tuple[Array, Array]], Activation]:

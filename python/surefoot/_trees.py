@@ -34,22 +34,40 @@ def document(
     return json.dumps(parts).encode()
 
 
+def require_fitted(model: Any) -> None:
+    """Refuses a model that was not fitted, as far as it tells so."""
+    tells = getattr(model, "is_fitted", getattr(model, "__sklearn_is_fitted__", None))
+    if callable(tells) and not tells():
+        raise ClassifierError(f"{type(model).__name__} is not fitted; fit it before")
+
+
+def require_two(kind: str, classes: int) -> None:
+    """Refuses a model that does not tell two classes apart."""
+    if classes == 1:
+        raise ClassifierError(f"{kind} has seen one class alone; fit it on people of both")
+    if classes != 2:
+        raise ClassifierError(f"{kind} has {classes} classes; there must be two")
+
+
 def of_xgboost(model: Any, favourable: object = None) -> bytes:
     """A model of XGBoost."""
-    content = xgboost_file(model)
-    return document(json.loads(content), opposite=True) if _is_opposite(model, favourable) else content
+    require_fitted(model)
+    is_opposite, content = _is_opposite(model, favourable), xgboost_file(model)
+    return document(json.loads(content), opposite=True) if is_opposite else content
 
 
 def of_lightgbm(model: Any, favourable: object = None) -> bytes:
     """A model of LightGBM."""
-    text = lightgbm_file(model)
-    return document(text, opposite=True) if _is_opposite(model, favourable) else text.encode()
+    require_fitted(model)
+    is_opposite, text = _is_opposite(model, favourable), lightgbm_file(model)
+    return document(text, opposite=True) if is_opposite else text.encode()
 
 
 def of_catboost(model: Any, favourable: object = None) -> bytes:
     """A model of CatBoost."""
-    content = catboost_file(model)
-    return document(json.loads(content), opposite=True) if _is_opposite(model, favourable) else content
+    require_fitted(model)
+    is_opposite, content = _is_opposite(model, favourable), catboost_file(model)
+    return document(json.loads(content), opposite=True) if is_opposite else content
 
 
 def xgboost_file(model: Any) -> bytes:
@@ -61,6 +79,10 @@ def xgboost_file(model: Any) -> bytes:
     best = getattr(model, "best_iteration", None) if _stops_early(model) else None
     if best is not None:
         booster = booster[: best + 1]
+    if hasattr(model, "get_booster"):
+        # As in a file that scikit-learn's interface writes: its classifier decides, and not the booster.
+        booster = booster.copy()
+        booster.set_attr(scikit_learn="{}")
     return bytes(booster.save_raw("json"))
 
 
@@ -82,9 +104,11 @@ def catboost_file(model: Any) -> bytes:
 
 
 def _is_opposite(model: Any, favourable: object) -> bool:
+    classes = getattr(model, "classes_", None)
+    if classes is not None:
+        require_two(type(model).__name__, len(classes))
     if favourable is None:
         return False
-    classes = getattr(model, "classes_", None)
     labels = [label(known) for known in ([0, 1] if classes is None else classes)]
     if label(favourable) not in labels:
         raise ClassifierError(f"{favourable!r} is no class; there are {quoted(labels)}")
@@ -155,11 +179,15 @@ def _model(
 _LOGISTIC = {"kind": "logistic", "slope": 1.0, "single": False}
 
 
-def _tree(tree: Any, value: Any, against: Any = None) -> Json:
-    """The nodes of a tree of scikit-learn, with the value of each as a leaf."""
+def _tree(tree: Any, value: Any, against: Any = None, columns: Any = None) -> Json:
+    """The nodes of a tree of scikit-learn, with the value of each as a leaf; its columns are some of all."""
     missing = getattr(tree, "missing_go_to_left", np.zeros(tree.node_count))
+    tested = tree.feature
+    if columns is not None:
+        # Leaves have a negative number for a feature.
+        tested = np.where(tested < 0, tested, columns[np.maximum(tested, 0)])
     nodes = {
-        "feature": [int(feature) for feature in tree.feature],
+        "feature": [int(feature) for feature in tested],
         "threshold": _ends(tree.threshold),
         "left": [int(child) for child in tree.children_left],
         "right": [int(child) for child in tree.children_right],
@@ -185,6 +213,24 @@ def _forest(model: Any) -> Json:
             raise ClassifierError(f"{type(model).__name__} has several outputs; there must be one")
         shares = _shares(estimator.tree_)
         trees.append(_tree(estimator.tree_, shares[:, 1], shares[:, 0]))
+    return _average(model, trees)
+
+
+def _bagging(model: Any) -> Json:
+    """The same for trees that were fitted on some of the columns each, and may have seen one class alone."""
+    trees = []
+    for estimator, columns in zip(model.estimators_, model.estimators_features_):
+        if type(estimator).__name__ not in _SINGLE_TREES:
+            raise ClassifierError(
+                f"BaggingClassifier over {type(estimator).__name__} is not understood; use trees"
+            )
+        shares = np.zeros((estimator.tree_.node_count, 2))
+        shares[:, np.asarray(estimator.classes_, dtype=int)] = _shares(estimator.tree_)
+        trees.append(_tree(estimator.tree_, shares[:, 1], shares[:, 0], np.asarray(columns)))
+    return _average(model, trees)
+
+
+def _average(model: Any, trees: list[Json]) -> Json:
     return _model(
         model.n_features_in_,
         trees,
@@ -267,7 +313,7 @@ def _ada_boost(model: Any) -> Json:
     """Each tree adds its weight, or subtracts it."""
     trees = []
     for estimator, weight in zip(model.estimators_, model.estimator_weights_):
-        if type(estimator).__name__ not in ("DecisionTreeClassifier", "ExtraTreeClassifier"):
+        if type(estimator).__name__ not in _SINGLE_TREES:
             raise ClassifierError(
                 f"AdaBoostClassifier over {type(estimator).__name__} is not understood; use trees"
             )
@@ -286,15 +332,18 @@ def _ada_boost(model: Any) -> Json:
     )
 
 
+_SINGLE_TREES = ("DecisionTreeClassifier", "ExtraTreeClassifier")
 _MODELS: dict[str, Callable[[Any], Any]] = {
     "DecisionTreeClassifier": _forest,
     "ExtraTreeClassifier": _forest,
     "RandomForestClassifier": _forest,
     "ExtraTreesClassifier": _forest,
+    "BaggingClassifier": _bagging,
     "GradientBoostingClassifier": _gradient_boosting,
     "HistGradientBoostingClassifier": _histogram_boosting,
     "AdaBoostClassifier": _ada_boost,
     "XGBClassifier": lambda model: json.loads(xgboost_file(model)),
+    "XGBRFClassifier": lambda model: json.loads(xgboost_file(model)),
     "LGBMClassifier": lightgbm_file,
     "CatBoostClassifier": lambda model: json.loads(catboost_file(model)),
 }

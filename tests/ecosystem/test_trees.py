@@ -13,9 +13,12 @@ import pandas as pd
 import pytest
 import xgboost
 from sklearn.ensemble import (
+    BaggingClassifier,
     GradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 from trees import (
     FEATURES,
     SKLEARN,
@@ -66,16 +69,25 @@ def test_xgboost(name: str, tmp_path: Path) -> None:
     rows = probes(xgboost_splits(model), X, True)
     predicted = model.predict(rows)
     margins = model.predict(rows, output_margin=True)
-    if name in ("hinge", "logitraw"):
-        predicted = margins > 0
     classifier = sf.Classifier.from_xgboost(model)
     hold(classifier, predicted, rows, margins)
+    # A booster alone decides nothing, so that its margin counts as a logit.
+    if name == "logitraw":
+        hold(sf.Classifier.from_xgboost(model.get_booster()), margins > 0, rows, margins)
     for ending in ("json", "ubj"):
         path = tmp_path / f"model.{ending}"
         model.save_model(path)
         hold(sf.Classifier.from_trees(path), predicted, rows, margins)
     opposite = sf.Classifier.from_xgboost(model, favourable=0)
     hold(opposite, ~predicted.astype(bool), rows, None)
+
+
+def test_thresholds_on_raw_margins_are_those_of_the_classifier() -> None:
+    model = xgboost.XGBClassifier(n_estimators=20, max_depth=3, objective="binary:logitraw").fit(X, Y)
+    for threshold in (0.2, 0.5, 0.8):
+        expected = model.predict_proba(X)[:, 1]
+        expected = expected > threshold if threshold == 0.5 else expected >= threshold
+        hold(sf.Classifier.from_xgboost(model, threshold=threshold), expected, X, None)
 
 
 @pytest.mark.parametrize("threshold", [0.2, 0.5, 0.8])
@@ -194,6 +206,17 @@ def test_what_is_not_understood_is_refused_by_name(tmp_path: Path) -> None:
     for words, model in refused.items():
         with pytest.raises(sf.errors.Error, match=words):
             sf.Classifier.from_xgboost(model)
+    with pytest.raises(sf.errors.Error, match="several classes; use two|3 classes"):
+        settings = {"iterations": 3, "verbose": 0, "allow_writing_files": False}
+        sf.Classifier.from_catboost(catboost.CatBoostClassifier(**settings).fit(X, three))
+    path = tmp_path / "three.json"
+    catboost.CatBoostClassifier(**settings).fit(X, three).save_model(str(path), format="json")
+    with pytest.raises(sf.errors.Error, match="CatBoost with several classes.*use two classes"):
+        sf.Problem(FEATURES, sf.Classifier.from_trees(path), epsilon=0)
+    with pytest.raises(sf.errors.Error, match="RandomForestClassifier has seen one class alone"):
+        sf.Classifier.from_sklearn(RandomForestClassifier(2).fit(X, np.zeros(len(X))), FEATURES)
+    with pytest.raises(sf.errors.Error, match="BaggingClassifier over GaussianNB"):
+        sf.Classifier.from_sklearn(BaggingClassifier(GaussianNB(), 2).fit(X, Y), FEATURES)
     with pytest.raises(sf.errors.Error, match="linear leaves"):
         settings = {"objective": "binary", "linear_tree": True, "verbose": -1}
         sf.Classifier.from_lightgbm(lightgbm.train(settings, lightgbm.Dataset(X, Y), 3))
@@ -208,10 +231,63 @@ def test_what_is_not_understood_is_refused_by_name(tmp_path: Path) -> None:
         sf.Classifier.from_sklearn(model, FEATURES)
 
 
+def test_unfitted_models_are_refused_by_name() -> None:
+    models = [
+        (sf.Classifier.from_xgboost, xgboost.XGBClassifier()),
+        (sf.Classifier.from_lightgbm, lightgbm.LGBMClassifier()),
+        (sf.Classifier.from_catboost, catboost.CatBoostClassifier()),
+    ]
+    for read, model in models:
+        words = f"{type(model).__name__} is not fitted"
+        with pytest.raises(sf.errors.ClassifierError, match=words):
+            read(model)
+        with pytest.raises(sf.errors.ClassifierError, match=words):
+            sf.Classifier.from_sklearn(model, FEATURES)
+    for model in (RandomForestClassifier(), BaggingClassifier(), xgboost.XGBRFClassifier()):
+        with pytest.raises(sf.errors.ClassifierError, match=f"{type(model).__name__} is not fitted"):
+            sf.Classifier.from_sklearn(model, FEATURES)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"max_features": 0.5}, {"bootstrap_features": True}, {"max_samples": 3}]
+)
+def test_bagged_trees(settings: dict[str, object]) -> None:
+    """Trees over some of the columns, and of samples so small that some have one class alone."""
+    model = BaggingClassifier(DecisionTreeClassifier(max_depth=5), 15, random_state=0, **settings)
+    model.fit(with_missing(), Y)
+    splits = [
+        (int(columns[feature]), threshold)
+        for tree, columns in zip(model.estimators_, model.estimators_features_)
+        for feature, threshold in sklearn_splits(tree)
+    ]
+    rows = probes(splits, X, True)
+    hold(sf.Classifier.from_sklearn(model, FEATURES), model.predict(rows), rows, None)
+    hold(sf.Classifier.from_sklearn(model, FEATURES, favourable=0), 1 - model.predict(rows), rows, None)
+
+
+def test_forests_of_xgboost() -> None:
+    model = xgboost.XGBRFClassifier(n_estimators=20, max_depth=5).fit(with_missing(), Y)
+    rows = probes(xgboost_splits(model), X, True)
+    hold(sf.Classifier.from_sklearn(model, FEATURES), model.predict(rows), rows, None)
+
+
+def test_attacks_that_follow_gradients_are_refused() -> None:
+    model = xgboost.XGBClassifier(n_estimators=5, max_depth=3).fit(X, Y)
+    problem = sf.Problem(FEATURES, sf.Classifier.from_xgboost(model), epsilon=0.1)
+    actions = np.zeros((3, WIDTH)) + 0.1
+    changes = {f"action:x{i}": actions[:, i] for i in range(WIDTH)}
+    for name in ("fast_gradient", "deepfool", "carlini_wagner"):
+        with pytest.raises(sf.errors.SettingError, match=f"`{name}` follows gradients.*`smallest`"):
+            sf.attack(problem, X[:3], changes, method=name)
+    assert len(sf.attack(problem, X[:3], changes).column("broken")) == 3
+
+
 MODELS = {
     "xgboost": lambda: xgboost.XGBClassifier(n_estimators=20, max_depth=3, random_state=0),
     "lightgbm": lambda: lightgbm.LGBMClassifier(n_estimators=20, max_depth=3, random_state=0, verbose=-1),
-    "catboost": lambda: catboost.CatBoostClassifier(iterations=20, depth=3, random_seed=0, verbose=False),
+    "catboost": lambda: catboost.CatBoostClassifier(
+        iterations=20, depth=3, random_seed=0, verbose=False, allow_writing_files=False
+    ),
     "forest": lambda: RandomForestClassifier(20, max_depth=4, random_state=0),
     "boosting": lambda: GradientBoostingClassifier(n_estimators=20, max_depth=3, random_state=0),
 }

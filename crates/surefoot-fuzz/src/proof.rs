@@ -4,10 +4,11 @@ use std::sync::LazyLock;
 
 use ndarray::array;
 use surefoot::outcome::Recourse;
+use surefoot::recourse::{Settings, Solver};
 use surefoot::verify::{Verification, Verified, verify_within};
 use surefoot::{
-    Activation, Budget, Change, Classifier, Complete, Constraint, Cost, Equation, Feature, Features, Kind,
-    Layer, Network, Norm, Outcome, Problem, SavedProof, Scm, infeasibility,
+    Activation, Budget, Change, Classifier, Complete, Constraint, Cost, Ensemble, Equation, Feature,
+    Features, Kind, Layer, Network, Norm, Outcome, Problem, SavedProof, Scm, infeasibility,
 };
 
 use crate::Reading;
@@ -75,16 +76,46 @@ fn cases() -> Result<Vec<Case>, surefoot::Error> {
         Problem::new(features, Classifier::network(Network::new(layers, Activation::Relu)?, 0.5)?)?
             .with_uncertainty(Norm::L2, 0.5)?
     };
+    let trees = {
+        let features = Features::new(vec![
+            Feature::new("a").change(Change::Any).limits(-3.0, 3.0),
+            Feature::new("b").change(Change::Increase).limits(-3.0, 3.0),
+        ])?;
+        let ensemble = Ensemble::from_bytes(TREES.as_bytes())?.over(&features, true)?;
+        Problem::new(features, Classifier::trees(ensemble, 0.5)?)?.with_uncertainty(Norm::L2, 0.1)?
+    };
     Ok(vec![
         Case { name: "blocked", problem: blocked, individuals: vec![vec![0.0, 0.0], vec![0.0, -1.0]] },
         Case { name: "linear", problem: linear, individuals: vec![vec![-1.0, 0.0], vec![2.0, 0.0]] },
         Case { name: "network", problem: network, individuals: vec![vec![-0.5, 0.25], vec![-1.5, -2.0]] },
+        Case { name: "trees", problem: trees, individuals: vec![vec![-1.0, -1.0], vec![0.5, 3.0]] },
         Case { name: "whole", problem: whole, individuals: vec![vec![-1.0, 0.5], vec![0.0, 2.0]] },
     ])
 }
 
+/// Three trees of depth two, which accept nobody whose `b` is above 2.
+const TREES: &str = r#"{"format": "surefoot trees", "version": 1, "model": {
+    "inputs": 2, "single_inputs": false,
+    "sum": {"single": false, "start": -0.5, "divisor": 1.0, "factor": 1.0, "shift": 0.0},
+    "link": {"kind": "logistic", "slope": 1.0, "single": false},
+    "rule": {"compares": "sum", "strict": false}, "compares_sums": false,
+    "trees": [
+        {"feature": [0, 1, 1, 0, 0, 0, 0], "threshold": [0.0, 0.5, -0.5, 0, 0, 0, 0],
+         "left": [1, 3, 5, -1, -1, -1, -1], "right": [2, 4, 6, -1, -1, -1, -1],
+         "missing_left": [0, 0, 0, 0, 0, 0, 0], "value": [0, 0, 0, -1.0, 0.25, -0.25, 1.0]},
+        {"feature": [1, 0, 0, 0, 0, 0, 0], "threshold": [0.25, 1.0, -0.75, 0, 0, 0, 0],
+         "left": [1, 3, 5, -1, -1, -1, -1], "right": [2, 4, 6, -1, -1, -1, -1],
+         "missing_left": [0, 0, 0, 0, 0, 0, 0], "value": [0, 0, 0, -0.5, 0.5, 0.25, 0.75]},
+        {"feature": [1, 0, 0], "threshold": [2.0, 0, 0], "left": [1, -1, -1], "right": [2, -1, -1],
+         "missing_left": [0, 0, 0], "value": [0, 0.0, -9.0]}]}}"#;
+
 fn prove(problem: &Problem, individual: &[f64]) -> Result<SavedProof, surefoot::Error> {
-    let complete = Complete::new(problem)?.with_gap(0.1)?.with_budget(Budget { evaluations: 4000 })?;
+    let budget = Budget { evaluations: 4000 };
+    if problem.classifier().ensemble().is_some() {
+        let settings = Settings { budget, ..Settings::default() };
+        return Ok(Solver::new(problem, settings)?.prove(individual)?.saved(problem, individual));
+    }
+    let complete = Complete::new(problem)?.with_gap(0.1)?.with_budget(budget)?;
     Ok(complete.prove(individual)?.saved(problem, individual))
 }
 

@@ -69,13 +69,28 @@ pub trait Attack: Sync {
         Ok(())
     }
 
+    /// Its name, if it finds nothing where there is no gradient.
+    #[doc(hidden)]
+    fn name_with_gradient(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Attacks everybody's action in every variant of the problem, on all cores. Returns the smallest break of
     /// each.
+    ///
+    /// # Errors
+    /// [`SettingError::NoGradientForAttack`] if the attack follows gradients and the classifier is a tree ensemble;
+    /// otherwise if settings are invalid, or if people and actions do not fit the problem.
     fn attack(&self, problem: &Problem, people: &People, actions: &[Action]) -> Result<Vec<Option<Break>>>
     where
         Self: Sized,
     {
         self.check()?;
+        if let Some(attack) =
+            self.name_with_gradient().filter(|_| problem.deciders().any(|one| one.ensemble().is_some()))
+        {
+            return Err(Error::Setting(SettingError::NoGradientForAttack { attack }));
+        }
         smallest_of_variants(problem, |problem| {
             let perturbations = for_everybody(problem, people, actions, |target| self.perturb(target))?;
             let limit = self.limit(problem);

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use surefoot::margin::margin;
 use surefoot::outcome::Shortfall;
-use surefoot::proof::{Dividing, TreeReason};
+use surefoot::proof::{Dividing, Piece, TreeReason};
 use surefoot::recourse::{Settings, Solver};
 use surefoot::{
     Action, ActionKind, Activation, Budget, Change, Classifier, Committee, Constraint, Cost, Ensemble,
@@ -294,6 +294,16 @@ fn changed_proofs_are_not_verified() {
             cheaper.cost_bound = cheaper.cost_bound.min(cheaper.cost);
             let cheaper = SavedProof { outcome: Outcome::Found(cheaper), ..saved.clone() };
             assert!(!is_verified(&problem, &cheaper), "{number}: action");
+        }
+        // Pieces that leave out a part of the ball, or that state less than the answer.
+        if found.margin > 0.0 && problem.uncertainty().radius() > 0.0 {
+            let of = |change: &dyn Fn(&mut Piece)| {
+                let mut cover = saved.cover.clone().unwrap();
+                cover.pieces.iter_mut().for_each(change);
+                SavedProof { cover: Some(cover), ..saved.clone() }
+            };
+            assert!(!is_verified(&problem, &of(&|piece| piece.lower[0] *= 0.5)), "{number}: cover");
+            assert!(!is_verified(&problem, &of(&|piece| piece.margin *= 0.5)), "{number}: piece");
         }
         // No action, where there is one.
         let shortfall = Shortfall { best: found.action.clone(), missing: 0.1 };

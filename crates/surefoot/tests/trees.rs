@@ -6,10 +6,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use surefoot::attack::{CarliniWagner, DeepFool, FastGradient, ProjectedGradient};
+use surefoot::outcome::Shortfall;
 use surefoot::recourse::{Settings, Solver};
 use surefoot::{
-    Budget, Change, Classifier, Ensemble, Feature, Features, Interval, People, Problem, ProblemFile, Verdict,
-    certify, verify,
+    Action, Attack, Budget, Change, Classifier, Ensemble, Feature, Features, Interval, Outcome, People,
+    Problem, ProblemFile, Verdict, certify, describe, smallest_break, verify,
 };
 
 const FILES: [&str; 13] = [
@@ -211,5 +213,49 @@ fn malformed_files_are_refused() {
                 }
             }
         }
+    }
+}
+
+/// Attacks and methods that cannot answer for trees are refused by name, with a remedy that is one.
+#[test]
+fn what_cannot_answer_for_trees_is_refused_by_name() {
+    let problem = problem("xgboost.json", "").problem().unwrap();
+    let rows = expected("xgboost.json").rows;
+    let rows: Vec<Vec<f64>> =
+        rows.into_iter().filter(|row| row.iter().all(|x| x.is_finite())).take(1).collect();
+    let people = People::from_own_units(problem.features(), &rows).unwrap();
+    let action = [Action { features: vec![0], change: vec![0.1] }];
+    let refused = [
+        ("fast_gradient", FastGradient.attack(&problem, &people, &action)),
+        ("deepfool", DeepFool::default().attack(&problem, &people, &action)),
+        ("carlini_wagner", CarliniWagner::default().attack(&problem, &people, &action)),
+    ];
+    for (name, result) in refused {
+        let said = result.unwrap_err().to_string();
+        assert!(said.contains(&format!("the attack `{name}` follows gradients")), "{said}");
+        assert!(said.contains("choose `smallest`"), "{said}");
+    }
+    assert_eq!(smallest_break(&problem, &people, &action).unwrap().len(), 1);
+    assert_eq!(ProjectedGradient::default().attack(&problem, &people, &action).unwrap().len(), 1);
+    for (name, words) in [("descent", "tree ensembles have none"), ("exact", "needs a linear classifier")] {
+        let settings = Settings { method: name.parse().unwrap(), ..Settings::default() };
+        let said = Solver::new(&problem, settings).unwrap_err().to_string();
+        assert!(said.contains(words) && said.contains("choose the method `auto`"), "{said}");
+    }
+}
+
+/// What a proof guards against is called little only if it is.
+#[test]
+fn shifts_are_called_little_only_if_they_are() {
+    let problem = problem("xgboost.json", "").problem().unwrap();
+    for (epsilon, is_little) in [(0.1, true), (50.0, false)] {
+        let problem = problem.clone().with_epsilon(epsilon).unwrap();
+        let impossible = Outcome::Impossible(Shortfall {
+            best: Action { features: Vec::new(), change: Vec::new() },
+            missing: 1.0,
+        });
+        let said = describe(&problem, &[0.0; 3], &impossible).unwrap();
+        assert_eq!(said.contains("shift a little"), is_little, "{said}");
+        assert_eq!(said.contains("shift by as much as is guarded against"), !is_little, "{said}");
     }
 }

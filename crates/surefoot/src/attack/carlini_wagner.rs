@@ -30,6 +30,10 @@ impl Default for CarliniWagner {
 }
 
 impl Attack for CarliniWagner {
+    fn name_with_gradient(&self) -> Option<&'static str> {
+        Some("carlini_wagner")
+    }
+
     fn perturb(&self, target: &mut Target<'_, '_>) -> Vec<Lanes> {
         let width = target.width();
         let weights: Vec<f64> = target.uncertainty().weights(width).iter().map(|w| w * w).collect();

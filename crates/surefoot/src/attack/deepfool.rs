@@ -26,6 +26,10 @@ impl Default for DeepFool {
 const LONGEST: f64 = 10.0;
 
 impl Attack for DeepFool {
+    fn name_with_gradient(&self) -> Option<&'static str> {
+        Some("deepfool")
+    }
+
     fn perturb(&self, target: &mut Target<'_, '_>) -> Vec<Lanes> {
         let mut at = target.zero();
         let mut gradient = target.zero();

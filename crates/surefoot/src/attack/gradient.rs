@@ -13,6 +13,10 @@ use crate::{Problem, Result};
 pub struct FastGradient;
 
 impl Attack for FastGradient {
+    fn name_with_gradient(&self) -> Option<&'static str> {
+        Some("fast_gradient")
+    }
+
     fn perturb(&self, target: &mut Target<'_, '_>) -> Vec<Lanes> {
         let zero = target.zero();
         let mut gradient = target.zero();

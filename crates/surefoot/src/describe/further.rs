@@ -1,5 +1,6 @@
 //! What is uncertain beside the person, in words.
 
+use super::reach::how_far;
 use super::{join, level_word, number};
 use crate::magnitude::readable;
 use crate::problem::Joint;
@@ -21,7 +22,7 @@ pub(super) fn further(problem: &Problem) -> Option<String> {
 /// The sentence that no action works.
 pub(super) fn impossible(problem: &Problem) -> String {
     let shifts = problem.epsilon() > 0.0 || problem.sources().is_some_and(Sources::concern_person);
-    let shifts = shifts.then(|| "if circumstances shift a little".to_owned());
+    let shifts = shifts.then(|| format!("if circumstances shift {}", how_far(problem)));
     let conditions: Vec<String> = shifts.into_iter().chain(conditions(problem)).collect();
     match conditions.is_empty() {
         true => "There is no feasible action that leads to a favourable decision.".into(),

@@ -19,6 +19,13 @@ pub(super) fn reach(problem: &Problem) -> String {
     }
 }
 
+/// How far circumstances shift: a little, if the ball moves no feature by more than a standard deviation.
+pub(super) fn how_far(problem: &Problem) -> &'static str {
+    let width = problem.features().len();
+    let is_little = (0..width).all(|i| problem.ball().alone(i, width, 1.0) <= 1.0);
+    if is_little { "a little" } else { "by as much as is guarded against" }
+}
+
 /// The sentence where the person's shifts are those of one ball.
 fn of_ball(problem: &Problem) -> String {
     let all: Vec<usize> = (0..problem.features().len()).collect();

@@ -48,11 +48,11 @@ pub enum ModelError {
     #[error("the threshold is {threshold}; it must lie strictly between 0 and 1")]
     Threshold { threshold: f64 },
     /// A method for linear classifiers given another.
-    #[error("this method needs a linear classifier; choose the method `auto` or `complete` for others")]
+    #[error("this method needs a linear classifier; choose the method `auto`, which answers for others")]
     ClassifierNotLinear,
     /// A method for tree ensembles given something else.
     #[error(
-        "this method needs a tree ensemble, a linear causal model or none, and the norm l1, l2 or linf; choose the method `auto` or `complete` for others"
+        "this method needs a tree ensemble, a linear causal model or none, and the norm l1, l2 or linf; choose the method `auto`, which answers for others"
     )]
     ClassifierNotTrees,
     /// A number of members that must agree, of which there are fewer.

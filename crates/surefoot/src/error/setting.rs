@@ -108,6 +108,11 @@ pub enum SettingError {
     /// More combinations of classifiers and causal models than can be answered.
     #[error("classifiers and causal models have {variants} combinations; at most {most} are answered")]
     TooManyVariants { variants: usize, most: usize },
+    /// An attack that follows gradients where there are none.
+    #[error(
+        "the attack `{attack}` follows gradients, and tree ensembles have none; choose `smallest`, which searches tree ensembles exactly"
+    )]
+    NoGradientForAttack { attack: &'static str },
     /// A method that proves nothing.
     #[error("the method `{method}` proves nothing; choose `auto`, `exact`, `trees` or `complete`")]
     NoProof { method: &'static str },

@@ -6,6 +6,7 @@
 //! possible.
 
 mod leaving;
+mod near;
 
 use super::bound::{SLACK, Scenario, Sides};
 use super::flat::{Cell, Forest};
@@ -24,8 +25,16 @@ pub(crate) struct Bad {
     /// may reach the cell although no feature does by its own perturbation alone.
     push: Vec<f64>,
     /// The sides of the enlarged cell that are bounded: feature, lower and upper end.
-    bounded: Vec<(u32, f64, f64)>,
+    bounded: Vec<Side>,
+    /// The side that [`Bad::is_near_again`] looks at first.
+    apart: Side,
 }
+
+/// A feature with the ends of its side.
+type Side = (u32, f64, f64);
+
+/// A side without ends.
+const EVERYWHERE: Side = (0, f64::NEG_INFINITY, f64::INFINITY);
 
 /// The way from a centre into a cell.
 #[derive(Clone, Debug)]
@@ -87,12 +96,13 @@ impl Bad {
             true => enlarged(scene, centre, point, perturbation, &own),
             false => Vec::new(),
         };
-        let mut bad = Self { grown: own.clone(), own, pivot, push, bounded: Vec::new() };
+        let mut bad = Self { grown: own.clone(), own, pivot, push, bounded: Vec::new(), apart: EVERYWHERE };
         bad.list_bounded();
         bad
     }
 
     fn list_bounded(&mut self) {
+        self.apart = EVERYWHERE;
         let sides = self.grown.lower.iter().zip(&self.grown.upper).enumerate();
         let is_bounded = |(_, (lower, upper)): &(usize, (&f64, &f64))| lower.is_finite() || upper.is_finite();
         self.bounded =
@@ -202,31 +212,6 @@ impl Bad {
             ball.size(needed.map(|(needed, w)| ball.term(needed * w)).sum())
         };
         self.approach(scene, centre, ball.limit()).map_or(0.0, |approach| usable - size(approach))
-    }
-
-    /// Whether the ball around a centre reaches the enlarged cell.
-    pub fn is_near(&self, scene: &Scene<'_>, centre: &[f64], usable: f64) -> bool {
-        let ball = scene.ball.with_radius(usable);
-        match scene.is_linked() {
-            true => self.approach(scene, centre, ball.limit()).is_some() || self.pushes(scene, centre),
-            false => {
-                let mut sum = 0.0;
-                for &(i, lower, upper) in &self.bounded {
-                    let (i, c) = (i as usize, centre[i as usize]);
-                    let beyond = (lower - c).max(c - upper);
-                    if beyond > 0.0 || c <= lower {
-                        if !scene.live[i] {
-                            return false;
-                        }
-                        sum += ball.term(beyond * scene.weights[i]);
-                        if sum > ball.limit() {
-                            return false;
-                        }
-                    }
-                }
-                true
-            }
-        }
     }
 
     /// The scenarios that make it expensive to leave the cell from a centre, of which there are none if the ball does not

@@ -34,6 +34,8 @@ struct FloatFeature {
 /// The ensemble of a document.
 pub fn read(document: &Value) -> Result<Draft> {
     let document = Part::whole(document);
+    // First: of several classes leaves have several values.
+    let link = link(&document)?;
     let features = float_features(&document.field("features_info")?)?;
     let width = features.iter().map(|feature| feature.column + 1).max().unwrap_or(0);
     let mut names = vec![None; affordable(width)?];
@@ -61,7 +63,7 @@ pub fn read(document: &Value) -> Result<Draft> {
         single_inputs: true,
         trees,
         arithmetic: Arithmetic { factor, shift, ..Arithmetic::SUM },
-        link: link(&document)?,
+        link,
         rule,
         compares_sums: false,
     })
@@ -74,6 +76,9 @@ fn link(document: &Part<'_>) -> Result<Link> {
     let name = loss.as_ref().map_or(Ok("Logloss"), Part::text)?;
     match name {
         "Logloss" | "CrossEntropy" => Ok(Link::Logistic { slope: 1.0, single: false }),
+        "MultiClass" | "MultiClassOneVsAll" => {
+            Err(unsupported("a model of CatBoost with several classes".into(), "use two classes"))
+        }
         other => {
             Err(unsupported(format!("CatBoost's loss function `{other}`"), "use `Logloss` or `CrossEntropy`"))
         }

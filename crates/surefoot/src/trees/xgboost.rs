@@ -68,7 +68,11 @@ fn objective(learner: &Part<'_>, parameters: &Part<'_>) -> Result<(Link, OwnRule
     let rule = |compares| OwnRule { compares, strict: true };
     match name {
         "binary:logistic" | "reg:logistic" => Ok((logistic, rule(Compared::Probability), logit)),
-        // Without a transformation of scores there is none of the base score.
+        // Without a transformation of scores there is none of the base score. `XGBClassifier` takes the sum for a
+        // probability; a booster alone decides nothing, and the sum is a logit.
+        "binary:logitraw" if is_classifier(learner) => {
+            Ok((Link::Identity, rule(Compared::Probability), base.into()))
+        }
         "binary:logitraw" => Ok((logistic, rule(Compared::Sum), base.into())),
         "binary:hinge" => Ok((Link::Margin, rule(Compared::Sum), base.into())),
         other => Err(unsupported(
@@ -76,6 +80,11 @@ fn objective(learner: &Part<'_>, parameters: &Part<'_>) -> Result<(Link, OwnRule
             "use `binary:logistic`, `binary:logitraw`, `reg:logistic` or `binary:hinge`",
         )),
     }
+}
+
+/// Whether the model was saved by scikit-learn's interface, which decides by itself.
+fn is_classifier(learner: &Part<'_>) -> bool {
+    learner.find("attributes").is_some_and(|known| known.find("scikit_learn").is_some())
 }
 
 /// The base score, which new versions write as a list in a text.
@@ -91,9 +100,8 @@ fn base_score(parameters: &Part<'_>) -> Result<f32> {
 
 /// The number of trees that decide: those up to the best iteration, where scikit-learn's interface stopped early.
 fn used(learner: &Part<'_>, model: &Part<'_>, trees: usize) -> Result<usize> {
-    let attributes = learner.find("attributes");
-    let best = attributes.as_ref().filter(|known| known.find("scikit_learn").is_some());
-    let Some(best) = best.and_then(|known| known.find("best_iteration")) else { return Ok(trees) };
+    let attributes = learner.find("attributes").filter(|_| is_classifier(learner));
+    let Some(best) = attributes.and_then(|known| known.find("best_iteration")) else { return Ok(trees) };
     let ends = model.field("iteration_indptr")?.counts()?;
     let end = ends.get(best.count()?.saturating_add(1)).copied();
     end.filter(|&end| end <= trees).ok_or_else(|| best.expected("an iteration that there is"))

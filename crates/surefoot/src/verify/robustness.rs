@@ -13,7 +13,7 @@ use super::{Fault, Stop, TOLERANCE};
 use crate::graph::Graph;
 use crate::margin::margin;
 use crate::margin::{Composer, Coordinates};
-use crate::proof::{BoundKind, Cell, Cover, SavedProof};
+use crate::proof::{BoundKind, Cell, Cover, Piece, SavedProof};
 use crate::{Action, Problem, Recourse};
 
 /// The covered ball is larger than that of the problem by this share, which allows for the rounding of
@@ -63,9 +63,6 @@ pub(super) fn holds(
     if let Some(fault) = refuted(&cover.worst) {
         return Err(Stop::Wrong(fault));
     }
-    if is_of_trees && let Some(held) = super::trees::holds(problem, saved, found, work) {
-        return held;
-    }
     let pieces: Vec<Sides> =
         cover.pieces.iter().map(|piece| (piece.lower.clone(), piece.upper.clone())).collect();
     let used = match covered(&pieces, &[], whole.clone(), |part| zone(part).is_some()) {
@@ -76,12 +73,17 @@ pub(super) fn holds(
         }
         Covered::Unknown => return Err(Stop::Unverified(Fault::CoverTooLarge { parts: pieces.len() })),
     };
+    let below =
+        |(number, piece): (usize, &Piece)| (used[number] && piece.margin < found.margin).then_some(number);
+    if let Some(piece) = cover.pieces.iter().enumerate().find_map(below) {
+        let (margin, stated) = (cover.pieces[piece].margin, found.margin);
+        return Err(Stop::Wrong(Fault::PieceBelow { piece, margin, stated }));
+    }
+    if is_of_trees && let Some(held) = super::trees::holds(problem, saved, found, work) {
+        return held;
+    }
     let mut held = Held { margin: f64::INFINITY, pieces: 0 };
     for (number, piece) in cover.pieces.iter().enumerate().filter(|(number, _)| used[*number]) {
-        if piece.margin < found.margin {
-            let (margin, stated) = (piece.margin, found.margin);
-            return Err(Stop::Wrong(Fault::PieceBelow { piece: number, margin, stated }));
-        }
         let wanted = (found.margin - TOLERANCE).max(0.0);
         let unverified = |bound: f64| Fault::Piece { piece: number, bound, stated: found.margin };
         if !piece.cells.is_empty() {

@@ -5,10 +5,18 @@ use crate::forest::{Cell, Scene};
 
 impl Bad {
     /// A lower bound of the price, beyond the cheapest action of a box, at which the ball no longer reaches the
-    /// enlarged cell; infinite if that is so nowhere in the box. Features must not be linked, and prices are
+    /// enlarged cell; infinite if that is so nowhere in the box. If it is not above `above`, any lower bound that is not
+    /// either. Features must not be linked, and prices are
     /// sums: each coordinate's term is convex in its change, so its chord and a fractional knapsack bound the
     /// price.
-    pub fn leaving(&self, scene: &Scene<'_>, cheapest: &[f64], ranges: &Cell, usable: f64) -> f64 {
+    pub fn leaving(
+        &self,
+        scene: &Scene<'_>,
+        cheapest: &[f64],
+        ranges: &Cell,
+        usable: f64,
+        above: f64,
+    ) -> f64 {
         let ball = scene.ball.with_radius(usable);
         let (mut have, limit) = (0.0, ball.limit());
         // The price for what is gained, the price, and what is gained.
@@ -41,6 +49,9 @@ impl Bad {
                 // Alone it leads out of reach; by any way for a feature that no perturbation moves.
                 if beyond > reach || is_at_end {
                     least = least.min(price);
+                    if least <= above {
+                        return 0.0;
+                    }
                 }
                 let gained = ball.term(beyond.min(reach) * w) - now;
                 if gained > 0.0 {

@@ -1,15 +1,17 @@
 //! The cheapest action of one individual: best first over boxes of actions.
 
 mod breaking;
+mod challenger;
 mod choice;
 mod incumbent;
+mod neighbourhood;
 mod open;
 mod repair;
 
 use std::collections::BinaryHeap;
 
 use choice::{edge, median, middle};
-use incumbent::Tried;
+use incumbent::Attempts;
 use open::Open;
 use repair::Repair;
 
@@ -109,10 +111,7 @@ pub(super) struct Search<'s, 'f> {
     wishes: Vec<Wish>,
     number: usize,
     pub boxes: usize,
-    /// The number of repairs and dives.
-    tries: usize,
-    repairs: Tried,
-    dives: Tried,
+    attempts: Attempts,
 }
 
 /// How a search ended.
@@ -148,9 +147,7 @@ impl<'s, 'f> Search<'s, 'f> {
             wishes: Vec::new(),
             number: 0,
             boxes: 0,
-            tries: 0,
-            repairs: Tried::default(),
-            dives: Tried::default(),
+            attempts: Attempts::default(),
         }
     }
 
@@ -325,7 +322,7 @@ impl<'s, 'f> Search<'s, 'f> {
             if !is_light {
                 let mut bad = self.pool[scenarios[0].1].clone();
                 self.grown += bad.grow(&part.scene, centre, reach, &part.prices);
-                let leaving = bad.leaving(&part.scene, &cheapest, reach, part.usable);
+                let leaving = bad.leaving(&part.scene, &cheapest, reach, part.usable, 0.0);
                 if leaving >= most {
                     return Expanded::Closed(Some(Reason::Cell(bad.grown)));
                 }
@@ -358,7 +355,7 @@ impl<'s, 'f> Search<'s, 'f> {
         let first = sides.cheapest();
         let leaving =
             || edge(&part.scene, &self.pool[scenarios[number].1].grown, scenario, sides, &part.actions);
-        let taste = if is_light { Some(self.tries) } else { None };
+        let taste = if is_light { Some(self.attempts.count) } else { None };
         match median(&self.wishes, sides, &part.actions, &part.scene.prices, taste).or_else(leaving) {
             Some((k, at)) => Expanded::Divide { cost, reason, k, at, from: first[k] },
             None => self.halve(set, sides, spent + best, reason),

@@ -9,8 +9,8 @@ const MOST_NODES: usize = 250 * NODES_PER_EVALUATION;
 /// By how much a ball is smaller whose worst point scenarios reach for sure, relative to its radius.
 const INSIDE: f64 = 1e-6;
 /// The work of each cell that is looked at, and that of each near one, for each feature, in visited nodes, as measured.
-const NODES_PER_CELL: usize = 20;
-const NODES_PER_NEAR_CELL: usize = 6;
+pub(super) const NODES_PER_CELL: usize = 3;
+const NODES_PER_NEAR_CELL: usize = 1;
 
 impl Search<'_, '_> {
     /// The scenarios that break a centre: those of the cells that are most expensive to leave, or that the ball reaches
@@ -27,14 +27,15 @@ impl Search<'_, '_> {
         let cheapest = part.scene.centre(&sides.cheapest());
         self.grown += NODES_PER_CELL * self.pool.len();
         let mut found: Vec<(f64, usize, Scenario)> = Vec::new();
-        for (number, bad) in self.pool.iter().enumerate().rev() {
-            if !bad.is_near(&part.scene, centre, part.usable) {
+        for (number, bad) in self.pool.iter_mut().enumerate().rev() {
+            if !bad.is_near_again(&part.scene, centre, part.usable) {
                 continue;
             }
             let leaving = match part.is_plain && !part.scene.is_squared {
                 true => {
                     self.grown += NODES_PER_NEAR_CELL * cheapest.len();
-                    bad.leaving(&part.scene, &cheapest, reach, part.usable)
+                    let above = if found.len() == count { found[count - 1].0 } else { 0.0 };
+                    bad.leaving(&part.scene, &cheapest, reach, part.usable, above)
                 }
                 false => bad.depth(&part.scene, centre, part.usable),
             };

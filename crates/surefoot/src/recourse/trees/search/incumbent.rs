@@ -1,16 +1,43 @@
-//! Actions that hold: dives along what trees wish, and changes that are made smaller one by one.
+//! Actions that hold: attempts of several kinds, dives along what trees wish, and changes that are made smaller one by
+//! one.
 
+use super::neighbourhood::Free;
 use super::{DIVE_STEPS, Expanded, Incumbent, Search};
 use crate::forest::{Bad, Sides};
 
 /// The number of repairs and dives before the first box is divided.
 const FIRST_TRIES: usize = 8;
-/// All work is at least this multiple of that of repairs and dives.
+/// All work is at least this multiple of that of attempts to find cheaper actions.
 const TRIED_SHARE: f64 = 2.0;
+/// The work of attempts is at least this multiple of that of challengers.
+const CHALLENGED_SHARE: usize = 2;
+
+/// The attempts to find cheaper actions.
+#[derive(Debug, Default)]
+pub(super) struct Attempts {
+    /// Their number.
+    pub count: usize,
+    repairs: Tried,
+    dives: Tried,
+    neighbourhoods: Tried,
+    /// The number of changes that are free in a neighbourhood.
+    pub free: Free,
+    /// Another action that holds, which attempts make cheaper as well.
+    pub challenger: Option<Incumbent>,
+    /// The work of attempts with challengers, and that since the present one became cheaper.
+    pub challenged: usize,
+    pub idle: usize,
+}
+
+impl Attempts {
+    fn work(&self) -> usize {
+        self.repairs.work + self.dives.work + self.neighbourhoods.work + self.challenged
+    }
+}
 
 /// One way of finding cheaper actions: its work, and how often it found one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tried {
+struct Tried {
     work: usize,
     successes: usize,
 }
@@ -23,35 +50,56 @@ impl Tried {
 }
 
 impl Search<'_, '_> {
-    /// Repairs and dives, whichever has taken less work for each cheaper incumbent that it found, as long as both take
-    /// no more than a share of all work.
+    /// Attempts to find cheaper actions, as long as they take no more than a share of all work. Half of that is for the
+    /// incumbent, half for a challenger.
     pub(super) fn search_around(&mut self) {
-        let mut first = if self.tries == 0 { FIRST_TRIES } else { 0 };
-        while (first > 0 || TRIED_SHARE * self.trying() as f64 <= self.work() as f64) && !self.is_spent() {
-            first = first.saturating_sub(1);
-            let (before, cost) = (self.work(), self.target());
-            let is_repair = self.is_repairable() && self.repairs.price() <= self.dives.price();
-            match (is_repair, self.incumbent.clone()) {
-                (true, _) => self.repair_once(),
-                (false, Some(found)) => self.dive_around(&found),
-                (false, None) => {
-                    let set = self.tries % self.parts.len();
-                    if let Some(sides) = self.parts[set].whole.clone() {
-                        self.dive(set, sides);
-                    }
-                }
+        while self.attempts.count < FIRST_TRIES
+            || TRIED_SHARE * self.attempts.work() as f64 <= self.work() as f64
+        {
+            if self.is_spent() {
+                return;
             }
-            self.tries += 1;
-            let (work, is_better) = (self.work() - before, self.target() < cost);
-            let tried = if is_repair { &mut self.repairs } else { &mut self.dives };
-            tried.work += work;
-            tried.successes += usize::from(is_better);
+            let is_behind = CHALLENGED_SHARE * self.attempts.challenged <= self.attempts.work();
+            match self.attempts.count >= FIRST_TRIES && self.incumbent.is_some() && is_behind {
+                true => self.challenge(),
+                false => self.attempt(),
+            }
+            self.attempts.count += 1;
         }
     }
 
-    /// The work of repairs and dives.
-    fn trying(&self) -> usize {
-        self.repairs.work + self.dives.work
+    /// A repair, a dive, or a search of a neighbourhood: whichever has taken least work for each cheaper incumbent that
+    /// it found.
+    fn attempt(&mut self) {
+        let (before, cost) = (self.work(), self.target());
+        let Attempts { count, repairs, dives, neighbourhoods, .. } = &self.attempts;
+        let is_repair = self.is_repairable() && repairs.price() <= dives.price();
+        let least = if is_repair { repairs.price() } else { dives.price() };
+        let is_near = *count >= FIRST_TRIES && self.incumbent.is_some() && neighbourhoods.price() <= least;
+        match (is_near, is_repair) {
+            (true, _) => self.search_neighbourhood(),
+            (false, true) => self.repair_once(),
+            (false, false) => self.dive_once(),
+        }
+        let (work, is_better) = (self.work() - before, self.target() < cost);
+        let tried = match (is_near, is_repair) {
+            (true, _) => &mut self.attempts.neighbourhoods,
+            (false, true) => &mut self.attempts.repairs,
+            (false, false) => &mut self.attempts.dives,
+        };
+        tried.work += work;
+        tried.successes += usize::from(is_better);
+    }
+
+    /// A dive around the incumbent or, without one, from a whole box.
+    pub(super) fn dive_once(&mut self) {
+        if let Some(found) = self.incumbent.clone() {
+            return self.dive_around(&found);
+        }
+        let set = self.attempts.count % self.parts.len();
+        if let Some(sides) = self.parts[set].whole.clone() {
+            self.dive(set, sides);
+        }
     }
 
     /// Dives from the part of the whole box in which all changes of the incumbent but one or two are as large.
@@ -59,8 +107,9 @@ impl Search<'_, '_> {
         let set = found.set;
         let changed: Vec<usize> = (0..found.change.len()).filter(|&k| found.change[k] != 0.0).collect();
         let Some(mut sides) = self.parts[set].whole.clone().filter(|_| !changed.is_empty()) else { return };
-        let (count, round) = (changed.len(), self.tries / changed.len());
-        let freed = [changed[self.tries % count], changed[(self.tries * 7 + round) % count]];
+        let (number, count) = (self.attempts.count, changed.len());
+        let round = number / count;
+        let freed = [changed[number % count], changed[(number * 7 + round) % count]];
         for &k in changed.iter().filter(|k| !freed[..1 + round % 2].contains(k)) {
             if found.change[k] > 0.0 {
                 sides.lower[k] = found.change[k]
@@ -68,7 +117,9 @@ impl Search<'_, '_> {
                 sides.upper[k] = found.change[k]
             }
         }
+        let far = self.set_aside(set, &sides);
         self.dive(set, sides);
+        self.put_back(far);
     }
 
     /// Follows the wanted side of each division until the cheapest action of the box holds.

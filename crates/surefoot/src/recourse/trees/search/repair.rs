@@ -54,7 +54,7 @@ impl Repair {
     }
 
     /// A number between 0 and 1 by a linear congruential generator, of which the upper bits are used.
-    fn random(&mut self) -> f64 {
+    pub fn random(&mut self) -> f64 {
         self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.seed >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -255,10 +255,11 @@ impl Search<'_, '_> {
     pub(super) fn repair_once(&mut self) {
         let count = self.parts[0].scene.set.len();
         let Some(found) = self.incumbent.clone().filter(|_| self.repair.random() >= FRESH) else {
-            let share = if self.incumbent.is_none() { 0.0 } else { LEFT_OUT * self.repair.random() };
-            let barred = (0..count).filter(|_| self.repair.random() < share).collect();
+            if self.incumbent.is_some() {
+                return self.repair_without_some();
+            }
             let noise = NOISE * self.repair.random();
-            return self.repair(vec![0.0; count], barred, noise);
+            return self.repair(vec![0.0; count], Vec::new(), noise);
         };
         let mut change = found.change;
         let changed: Vec<usize> = (0..count).filter(|&k| change[k] != 0.0).collect();
@@ -275,6 +276,15 @@ impl Search<'_, '_> {
             }
         }
         self.repair(change, barred, 1.0);
+    }
+
+    /// A repair from no change at all that leaves out some features.
+    pub(super) fn repair_without_some(&mut self) {
+        let count = self.parts[0].scene.set.len();
+        let share = LEFT_OUT * self.repair.random();
+        let barred = (0..count).filter(|_| self.repair.random() < share).collect();
+        let noise = NOISE * self.repair.random();
+        self.repair(vec![0.0; count], barred, noise);
     }
 
     /// Repairs an action; if it holds in the end, it is offered. Changes in `barred` are not made.
