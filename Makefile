@@ -97,9 +97,11 @@ $(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt
 # be run alone.
 bench: bench-kernel bench-scaling bench-compare bench-counts
 
-# Surefoot beside DiCE, ReLax, alibi and PyTorch, each in an environment of its own under target/bench.
+# Surefoot beside DiCE, ReLax, alibi and PyTorch, each in an environment of its own under target/bench; and `certify`
+# beside auto_LiRPA, which needs Python 3.10 at most and the published networks.
 bench-compare: bench-wheel
 	$(PYTHON) benches/compare/compare.py
+	$(PYTHON) benches/compare/verifiers.py
 
 # The network kernel against the peak of a core.
 bench-kernel:

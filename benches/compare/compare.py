@@ -36,6 +36,8 @@ METHODS = [
 TITLES = {"algorithm_1": "PyTorch, Algorithm 1", "relax": "ReLax", "dice": "DiCE", "alibi": "alibi"}
 #: Not every peer has packages for the newest Python.
 INTERPRETERS = ["python3.11", "python3.10", "python3.12", "python3"]
+#: Where others are needed.
+OLDER = {"auto_lirpa": ["python3.10", "python3.9", "python3.8"]}
 #: So many times as long should others take.
 GOAL = 20
 #: To begin and to compile, beyond the seconds of each method.
@@ -48,6 +50,12 @@ def last_words(text: str) -> str:
     return lines[-1][:300] if lines else "it ended without a word"
 
 
+def runs(interpreter: str) -> bool:
+    """Whether there is such an interpreter; launchers may be there without it."""
+    command = [interpreter, "-c", "import venv"]
+    return bool(shutil.which(interpreter)) and not subprocess.run(command, capture_output=True).returncode
+
+
 def environment(name: str) -> tuple[Optional[Path], str]:
     """The interpreter of an environment, made if it is not there; or why it cannot be."""
     requirements = HERE / f"requirements/{name}.txt"
@@ -57,7 +65,9 @@ def environment(name: str) -> tuple[Optional[Path], str]:
     if not stamp.exists() or stamp.read_text() != requirements.read_text():
         print(f"installing {name} ...", flush=True)
         shutil.rmtree(folder, ignore_errors=True)
-        interpreter = next(filter(None, map(shutil.which, INTERPRETERS)), sys.executable)
+        interpreter = next(filter(runs, OLDER.get(name, [*INTERPRETERS, sys.executable])), None)
+        if interpreter is None:
+            return None, f"cannot be installed: there is none of {', '.join(OLDER[name])}"
         subprocess.run([interpreter, "-m", "venv", folder], check=True)
         install = [python, "-m", "pip", "install", "--quiet", "--requirement", requirements]
         done = subprocess.run(install, capture_output=True, text=True)
@@ -73,9 +83,9 @@ def environment(name: str) -> tuple[Optional[Path], str]:
     return python, ""
 
 
-def engine(*arguments: object) -> None:
-    """The part of the comparison that is written in Rust."""
-    command = ["cargo", "bench", "--quiet", "--locked", "-p", "surefoot-paper", "--bench", "compare", "--"]
+def engine(program: str, *arguments: object) -> None:
+    """A part of the comparison that is written in Rust."""
+    command = ["cargo", "bench", "--quiet", "--locked", "-p", "surefoot-paper", "--bench", program, "--"]
     subprocess.run([*command, *map(str, arguments)], cwd=ROOT, check=True)
 
 
@@ -84,7 +94,7 @@ def descent(case: Path, folder: Path) -> Path:
     results = []
     for epsilon in (0.0, 0.1):
         answers = folder / "descent.json"
-        engine("descent", case, epsilon, answers)
+        engine("compare", "descent", case, epsilon, answers)
         told = json.loads(answers.read_text())
         note = f"{os.cpu_count()} threads; not proved"
         results.append({"method": "Surefoot, Algorithm 1", "epsilon": epsilon, **told, "note": note})
@@ -216,7 +226,7 @@ def main() -> None:
         python, reason = environment("surefoot")
         sys.exit(0 if python else reason)
     folder = TARGET / "cases"
-    engine("prepare", folder)
+    engine("compare", "prepare", folder)
     interpreters = {name: environment(name) for name in dict(METHODS)}
     results = {}
     for case in sorted(folder.glob("*.json")):
