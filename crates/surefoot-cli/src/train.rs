@@ -216,9 +216,10 @@ fn write(
     let mut edit = edit(options, draft)?;
     let form = form(options, training, trained, Path::to_path_buf)?;
     let section = format!("the [classifier] of {}", options.problem.display());
-    let place = match &form {
-        ClassifierForm::Network(_) => format!("{}, which {section} names", network_file(options).display()),
-        _ => section,
+    // A single layer is linear, and stands in the problem file itself.
+    let place = match trained.network.layers() {
+        [_] => section,
+        _ => format!("{}, which {section} names", network_file(options).display()),
     };
     edit.set_classifier(&ClassifierEntry { form, threshold, inputs: Inputs::Standardised });
     edit.save()?;
