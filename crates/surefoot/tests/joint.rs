@@ -303,6 +303,24 @@ fn words_say_what_is_guarded_against_and_what_breaks_an_action() {
     assert_eq!(found.shift.len(), 2);
 }
 
+/// Options and trade-offs solve problems with other features and other balls, which keep what is uncertain.
+#[test]
+fn options_and_trade_offs_keep_what_is_uncertain() {
+    use surefoot::recourse::{Settings, Solver};
+    let problem = problem(Classifier::linear(vec![0.6, 0.5, 0.7, 0.8], -1.0, 0.5).unwrap(), Change::Increase);
+    let x = [-0.5, -0.2, -0.3, -0.4];
+    let solver = Solver::new(&problem, Settings::default()).unwrap();
+    let options = solver.options(&x, 3).unwrap();
+    assert!(options.len() >= 2);
+    for option in options.iter().filter_map(Outcome::recourse) {
+        let verdict = certify(&problem, &x, &option.action, Budget::default()).unwrap().verdict;
+        assert!(matches!(verdict, Verdict::Holds { .. }), "{verdict:?}");
+    }
+    let curve = solver.trade_off(&x, Some(&[0.0, 0.2, 0.4]), |_| {}).unwrap();
+    let costs: Vec<f64> = curve.answers.iter().map(|answer| answer.recourse().unwrap().cost).collect();
+    assert!(costs[0] < costs[1] && costs[1] < costs[2], "{costs:?}");
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_by_name() {
     let features = features(Change::Any);

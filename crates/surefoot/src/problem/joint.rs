@@ -38,14 +38,12 @@ impl Joint {
         let equation =
             |i: usize, why| Error::Setting(SettingError::UncertainEquation { feature: named(i), why });
         for &Execution { feature, .. } in &sources.execution {
-            let stated = features.feature(feature);
-            let refuse =
-                |why| Err(Error::Setting(SettingError::UncertainExecution { feature: named(feature), why }));
-            if !stated.is_actionable() {
-                return refuse("no action may change it");
-            }
-            if stated.kind == Kind::Binary {
-                return refuse("its values are not amounts");
+            if features.feature(feature).kind == Kind::Binary {
+                let why = "its values are not amounts";
+                return Err(Error::Setting(SettingError::UncertainExecution {
+                    feature: named(feature),
+                    why,
+                }));
             }
         }
         let uncertain = sources.bands.iter().map(|band| band.feature);

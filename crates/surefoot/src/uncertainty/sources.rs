@@ -198,6 +198,11 @@ impl Sources {
         }
         for execution in &self.execution {
             known(execution.feature)?;
+            let feature = features.feature(execution.feature);
+            if !feature.is_actionable() {
+                let (feature, why) = (feature.name.clone(), "no action may change it");
+                return Err(Error::Setting(SettingError::UncertainExecution { feature, why }));
+            }
             size("share", execution.share)?;
             size("within", execution.within)?;
         }
