@@ -105,6 +105,8 @@ impl SavedProof {
             let rays = part.cone.iter().flat_map(|cone| &cone.rays);
             lengths.extend(rays.map(|ray| (count, ray.len())));
             lengths.extend(part.margins.iter().map(|margin| (width, margin.perturbation.len())));
+            let points = part.margins.iter().filter_map(|margin| margin.touches.as_ref());
+            lengths.extend(points.map(|point| (count, point.len())));
             if let Some(&index) = part.features.iter().find(|&&i| i >= width) {
                 return Err(Error::Feature(FeatureError::NoSuchFeature { index, features: width }));
             }
@@ -338,7 +340,7 @@ impl<'v> At<'v> {
     /// The margins and requirements of a part, with their coefficients. Versions 1 and 2 stored one
     /// perturbation. Version 1 stored the number of one constraint, with coefficient one, or none; then
     /// the margin has coefficient one.
-    fn terms(&self, width: usize, perturbations: &[Vec<f64>]) -> Result<Terms> {
+    fn terms(&self, width: usize, count: usize, perturbations: &[Vec<f64>]) -> Result<Terms> {
         let object = self.object()?;
         let requirements = match object.contains_key("requirements") {
             true => self.field("requirements")?.shares(At::requirement)?,
@@ -346,17 +348,24 @@ impl<'v> At<'v> {
             false => vec![(self.field("constraint")?.requirement()?, 1.0)],
         };
         if object.contains_key("margins") {
+            let points = match object.contains_key("points") {
+                true => self.field("points")?.listed(None, |point| point.finite_numbers(Some(count)))?,
+                false => Vec::new(),
+            };
             let place = |item: &At<'v>| {
                 let place =
                     item.value.as_u64().and_then(|place| perturbations.get(usize::try_from(place).ok()?));
                 place.ok_or_else(|| item.expected("the number of a perturbation"))
             };
-            let margins = self.field("margins")?.shares(place)?;
-            let margin = |(perturbation, share): (&Vec<f64>, f64)| WeightedMargin {
-                perturbation: perturbation.clone(),
-                share,
+            let margin = |item: &At<'v>| match &item.items()?[..] {
+                [number, share, point @ ..] if point.len() < 2 => Ok(WeightedMargin {
+                    perturbation: place(number)?.clone(),
+                    share: share.finite()?,
+                    touches: point.first().map(|number| number.point(&points)).transpose()?,
+                }),
+                _ => Err(item.expected("a number, its share and perhaps the number of a point")),
             };
-            return Ok((margins.into_iter().map(margin).collect(), requirements));
+            return Ok((self.field("margins")?.listed(None, margin)?, requirements));
         }
         let perturbation = self.field("perturbation")?.finite_numbers(Some(width))?;
         let share = match object.contains_key("share") {
@@ -365,8 +374,16 @@ impl<'v> At<'v> {
             false => 0.0,
         };
         let is_needed = share != 0.0 || requirements.is_empty();
-        let margins = if is_needed { vec![WeightedMargin { perturbation, share }] } else { Vec::new() };
+        let margins =
+            if is_needed { vec![WeightedMargin { perturbation, share, touches: None }] } else { Vec::new() };
         Ok((margins, requirements))
+    }
+
+    /// The point of which this is the number.
+    fn point(&self, points: &[Vec<f64>]) -> Result<Vec<f64>> {
+        let number = self.value.as_u64().and_then(|number| usize::try_from(number).ok());
+        let point = number.and_then(|number| points.get(number));
+        point.cloned().ok_or_else(|| self.expected("the number of a point"))
     }
 
     fn requirement(&self) -> Result<usize> {
@@ -380,7 +397,7 @@ impl<'v> At<'v> {
         let distance = self.field("distance")?.numbers(2)?;
         let rays: Vec<Vec<f64>> = self.field("rays")?.listed(None, |ray| ray.finite_numbers(Some(count)))?;
         let cone = Cone { rays, from: distance[0], to: distance[1] };
-        let (margins, requirements) = self.terms(width, perturbations)?;
+        let (margins, requirements) = self.terms(width, count, perturbations)?;
         Ok(RuledOut {
             lower: self.field("lower")?.numbers(count)?,
             upper: self.field("upper")?.numbers(count)?,
