@@ -21,14 +21,14 @@ mod quadratic;
 mod region;
 mod unit;
 
-pub(crate) use affine::{Affine, Bounded, Plane};
+pub(crate) use affine::{Affine, Bounded, Interpolated, Plane};
 pub(crate) use curvature::Curvature;
 pub use interval::Interval;
 pub(crate) use interval::Intervals;
 pub(crate) use jet::{Gram, Jet, Jets, Order, dot};
 pub(crate) use operator::{Elements, Operator, Sizes};
 pub(crate) use quadratic::Quadratic;
-pub(crate) use region::Region;
+pub(crate) use region::{Rays, Region};
 pub(crate) use unit::{Unit, tanh_line_bound};
 
 use crate::Network;

@@ -212,12 +212,15 @@ pub struct WeightedMargin {
     pub scenario: Scenario,
     /// The coefficient.
     pub share: f64,
+    /// An action at which the bound of the margin touches, if the bound is interpolated along the rays of the
+    /// cost limit. Any action gives a bound.
+    pub touches: Option<Vec<f64>>,
 }
 
 impl WeightedMargin {
     /// The only margin of a sum.
     pub fn only(scenario: Scenario) -> Vec<Self> {
-        vec![Self { scenario, share: 1.0 }]
+        vec![Self { scenario, share: 1.0, touches: None }]
     }
 }
 

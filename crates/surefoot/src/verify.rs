@@ -53,6 +53,7 @@ mod parabolas;
 mod robustness;
 mod substitution;
 mod prove;
+mod rays;
 mod tape;
 mod trees;
 #[cfg(test)]

@@ -56,6 +56,17 @@ impl Plane {
     }
 }
 
+/// An upper bound: a plane where changes are positive, with other slopes where they are negative.
+///
+/// ```text
+/// constant + error + sum_i (linear_i if y_i > 0 else negative_i) y_i
+/// ```
+#[derive(Clone, Debug)]
+pub(crate) struct Interpolated {
+    pub plane: Plane,
+    pub negative: Vec<f64>,
+}
+
 /// An affine form in the inputs and in the error symbols of the operations.
 #[derive(Debug, Default)]
 pub(crate) struct Row {

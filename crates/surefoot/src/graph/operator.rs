@@ -18,7 +18,7 @@ pub(super) use slack::Slack;
 
 use std::fmt::Debug;
 
-use super::affine::{Affine, Place, Plane, QuadraticSum, State};
+use super::affine::{Affine, Interpolated, Place, Plane, QuadraticSum, State};
 use super::curvature::{Adjoint, Gradients, Sums, Surroundings};
 use super::jet::{Jets, Order, Point, chain};
 use super::{Interval, Region, Unit};
@@ -94,6 +94,19 @@ pub(crate) trait Operator: Debug + Send + Sync {
         _share: f64,
         _plane: Plane,
     ) -> Option<Plane> {
+        None
+    }
+
+    /// A bound above a graph whose only operation is this one, with a coefficient in the output and the rest of
+    /// the output; see [`Bounded::interpolate`](super::Bounded::interpolate).
+    fn interpolate(
+        &self,
+        _affine: &mut Affine,
+        _region: &Region,
+        _jets: &Jets,
+        _output: (f64, Plane),
+        _at: &[f64],
+    ) -> Option<Interpolated> {
         None
     }
 

@@ -5,6 +5,7 @@ mod cut;
 mod limit;
 
 use limit::Limit;
+pub(crate) use limit::Rays;
 
 use crate::Cost;
 use crate::graph::Interval;
@@ -73,6 +74,11 @@ impl Region {
 
     pub fn inputs(&self) -> usize {
         self.lower.len()
+    }
+
+    /// The rays that span the part of a box within a limit on the l1 cost. `None` for any other region.
+    pub fn rays(&self) -> Option<Rays> {
+        self.cost_limit.as_ref()?.rays(&self.lower, &self.upper)
     }
 
     pub fn side(&self, i: usize) -> Interval {

@@ -114,6 +114,8 @@ impl SavedProof {
             let rays = part.cone.iter().flat_map(|cone| &cone.rays);
             lengths.extend(rays.map(|ray| (count, ray.len())));
             lengths.extend(part.margins.iter().map(|margin| (width, margin.scenario.perturbation.len())));
+            let points = part.margins.iter().filter_map(|margin| margin.touches.as_ref());
+            lengths.extend(points.map(|point| (count, point.len())));
             if let Some(&index) = part.features.iter().find(|&&i| i >= features) {
                 return Err(Error::Feature(FeatureError::NoSuchFeature { index, features }));
             }
@@ -347,7 +349,7 @@ impl<'v> At<'v> {
     /// The margins and requirements of a part, with their coefficients. Versions 1 and 2 stored one
     /// perturbation. Version 1 stored the number of one constraint, with coefficient one, or none; then
     /// the margin has coefficient one.
-    fn terms(&self, width: usize, scenarios: &[Scenario]) -> Result<Terms> {
+    fn terms(&self, width: usize, count: usize, scenarios: &[Scenario]) -> Result<Terms> {
         let object = self.object()?;
         let requirements = match object.contains_key("requirements") {
             true => self.field("requirements")?.shares(At::requirement)?,
@@ -355,14 +357,23 @@ impl<'v> At<'v> {
             false => vec![(self.field("constraint")?.requirement()?, 1.0)],
         };
         if object.contains_key("margins") {
+            let points = match object.contains_key("points") {
+                true => self.field("points")?.listed(None, |point| point.finite_numbers(Some(count)))?,
+                false => Vec::new(),
+            };
             let place = |item: &At<'v>| {
                 let place = item.value.as_u64().and_then(|place| scenarios.get(usize::try_from(place).ok()?));
                 place.ok_or_else(|| item.expected("the number of a perturbation"))
             };
-            let margins = self.field("margins")?.shares(place)?;
-            let margin =
-                |(scenario, share): (&Scenario, f64)| WeightedMargin { scenario: scenario.clone(), share };
-            return Ok((margins.into_iter().map(margin).collect(), requirements));
+            let margin = |item: &At<'v>| match &item.items()?[..] {
+                [number, share, point @ ..] if point.len() < 2 => Ok(WeightedMargin {
+                    scenario: place(number)?.clone(),
+                    share: share.finite()?,
+                    touches: point.first().map(|number| number.point(&points)).transpose()?,
+                }),
+                _ => Err(item.expected("a number, its share and perhaps the number of a point")),
+            };
+            return Ok((self.field("margins")?.listed(None, margin)?, requirements));
         }
         let perturbation = self.field("perturbation")?.finite_numbers(Some(width))?;
         let share = match object.contains_key("share") {
@@ -372,7 +383,8 @@ impl<'v> At<'v> {
         };
         let is_needed = share != 0.0 || requirements.is_empty();
         let scenario = Scenario { variant: 0, perturbation };
-        let margins = if is_needed { vec![WeightedMargin { scenario, share }] } else { Vec::new() };
+        let margins =
+            if is_needed { vec![WeightedMargin { scenario, share, touches: None }] } else { Vec::new() };
         Ok((margins, requirements))
     }
 
@@ -397,6 +409,13 @@ impl<'v> At<'v> {
         number.ok_or_else(|| self.expected("the number of a variant"))
     }
 
+    /// The point of which this is the number.
+    fn point(&self, points: &[Vec<f64>]) -> Result<Vec<f64>> {
+        let number = self.value.as_u64().and_then(|number| usize::try_from(number).ok());
+        let point = number.and_then(|number| points.get(number));
+        point.cloned().ok_or_else(|| self.expected("the number of a point"))
+    }
+
     fn requirement(&self) -> Result<usize> {
         let number = self.value.as_u64().and_then(|number| usize::try_from(number).ok());
         number.ok_or_else(|| self.expected("the number of a requirement"))
@@ -408,7 +427,7 @@ impl<'v> At<'v> {
         let distance = self.field("distance")?.numbers(2)?;
         let rays: Vec<Vec<f64>> = self.field("rays")?.listed(None, |ray| ray.finite_numbers(Some(count)))?;
         let cone = Cone { rays, from: distance[0], to: distance[1] };
-        let (margins, requirements) = self.terms(coordinates, scenarios)?;
+        let (margins, requirements) = self.terms(coordinates, count, scenarios)?;
         Ok(RuledOut {
             lower: self.field("lower")?.numbers(count)?,
             upper: self.field("upper")?.numbers(count)?,

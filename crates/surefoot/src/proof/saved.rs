@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! {
-//!   "surefoot_proof": 5,
+//!   "surefoot_proof": 6,
 //!   "problem": {"features": "9f2c...", "classifier": "...", "causal_model": "...", "rules": "..."},
 //!   "individual": [0.3, -1.2],
 //!   "epsilon": 0.1,
@@ -28,7 +28,8 @@
 //!   "ruled_out": [
 //!     {"features": [1], "lower": [0.0], "upper": [0.69], "cost": "inf",
 //!      "rays": [], "distance": [0.0, 0.0],
-//!      "margins": [[0, 1.0]],                             numbers of perturbations and their shares
+//!      "margins": [[0, 0.7], [0, 0.3, 0]],                numbers of perturbations, their shares, and of points
+//!      "points": [[0.65]],                                at which interpolated bounds of margins touch
 //!      "requirements": [[0, 0.5]]}                        numbers of requirements and their shares
 //!   ],
 //!   "dividing": {                                        for tree ensembles
@@ -50,9 +51,9 @@ use crate::proof::{
 use crate::{Action, ActionKind, Cost, Norm, Outcome, Problem};
 
 /// The version that is written. Version 1, in which at most one constraint could rule out a box,
-/// version 2, in which one perturbation did, version 3, which had no parabolas, and version 4, which had no
-/// tree ensembles, are read as well.
-pub const VERSION: u64 = 5;
+/// version 2, in which one perturbation did, version 3, which had no parabolas, version 4, which had no
+/// tree ensembles, and version 5, which had no points at which bounds touch, are read as well.
+pub const VERSION: u64 = 6;
 
 /// The norm of perturbations in a saved proof: its uncertainty set and its weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -337,7 +338,22 @@ fn bits(scenario: &Scenario) -> (usize, Vec<u64>) {
 }
 
 fn ruled_out(part: &RuledOut, places: &HashMap<(usize, Vec<u64>), usize>) -> Value {
-    let margin = |margin: &WeightedMargin| json!([places[&bits(&margin.scenario)], number(margin.share)]);
+    let mut points: Vec<&Vec<f64>> = Vec::new();
+    let mut margins: Vec<Value> = Vec::with_capacity(part.margins.len());
+    for WeightedMargin { scenario, share, touches } in &part.margins {
+        let (place, share) = (places[&bits(scenario)], number(*share));
+        margins.push(match touches {
+            None => json!([place, share]),
+            Some(point) => {
+                let known = points.iter().position(|other| *other == point);
+                let known = known.unwrap_or_else(|| {
+                    points.push(point);
+                    points.len() - 1
+                });
+                json!([place, share, known])
+            }
+        });
+    }
     json!({
         "features": part.features,
         "lower": numbers(&part.lower),
@@ -345,7 +361,8 @@ fn ruled_out(part: &RuledOut, places: &HashMap<(usize, Vec<u64>), usize>) -> Val
         "cost": number(part.cost),
         "rays": part.cone.iter().flat_map(|cone| &cone.rays).map(|ray| numbers(ray)).collect::<Vec<Value>>(),
         "distance": part.cone.as_ref().map_or([0.0, 0.0], |cone| [cone.from, cone.to]).map(number),
-        "margins": part.margins.iter().map(margin).collect::<Vec<_>>(),
+        "margins": margins,
+        "points": points.into_iter().map(|point| numbers(point)).collect::<Vec<Value>>(),
         "requirements": part.requirements.iter().map(|&(k, share)| json!([k, number(share)])).collect::<Vec<_>>(),
     })
 }

@@ -33,6 +33,7 @@
 
 mod boxes;
 mod candidate;
+mod columns;
 mod cones;
 mod cuts;
 mod dispensable;

@@ -7,10 +7,12 @@ use super::cones::{Far, halved, long_sides};
 use super::cover::{Covered, Sides, covered};
 use super::integer::Cells;
 use super::prove::{Claim, Work, agrees, at_least};
+use super::rays::Rays;
 use super::tape::Tape;
 use super::zone::Zone;
 use super::{Fault, Stop, trees};
 use crate::action::feasible_change;
+use crate::graph::Graph;
 use crate::margin::{Composer, Scenario, margin, outcome};
 use crate::proof::{Cone, RuledOut, SavedProof, WeightedMargin};
 use crate::{Action, ActionKind, Constraint, Problem};
@@ -213,7 +215,12 @@ impl<'p> RuledOutPart<'_, 'p> {
 
     /// The weighted sum of the requirements, unperturbed, and of the margins, with a bound of its rounding
     /// error.
-    fn sum(&self, requirements: &[(&Constraint, f64)], change: &[f64]) -> Option<(f64, f64)> {
+    fn sum<'m>(
+        &self,
+        requirements: &[(&Constraint, f64)],
+        margins: impl Iterator<Item = &'m WeightedMargin>,
+        change: &[f64],
+    ) -> Option<(f64, f64)> {
         let action = Action { features: self.part().features.clone(), change: change.to_vec() };
         let reached = outcome(self.problem, &self.saved.individual, &action).ok()?;
         let (mut sum, mut error) = (0.0, 0.0);
@@ -221,7 +228,7 @@ impl<'p> RuledOutPart<'_, 'p> {
             let term = share * rule.upper_value(&reached);
             (sum, error) = (sum + term, error + 1e-9 * term.abs());
         }
-        for WeightedMargin { scenario, share } in self.margins() {
+        for WeightedMargin { scenario, share, .. } in margins {
             let (margin, own) = self.margin_and_error(change, scenario)?;
             (sum, error) = (sum + share * margin, error + share * (own + 1e-9 * margin.abs()));
         }
@@ -284,7 +291,7 @@ impl<'p> RuledOutPart<'_, 'p> {
         let tape = Tape::new(&graph);
         let value = |change: &[f64]| match only {
             Some(scenario) => self.margin_and_error(change, scenario),
-            None => self.sum(&requirements, change),
+            None => self.sum(&requirements, self.margins(), change),
         };
         let refuted = |change: &[f64]| {
             if let Some(scenario) = only {
@@ -299,6 +306,9 @@ impl<'p> RuledOutPart<'_, 'p> {
         let ball = is_limited.then(|| Ball::of_cost(self.problem, &part.features, radius));
         let Some(zone) = Zone::new(part.lower.clone(), part.upper.clone(), ball) else { return Ok(()) };
         agrees(&tape, &zone, 3, |change| value(change).map(|(value, error)| (-value, error)))?;
+        if self.is_ruled_out_by_rays(&requirements, &zone, work)? {
+            return Ok(());
+        }
         let claim = Claim {
             wanted: f64::MIN_POSITIVE,
             lowest: None,
@@ -307,6 +317,46 @@ impl<'p> RuledOutPart<'_, 'p> {
         };
         at_least(&tape, zone, &claim, work)?;
         Ok(())
+    }
+
+    /// Whether concave functions below minus each margin, interpolated along the rays of the cost limit, prove
+    /// the part. They touch at the actions that the margins name; if one names none, nothing is tried.
+    fn is_ruled_out_by_rays(
+        &self,
+        requirements: &[(&Constraint, f64)],
+        zone: &Zone,
+        work: &mut Work,
+    ) -> Result<bool, Stop> {
+        let Some(rays) = Rays::new(zone) else { return Ok(false) };
+        let margins = self.margins().count();
+        let is_unnamed = self.margins().any(|margin| margin.touches.is_none());
+        if margins == 0 || margins >= work.left || is_unnamed {
+            return Ok(false);
+        }
+        let mut functions = Vec::new();
+        let mut add =
+            |mut graph: Graph<'_>, share: f64, at: &[f64], value: &dyn Fn(&[f64]) -> Option<(f64, f64)>| {
+                graph.output = graph.output.scaled(-1.0);
+                let tape = Tape::new(&graph);
+                agrees(&tape, zone, 1, |change| value(change).map(|(value, error)| (-value, error)))?;
+                let values = rays.concave(&tape, &work.bound(&tape, zone), at);
+                functions.extend(values.map(|values| (share, values)));
+                Ok::<(), Stop>(())
+            };
+        for WeightedMargin { scenario, share, touches } in self.margins() {
+            let Some(at) = touches else { return Ok(false) };
+            let value = |change: &[f64]| self.margin_and_error(change, scenario);
+            add(self.composer(scenario).in_change(&scenario.perturbation), *share, at, &value)?;
+        }
+        let mut expected = margins;
+        if !requirements.is_empty() {
+            let value = |change: &[f64]| self.sum(requirements, std::iter::empty(), change);
+            let graph = Composer::in_sum(self.composers, requirements, std::iter::empty());
+            add(graph, 1.0, &zone.nearest(), &value)?;
+            expected += 1;
+        }
+        // A function without a bound is missing.
+        Ok(functions.len() == expected && rays.least(&functions) > 0.0)
     }
 
     fn verify_cone(&self, cone: &Cone, scenario: &Scenario, work: &mut Work) -> Result<(), Stop> {

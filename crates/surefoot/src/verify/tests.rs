@@ -5,6 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::affine::Affine;
 use super::ball::{Ball, Shape};
+use super::rays::Rays;
 use super::tape::Tape;
 use super::zone::Zone;
 use super::{curvature, quadratic};
@@ -12,7 +13,7 @@ use crate::margin::margin;
 use crate::margin::{Composer, Coordinates};
 use crate::small::{FORMULAS, Family, individual, one, product, uniform};
 use crate::uncertainty::SharedSet;
-use crate::{Action, Change, Feature, Features, Norm, Problem};
+use crate::{Action, Activation, Change, Classifier, Feature, Features, Norm, Problem};
 
 /// A formula with a bounded range of values.
 const BOUNDED: &str = "tanh(u + 0.3 * {p}) * 3";
@@ -151,6 +152,50 @@ fn no_action_is_beyond_a_bound() {
         }
     }
     assert!(known > 500, "{known}");
+}
+
+/// Functions below minus the margin of relu networks, interpolated along the rays of a limit on the cost.
+#[test]
+fn no_action_is_beyond_the_rays() {
+    let random = &mut ChaCha8Rng::seed_from_u64(7);
+    let features =
+        Features::new(["a", "b", "c", "d"].map(|name| Feature::new(name).change(Change::Any)).to_vec());
+    let features = features.unwrap();
+    let (mut negative, mut better) = (0, 0);
+    for round in 0..400 {
+        let hidden: &[usize] = if round % 2 == 0 { &[4, 9, 1] } else { &[4, 8, 6, 1] };
+        let network = crate::small::network(random, hidden, Activation::Relu, 1.2);
+        let problem = Problem::new(features.clone(), Classifier::network(network, 0.5).unwrap()).unwrap();
+        let x = uniform(random, 4, -1.0..1.0);
+        let perturbation = uniform(random, 4, -0.1..0.1);
+        let set = one(random, &[vec![1, 2], vec![0, 2, 3], vec![0, 1, 2, 3]]);
+        let width = set.len();
+        let composer = Composer::new(&problem, &x, &set).unwrap();
+        let mut graph = composer.in_change(&perturbation);
+        graph.output = graph.output.scaled(-1.0);
+        let tape = Tape::new(&graph);
+        let lower = uniform(random, width, -1.0..0.5);
+        let upper: Vec<f64> = lower.iter().map(|l| l + random.random_range(0.0..1.5)).collect();
+        let weights = uniform(random, width, 0.5..2.0);
+        let ball = Ball { shape: Shape::L1, weights, radius: random.random_range(0.5..2.0) };
+        let Some(zone) = Zone::new(lower, upper, Some(ball)) else { continue };
+        let rays = Rays::new(&zone).unwrap();
+        let affine = Affine::new(&tape, &zone);
+        let functions: Vec<(f64, Vec<f64>)> = (0..2)
+            .map(|_| {
+                (random.random_range(0.1..1.0), rays.concave(&tape, &affine, &sample(random, &zone)).unwrap())
+            })
+            .collect();
+        let least = rays.least(&functions);
+        let total: f64 = functions.iter().map(|(share, _)| share).sum();
+        negative += usize::from(least < 0.0);
+        better += usize::from(least > total * affine.result().lower);
+        for _ in 0..200 {
+            let value = total * tape.value(&sample(random, &zone));
+            assert!(value >= least - 1e-12, "{round}: {value} {least}");
+        }
+    }
+    assert!(negative > 50 && better > 150, "{negative} {better}");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! A graph that has been bounded over a region, and the further bounds that can be computed from it.
 
 use super::quadratic::QuadraticBound;
-use super::{Affine, Plane};
+use super::{Affine, Interpolated, Plane};
 use crate::graph::curvature::Curvature;
 use crate::graph::jet::Gram;
-use crate::graph::{Graph, Interval, Jets, Region};
+use crate::graph::{Graph, Interval, Jets, Operation, Region};
 use crate::network::{LANES, Lanes, vectorised};
 
 /// A graph that has been bounded over a region. It borrows the memory of the bound, so that no other
@@ -88,6 +88,21 @@ impl<'a, 'p> Bounded<'a, 'p> {
     /// evaluated the graph last. `None` unless the output is the last operation plus an affine form in
     /// the inputs, and that operation can be refined.
     pub fn refine(&mut self, jets: &Jets) -> Option<Plane> {
+        let (operation, share, rest) = self.last_operation()?;
+        operation.operator.refine(self.affine, self.region, jets, share, rest)
+    }
+
+    /// A convex upper bound of the graph over a box within a limit on the l1 cost, interpolated between the
+    /// cheapest point of the box and the ends of the rays. It is close to the graph near the point `at`, where
+    /// `jets` evaluated the graph last. `None` unless the graph is a relu network of affine arguments.
+    pub fn interpolate(&mut self, jets: &Jets, at: &[f64]) -> Option<Interpolated> {
+        let (operation, share, rest) = self.last_operation()?;
+        operation.operator.interpolate(self.affine, self.region, jets, (share, rest), at)
+    }
+
+    /// The last operation with its coefficient in the output, and the rest of the output. `None` if the bound
+    /// states nothing or the output depends on another operation.
+    fn last_operation(&self) -> Option<(&'a Operation<'p>, f64, Plane)> {
         if self.affine.states_nothing {
             return None;
         }
@@ -104,7 +119,7 @@ impl<'a, 'p> Bounded<'a, 'p> {
             error: 0.0,
             range: Interval::EVERYTHING,
         };
-        operation.operator.refine(self.affine, self.region, jets, share, rest)
+        Some((operation, share, rest))
     }
 
     /// The quadratic enclosure of the graph over the region. `None` where its error is infinite.

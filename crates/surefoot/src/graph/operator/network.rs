@@ -2,6 +2,7 @@
 
 mod affine;
 mod curvature;
+mod interpolate;
 mod jet;
 mod quadratic;
 mod refine;
@@ -11,7 +12,7 @@ pub(crate) use curvature::UnitBounds;
 pub(crate) use jet::LayerPoint;
 
 use super::{Elements, Operator};
-use crate::graph::affine::{Affine, Place, Plane, QuadraticSum, State};
+use crate::graph::affine::{Affine, Interpolated, Place, Plane, QuadraticSum, State};
 use crate::graph::curvature::{Adjoint, Gradients, Sums, Surroundings};
 use crate::graph::jet::{Jets, Order, Point};
 use crate::graph::{Interval, Region, Unit};
@@ -81,6 +82,17 @@ impl Operator for Network {
         plane: Plane,
     ) -> Option<Plane> {
         Some(refine::refine(self, affine, region, jets, share, plane))
+    }
+
+    fn interpolate(
+        &self,
+        affine: &mut Affine,
+        region: &Region,
+        jets: &Jets,
+        output: (f64, Plane),
+        at: &[f64],
+    ) -> Option<Interpolated> {
+        interpolate::interpolate(self, affine, region, jets, output, at)
     }
 
     fn gradients(&self, surroundings: &Surroundings<'_>, number: usize) -> Option<Gradients> {

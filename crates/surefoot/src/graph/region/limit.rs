@@ -22,10 +22,41 @@ pub(super) struct Limit {
     limit: f64,
 }
 
+/// The cheapest point of a box of actions, and how far each coordinate alone can move from there within the
+/// limit on an l1 cost. Every action within the limit is an average of the point and of the ends of the rays:
+///
+/// ```text
+/// t = base + sum_i x_i reach_i (+-e_i),    x_i = |t_i - base_i| / reach_i,    sum_i x_i <= 1.
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Rays {
+    pub base: Vec<f64>,
+    pub reach: Vec<f64>,
+    /// Whether an action of the box is beyond the base in this direction.
+    pub up: Vec<bool>,
+    pub down: Vec<bool>,
+}
+
 impl Limit {
     /// Slightly larger than asked for, so that no action is lost by rounding.
     pub fn new(cost: Cost, weights: Vec<f64>, limit: f64) -> Self {
         Self { cost, weights, limit: limit * (1.0 + 1e-9) + 1e-12 }
+    }
+
+    /// The rays that span the part of a box with finite sides within the limit. `None` unless the cost is the
+    /// sum of absolute values.
+    pub fn rays(&self, lower: &[f64], upper: &[f64]) -> Option<Rays> {
+        if self.cost != Cost::L1 {
+            return None;
+        }
+        let base: Vec<f64> = lower.iter().zip(upper).map(|(&l, &u)| 0.0f64.max(l).min(u)).collect();
+        let spent: f64 = base.iter().zip(&self.weights).map(|(b, w)| w * b.abs()).sum();
+        // Slightly longer than exact, so that rounding leaves no action outside.
+        let left = (self.limit - spent).max(0.0) * (1.0 + 1e-9) + 1e-12;
+        let reach: Vec<f64> = self.weights.iter().map(|w| left / w).collect();
+        let up = base.iter().zip(upper).map(|(b, u)| b < u).collect();
+        let down = base.iter().zip(lower).map(|(b, l)| b > l).collect();
+        reach.iter().all(|reach| reach.is_finite()).then_some(Rays { base, reach, up, down })
     }
 
     /// Tightens the ranges of many rows over a box to those over its part within the limit. The box has

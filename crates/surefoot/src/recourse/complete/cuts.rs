@@ -19,7 +19,7 @@
 use super::boxes::{Cuboid, DISTANCE};
 use super::programs::{Bounded, Cut, Open, Source};
 use super::requirements::Requirement;
-use super::solve::{Set, Solver};
+use super::solve::{Incumbent, Set, Solver};
 use crate::certify::LEAST_MARGIN;
 use crate::graph::{Order, Plane, Region};
 use crate::margin::margin;
@@ -29,6 +29,9 @@ use crate::proof::Scenario;
 const INHERITED: usize = 8;
 /// The number of recent scenarios of the pool that are tried as well.
 const MORE: usize = 2;
+/// The attacks on an action that is cheaper than the incumbent by this share of the gap.
+const STARTS: usize = 4;
+const CHEAPER: f64 = 0.5;
 /// Boxes with several long sides are searched up to a cost of this many times the least weight first.
 const NEAR: f64 = 4.0;
 /// The largest number of times that a box is shrunk before a linear program bounds it. A box with fewer features
@@ -72,7 +75,11 @@ impl Solver<'_, '_> {
             self.push(Cuboid { cost: cuboid.cost.max(limit), ..cuboid.clone() });
         }
         let mut open = Open { set: cuboid.set, lower, upper, limit, cuts: Vec::new() };
-        let numbers = self.scenarios_to_try(&open, &cuboid.scenarios);
+        let inherited = match cuboid.scenarios.is_empty() && self.has_rays(cuboid.set) {
+            true => self.binding_scenarios(cuboid.set),
+            false => cuboid.scenarios.clone(),
+        };
+        let numbers = self.scenarios_to_try(&open, &inherited);
         if self.is_excluded(&mut open, &numbers, &requirements) {
             return;
         }
@@ -114,6 +121,28 @@ impl Solver<'_, '_> {
         }
         self.push_near_and_far(cuboid.set, cuboid.lower.clone(), cuboid.upper.clone(), cuboid.cost);
         true
+    }
+
+    /// The scenarios of the pool in which the incumbent's margins are least, after attacks on a slightly
+    /// cheaper action.
+    fn binding_scenarios(&mut self, set: usize) -> Vec<usize> {
+        let incumbent = self.incumbent.as_ref().filter(|found| found.set == set);
+        let Some(Incumbent { change, .. }) = incumbent.cloned() else { return Vec::new() };
+        let cheaper: Vec<f64> = change.iter().map(|c| c * (1.0 - CHEAPER * self.settings.gap)).collect();
+        let starts: Vec<Option<Scenario>> = self
+            .margins(set, &cheaper)
+            .into_iter()
+            .take(STARTS)
+            .map(|(_, k)| Some(self.pool[k].clone()))
+            .chain([None])
+            .collect();
+        for start in starts {
+            let (scenario, value) = self.attack(set, &cheaper, start.as_ref());
+            if value < 0.0 {
+                self.add(set, &cheaper, scenario);
+            }
+        }
+        self.margins(set, &change).into_iter().take(INHERITED).map(|(_, k)| k).collect()
     }
 
     /// The scenarios that may exclude a box or bound its cost: those of its parent, some recent ones,
@@ -195,7 +224,11 @@ impl Solver<'_, '_> {
             let region = self.region(open);
             open.cuts = requirements
                 .iter()
-                .map(|rule| Cut { source: Source::Requirement(rule.number), plane: rule.plane.clone() })
+                .map(|rule| Cut {
+                    source: Source::Requirement(rule.number),
+                    plane: rule.plane.clone(),
+                    negative: None,
+                })
                 .collect();
             for &k in numbers {
                 let plane = self.plane(open.set, k, &region);
@@ -204,7 +237,7 @@ impl Solver<'_, '_> {
                     self.state_ruled_out(open, (lower, upper), &[(Source::Scenario(k), 1.0)], open.limit);
                     return true;
                 }
-                open.cuts.push(Cut { source: Source::Scenario(k), plane });
+                open.cuts.push(Cut { source: Source::Scenario(k), plane, negative: None });
             }
             let before = open.length();
             if self.shrink(open) {
@@ -226,7 +259,7 @@ impl Solver<'_, '_> {
     /// Cuts off those ends of a box's sides where a cut is negative. Returns true if nothing is left.
     fn shrink(&mut self, open: &mut Open) -> bool {
         for number in 0..open.cuts.len() {
-            let Cut { source, plane } = open.cuts[number].clone();
+            let Cut { source, plane, .. } = open.cuts[number].clone();
             if !plane.error.is_finite() {
                 continue;
             }
@@ -279,7 +312,7 @@ impl Solver<'_, '_> {
     fn split_bounded(&mut self, open: Open, bounded: Bounded, cost: f64) {
         let mut binding: Vec<(f64, usize)> = Vec::new();
         for (cut, &m) in open.cuts.iter().zip(&bounded.multipliers) {
-            if let Source::Scenario(k) = cut.source {
+            if let Some(k) = cut.source.scenario() {
                 match binding.iter_mut().find(|(_, other)| *other == k) {
                     Some((sum, _)) => *sum += m,
                     None => binding.push((m, k)),

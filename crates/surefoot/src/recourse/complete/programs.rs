@@ -1,12 +1,14 @@
 //! The linear programs of the search by cuts, and what their multipliers prove.
 
-use super::boxes::{Cuboid, cost_of, highest};
+use super::boxes::{Cuboid, cost_of};
+use super::columns::Columns;
 use super::cuts::WORTHWHILE;
-use super::solve::{Set, Solver};
+use super::solve::{Incumbent, Set, Solver};
 use crate::certify::LEAST_MARGIN;
-use crate::graph::{Interval, Order, Plane, Region};
+use crate::graph::{Graph, Interpolated, Operation, Order, Plane, Region};
 use crate::program::{Program, Row, Solution};
 use crate::proof::{RuledOut, WeightedMargin};
+use crate::{Activation, Cost};
 
 /// The largest number of scenarios found at solutions of the linear program that are added to it; no more
 /// than features.
@@ -21,13 +23,27 @@ pub(super) enum Source {
     Requirement(usize),
     /// A scenario of the pool, by number.
     Scenario(usize),
+    /// A scenario of the pool, and the point, both by number, at which the bound of its margin touches.
+    Interpolated(usize, usize),
 }
 
-/// An affine function that is not negative for any action that holds.
+impl Source {
+    /// The scenario, if it is one.
+    pub fn scenario(self) -> Option<usize> {
+        match self {
+            Source::Scenario(k) | Source::Interpolated(k, _) => Some(k),
+            Source::Requirement(_) => None,
+        }
+    }
+}
+
+/// A function that is not negative for any action that holds: affine or, with other slopes where changes are
+/// negative, affine on both sides of zero.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
     pub source: Source,
     pub plane: Plane,
+    pub negative: Option<Vec<f64>>,
 }
 
 /// A box that is being bounded: the actions within its sides that cost at most `limit`.
@@ -51,6 +67,7 @@ impl Solver<'_, '_> {
     /// Bounds the cost of a box by linear programs over its cuts. The solution is attacked, and what
     /// breaks it becomes a cut. `None` if the box is ruled out.
     pub(super) fn bound_by_program(&mut self, open: &mut Open) -> Option<Bounded> {
+        self.interpolate(open);
         let mut best = self.solve_program(open)?;
         self.refine(open, &best);
         best = self.solve_program(open)?;
@@ -59,17 +76,12 @@ impl Solver<'_, '_> {
                 break;
             }
             let Some(k) = self.try_point(open, &best) else { break };
-            let region = self.region(open);
-            let plane = self.plane(open.set, k, &region);
-            let at_point = value_at(&plane, &best.point);
-            open.cuts.push(Cut { source: Source::Scenario(k), plane });
-            if let Some(plane) = self.refined(open.set, k, &region, &best.point) {
-                let is_separating = value_at(&plane, &best.point).min(at_point) < 0.0;
-                open.cuts.push(Cut { source: Source::Scenario(k), plane });
-                if !is_separating {
-                    break;
-                }
-            } else if at_point >= 0.0 {
+            let mut is_separating = false;
+            for cut in self.cuts_at(open, k, &best.point) {
+                is_separating |= cut.value(&best.point) < 0.0;
+                open.cuts.push(cut);
+            }
+            if !is_separating {
                 break;
             }
             let next = self.solve_program(open)?;
@@ -82,6 +94,38 @@ impl Solver<'_, '_> {
         Some(best)
     }
 
+    /// Cuts by a scenario, the tightest of which is tight at a point.
+    fn cuts_at(&mut self, open: &Open, k: usize, point: &[f64]) -> Vec<Cut> {
+        let region = self.region(open);
+        if let Some(cut) = self.interpolated(open.set, k, &region, point) {
+            return vec![cut];
+        }
+        let plane = self.plane(open.set, k, &region);
+        let refined = self.refined(open.set, k, &region, point);
+        let cut = |plane| Cut { source: Source::Scenario(k), plane, negative: None };
+        [Some(plane), refined].into_iter().flatten().map(cut).collect()
+    }
+
+    /// Replaces the planes of a box by interpolated cuts, where margins can be interpolated.
+    fn interpolate(&mut self, open: &mut Open) {
+        let region = self.region(open);
+        let incumbent = self.incumbent.as_ref().filter(|found| found.set == open.set);
+        let Some(Incumbent { change, .. }) = incumbent else { return };
+        let sides = open.lower.iter().zip(&open.upper);
+        let point: Vec<f64> = change.iter().zip(sides).map(|(c, (&l, &u))| c.max(l).min(u)).collect();
+        let mut cuts = Vec::new();
+        for cut in &open.cuts {
+            match cut.source {
+                Source::Scenario(k) => {
+                    let Some(cut) = self.interpolated(open.set, k, &region, &point) else { return };
+                    cuts.push(cut);
+                }
+                _ => cuts.push(cut.clone()),
+            }
+        }
+        open.cuts = cuts;
+    }
+
     /// Attacks the solution of a linear program. Returns a scenario that breaks it; otherwise offers
     /// the solution as an incumbent.
     fn try_point(&mut self, open: &Open, bounded: &Bounded) -> Option<usize> {
@@ -89,10 +133,8 @@ impl Solver<'_, '_> {
         let inside = self.point_inside(open).unwrap_or_else(|| bounded.point.clone());
         let point = self.sets[set].integrality.near(&open.lower, &open.upper, &inside);
         let start = open.cuts.iter().zip(&bounded.multipliers).rev();
-        let start = start.filter(|(_, m)| **m > 0.0).find_map(|(cut, _)| match cut.source {
-            Source::Scenario(k) => Some(self.pool[k].clone()),
-            Source::Requirement(_) => None,
-        });
+        let start = start.filter(|(_, m)| **m > 0.0).find_map(|(cut, _)| cut.source.scenario());
+        let start = start.map(|k| self.pool[k].clone());
         let (scenario, value) = self.attack(set, &point, start.as_ref());
         if value >= 0.0 {
             let cost = cost_of(self.cost(), &self.sets[set].weights, &point);
@@ -114,13 +156,14 @@ impl Solver<'_, '_> {
         if !open.cuts.iter().any(is_requirement) {
             return None;
         }
-        let mut rows: Vec<Row> = open.cuts.iter().filter(|cut| cut.is_usable()).map(Cut::row).collect();
+        let columns = Columns::new(&open.cuts, &open.lower, &open.upper, &self.sets[open.set].weights);
+        let usable = open.cuts.iter().filter(|cut| cut.is_usable());
+        let mut rows: Vec<Row> = usable.map(|cut| columns.row(cut)).collect();
         rows.iter_mut().for_each(|row| row.need += INSIDE);
-        let weights = &self.sets[open.set].weights;
-        let program =
-            Program { rows: &rows, weights, cost: self.cost(), lower: &open.lower, upper: &open.upper };
+        let Columns { weights, lower, upper, .. } = &columns;
+        let program = Program { rows: &rows, weights, cost: self.cost(), lower, upper };
         match program.solve() {
-            Solution::Optimal { point, .. } => Some(point),
+            Solution::Optimal { point, .. } => Some(columns.changes(&point)),
             _ => None,
         }
     }
@@ -129,13 +172,59 @@ impl Solver<'_, '_> {
     fn refine(&mut self, open: &mut Open, bounded: &Bounded) {
         let region = self.region(open);
         for number in 0..bounded.multipliers.len() {
-            let Source::Scenario(k) = open.cuts[number].source else { continue };
-            if bounded.multipliers[number] > 0.0
-                && let Some(plane) = self.refined(open.set, k, &region, &bounded.point)
-            {
-                open.cuts.push(Cut { source: Source::Scenario(k), plane });
+            let Some(k) = open.cuts[number].source.scenario() else { continue };
+            if bounded.multipliers[number] <= 0.0 {
+                continue;
             }
+            let cut = match open.cuts[number].source {
+                Source::Interpolated(..) => self.interpolated(open.set, k, &region, &bounded.point),
+                _ => self.refined(open.set, k, &region, &bounded.point).map(|plane| Cut {
+                    source: Source::Scenario(k),
+                    plane,
+                    negative: None,
+                }),
+            };
+            open.cuts.extend(cut);
         }
+    }
+
+    /// Whether margins of a set can be interpolated along rays: those of relu networks of affine arguments, at l1
+    /// cost, with affine requirements.
+    pub(super) fn has_rays(&mut self, set: usize) -> bool {
+        if self.cost() != Cost::L1 {
+            return false;
+        }
+        self.compose(set);
+        let Set { composers, graphs, requirements, .. } = &self.sets[set];
+        let is_relu = |operation: &Operation<'_>| {
+            let network = operation.operator.elements().network();
+            network.is_some_and(|network| network.activation() == Activation::Relu)
+        };
+        let is_network = |graph: &Graph<'_>| matches!(&graph.operations[..], [only] if is_relu(only));
+        let is_suitable = match graphs.is_empty() {
+            true => {
+                composers.iter().all(|composer| is_network(&composer.in_change(&composer.no_perturbation())))
+            }
+            false => graphs.iter().all(is_network),
+        };
+        is_suitable && requirements.iter().all(|rule| rule.operations.is_empty())
+    }
+
+    /// A bound of the margin in a scenario that is interpolated along the rays of the cost limit and
+    /// touches at a point. `None` where there is none.
+    fn interpolated(&mut self, set: usize, k: usize, region: &Region, point: &[f64]) -> Option<Cut> {
+        if region.rays().is_none() || !self.has_rays(set) {
+            return None;
+        }
+        let graph = &self.sets[set].graphs[k];
+        self.prover.jets.evaluate(graph, point, Order::Value);
+        let Interpolated { plane, negative } =
+            self.prover.affine.bound(graph, region).interpolate(&self.prover.jets, point)?;
+        if self.points.last().is_none_or(|last| last != point) {
+            self.points.push(point.to_vec());
+        }
+        let source = Source::Interpolated(k, self.points.len() - 1);
+        Some(Cut { source, plane, negative: Some(negative) })
     }
 
     /// An affine upper bound of the margin in a scenario that is tight near a point.
@@ -151,10 +240,10 @@ impl Solver<'_, '_> {
     /// Solves the linear program over the cuts of a box. `None` if the box is ruled out.
     fn solve_program(&mut self, open: &Open) -> Option<Bounded> {
         let usable: Vec<usize> = (0..open.cuts.len()).filter(|&j| open.cuts[j].is_usable()).collect();
-        let rows: Vec<Row> = usable.iter().map(|&j| open.cuts[j].row()).collect();
-        let weights = &self.sets[open.set].weights;
-        let program =
-            Program { rows: &rows, weights, cost: self.cost(), lower: &open.lower, upper: &open.upper };
+        let columns = Columns::new(&open.cuts, &open.lower, &open.upper, &self.sets[open.set].weights);
+        let rows: Vec<Row> = usable.iter().map(|&j| columns.row(&open.cuts[j])).collect();
+        let Columns { weights, lower, upper, .. } = &columns;
+        let program = Program { rows: &rows, weights, cost: self.cost(), lower, upper };
         let all = |few: Vec<f64>| {
             let mut all = vec![0.0; open.cuts.len()];
             usable.iter().zip(few).for_each(|(&j, m)| all[j] = m);
@@ -164,7 +253,7 @@ impl Solver<'_, '_> {
         let (point, multipliers, cost) = match program.solve() {
             Solution::Optimal { point, multipliers } => {
                 let cost = program.cost_bound(&multipliers);
-                (point, all(multipliers), cost)
+                (columns.changes(&point), all(multipliers), cost)
             }
             Solution::Infeasible { multipliers } => (cheapest, all(multipliers), f64::INFINITY),
             Solution::Unknown => (cheapest, vec![0.0; open.cuts.len()], 0.0),
@@ -189,11 +278,11 @@ impl Solver<'_, '_> {
             // All its integer-valued actions cost more.
             return true;
         };
-        let region = Region::cuboid(lower.clone(), upper.clone());
         let largest = multipliers.iter().fold(0.0f64, |most, m| most.max(*m));
         let shares: Vec<f64> = multipliers.iter().map(|m| m / largest).collect();
         let asked = -LEAST_MARGIN * shares.iter().sum::<f64>();
-        let most = highest(&sum(&open.cuts, &shares, &region), &region, self.cost(), weights, cost_limit);
+        let columns = Columns::new(&open.cuts, &lower, &upper, weights);
+        let most = columns.highest(&open.cuts, &shares, self.cost(), cost_limit);
         if most >= asked || most.is_nan() || asked.is_nan() {
             return false;
         }
@@ -211,25 +300,26 @@ impl Solver<'_, '_> {
         terms: &[(Source, f64)],
         cost: f64,
     ) {
-        let mut numbers: Vec<(usize, f64)> = Vec::new();
+        let mut margins: Vec<((usize, Option<usize>), f64)> = Vec::new();
         let mut requirements: Vec<(usize, f64)> = Vec::new();
         for &(source, share) in terms {
-            let (list, number) = match source {
-                Source::Scenario(k) => (&mut numbers, k),
-                Source::Requirement(number) => (&mut requirements, number),
-            };
-            match list.iter_mut().find(|(other, _)| *other == number) {
-                Some((_, sum)) => *sum += share,
-                None => list.push((number, share)),
+            match source {
+                Source::Requirement(number) => add_to(&mut requirements, number, share),
+                Source::Scenario(k) => add_to(&mut margins, (k, None), share),
+                Source::Interpolated(k, point) => add_to(&mut margins, (k, Some(point)), share),
             }
         }
-        let margin = |(k, share): (usize, f64)| WeightedMargin { scenario: self.pool[k].clone(), share };
+        let margin = |((k, point), share): ((usize, Option<usize>), f64)| WeightedMargin {
+            scenario: self.pool[k].clone(),
+            share,
+            touches: point.map(|number| self.points[number].clone()),
+        };
         self.ruled_out.push(RuledOut {
             features: self.settings.sets[open.set].clone(),
             lower,
             upper,
             cost,
-            margins: numbers.into_iter().map(margin).collect(),
+            margins: margins.into_iter().map(margin).collect(),
             cone: None,
             requirements,
         });
@@ -240,13 +330,18 @@ impl Cut {
     /// Whether the linear program can use it.
     fn is_usable(&self) -> bool {
         let Plane { linear, constant, error, .. } = &self.plane;
-        (constant + error).is_finite() && linear.iter().all(|a| a.is_finite())
+        let mut slopes = linear.iter().chain(self.negative.iter().flatten());
+        (constant + error).is_finite() && slopes.all(|a| a.is_finite())
     }
 
-    /// The row of the linear program: the upper bound must not be negative.
-    fn row(&self) -> Row {
+    /// The upper bound at a point.
+    fn value(&self, point: &[f64]) -> f64 {
         let Plane { linear, constant, error, .. } = &self.plane;
-        Row { coefficients: linear.clone(), need: -(constant + error), doubt: vec![0.0; linear.len()] }
+        let slope = |k: usize| match &self.negative {
+            Some(negative) if point[k] < 0.0 => negative[k],
+            _ => linear[k],
+        };
+        constant + error + point.iter().enumerate().map(|(k, t)| slope(k) * t).sum::<f64>()
     }
 }
 
@@ -264,7 +359,7 @@ impl Open {
     /// the last margin for which the sum does not depend on the side.
     fn candidates(&self, multipliers: &[f64]) -> Vec<Vec<f64>> {
         let mut candidates = vec![multipliers.to_vec()];
-        let is_margin = |&j: &usize| matches!(self.cuts[j].source, Source::Scenario(_));
+        let is_margin = |&j: &usize| self.cuts[j].source.scenario().is_some();
         let Some(last) = (0..self.cuts.len()).rev().filter(is_margin).find(|&j| self.cuts[j].is_usable())
         else {
             return candidates;
@@ -288,25 +383,10 @@ impl Open {
     }
 }
 
-/// The value of an affine upper bound at a point.
-fn value_at(plane: &Plane, point: &[f64]) -> f64 {
-    plane.constant + plane.error + plane.linear.iter().zip(point).map(|(a, t)| a * t).sum::<f64>()
-}
-
-/// The weighted sum of cuts, including its rounding error.
-fn sum(cuts: &[Cut], shares: &[f64], region: &Region) -> Plane {
-    let width = region.inputs();
-    let mut sum = Plane { linear: vec![0.0; width], constant: 0.0, error: 0.0, range: Interval::EVERYTHING };
-    let mut size = 0.0;
-    for (Cut { plane, .. }, &share) in cuts.iter().zip(shares).filter(|(_, share)| **share > 0.0) {
-        sum.constant += share * plane.constant;
-        sum.error += share * plane.error;
-        size += share * plane.constant.abs();
-        for i in 0..width {
-            sum.linear[i] += share * plane.linear[i];
-            size += share * plane.linear[i].abs() * region.size(i);
-        }
+/// Adds a share to that of a key in a list.
+fn add_to<K: PartialEq>(list: &mut Vec<(K, f64)>, key: K, share: f64) {
+    match list.iter_mut().find(|(other, _)| *other == key) {
+        Some((_, sum)) => *sum += share,
+        None => list.push((key, share)),
     }
-    sum.error += (width + cuts.len() + 8) as f64 * f64::EPSILON * (size + sum.error);
-    sum
 }

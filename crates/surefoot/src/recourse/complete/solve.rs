@@ -80,6 +80,8 @@ pub(super) struct Solver<'p, 's> {
     pub(super) sets: Vec<Set<'p>>,
     pub(super) coordinates: Coordinates,
     pub(super) pool: Vec<Scenario>,
+    /// The points at which interpolated cuts touch.
+    pub(super) points: Vec<Vec<f64>>,
     pub(super) prover: Prover,
     pub(super) queue: BinaryHeap<Cuboid>,
     /// The least cost of a box that is too small to be split.
@@ -125,6 +127,7 @@ impl<'p, 's> Solver<'p, 's> {
             sets,
             coordinates: Coordinates::of(problem),
             pool: Vec::new(),
+            points: Vec::new(),
             prover,
             queue: BinaryHeap::new(),
             min_unsplittable_cost: f64::INFINITY,
