@@ -7,10 +7,11 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use surefoot::classifier::Dense;
 use surefoot::margin::{counterfactual, margin};
+use surefoot::recourse::{Settings, Solver};
 use surefoot::verify::{Fault, Verification, verify};
 use surefoot::{
-    Action, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Feature, Features, Layer,
-    Network, Norm, Outcome, Problem, SavedProof, Scm, Verdict, WeightUncertainty, certify,
+    Action, Activation, Budget, Change, Classifier, Complete, Cost, Equation, Error, Feature, Features,
+    Layer, Network, Norm, Outcome, Problem, SavedProof, Scm, Verdict, WeightUncertainty, certify,
 };
 use surefoot_random::{network, one, uniform};
 
@@ -280,4 +281,39 @@ fn a_bound_over_weights_breaks_nothing() {
         }
     }
     assert!(undecided >= 1 && broken >= 10, "{undecided} {broken}");
+}
+
+/// Every method answers for all weights or refuses by name.
+#[test]
+fn methods_answer_for_all_weights_or_refuse() {
+    let features = Features::new(vec![
+        Feature::new("a").change(Change::Any).limits(-3.0, 3.0),
+        Feature::new("b").change(Change::Any).limits(-3.0, 3.0),
+    ])
+    .unwrap();
+    let classifier = Classifier::linear(vec![1.0, 0.5], -0.5, 0.5).unwrap();
+    let problem = Problem::new(features, classifier).unwrap();
+    let problem = problem.with_uncertain_weights(WeightUncertainty::Share(0.1)).unwrap();
+    let x = [-1.0, 0.2];
+    let solver = |method: &str| {
+        Solver::new(&problem, Settings { method: method.parse().unwrap(), ..Settings::default() })
+    };
+    // The weight of `a` is at worst 0.9 where `a` is positive, that of `b` 0.45, and the intercept -0.55.
+    let least = 1.0 + (0.55 - 0.45 * 0.2) / 0.9;
+    for method in ["auto", "complete"] {
+        let outcome = solver(method).unwrap().solve(&x).unwrap();
+        let found = outcome.recourse().unwrap();
+        assert!(found.cost >= least - 1e-9 && found.cost <= least * 1.01, "{method}: {} {least}", found.cost);
+        assert!(found.cost_bound <= least + 1e-9 && found.cost_bound >= 0.98 * least);
+    }
+    for method in ["local", "descent"] {
+        let Outcome::Unproved(found) = solver(method).unwrap().solve(&x).unwrap() else {
+            panic!("{method} finds an action")
+        };
+        let value = margin(&problem, &x, &found.action, &[0.0; 2]).unwrap();
+        assert!(value >= 0.0 && found.cost >= least - 1e-9, "{method}: {value}");
+    }
+    for method in ["exact", "trees"] {
+        assert!(matches!(solver(method), Err(Error::Model(_))), "{method}");
+    }
 }
