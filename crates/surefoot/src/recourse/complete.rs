@@ -41,6 +41,7 @@ mod local;
 mod programs;
 mod requirements;
 mod solve;
+mod starts;
 
 use std::time::{Duration, Instant};
 

@@ -344,18 +344,20 @@ impl<'p, 's> Solver<'p, 's> {
     /// Adds a perturbation to the pool if it breaks the action by the definition.
     pub(super) fn add(&mut self, set: usize, change: &[f64], perturbation: Vec<f64>) -> Option<usize> {
         let action = self.action(set, change);
-        if !breaks(self.settings.problem, &self.individual, &action, &perturbation) {
-            return None;
-        }
+        let is_breaking = breaks(self.settings.problem, &self.individual, &action, &perturbation);
+        is_breaking.then(|| self.remember(&perturbation))
+    }
+
+    /// Adds a perturbation to the pool unless one like it is there. Returns its number.
+    pub(super) fn remember(&mut self, perturbation: &[f64]) -> usize {
         let near = |other: &Vec<f64>| {
-            let far = other.iter().zip(&perturbation).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+            let far = other.iter().zip(perturbation).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
             far <= 1e-3 * self.settings.problem.uncertainty().radius()
         };
-        if let Some(k) = self.pool.iter().rposition(near) {
-            return Some(k);
-        }
-        self.pool.push(perturbation);
-        Some(self.pool.len() - 1)
+        self.pool.iter().rposition(near).unwrap_or_else(|| {
+            self.pool.push(perturbation.to_vec());
+            self.pool.len() - 1
+        })
     }
 
     /// Moves a surviving action towards the cheapest one of its box, as long as it survives, and offers
