@@ -1,6 +1,6 @@
 # `make test` runs every check on a machine that has cargo and Python (3.9 or later) and nothing else.
 
-.PHONY: test fmt lint unit docs demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency bench-regions bench-random-networks bench-tree-credit bench-tree-optimum bench-weights bench-tree-decisions
+.PHONY: test fmt lint unit docs demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency bench-regions bench-random-networks bench-many-features bench-tree-credit bench-tree-optimum bench-weights bench-tree-decisions
 
 PYTHON ?= python3
 
@@ -133,6 +133,11 @@ bench-regions: bench-wheel
 bench-random-networks: bench-wheel
 	$(VENV)/bin/pip install --quiet --no-deps --force-reinstall target/bench/wheels/*.whl
 	$(VENV)/bin/python benches/random_networks.py
+
+# Networks of which 8 to 20 features may change, without and with a causal model.
+bench-many-features: bench-wheel
+	$(VENV)/bin/pip install --quiet --no-deps --force-reinstall target/bench/wheels/*.whl
+	$(VENV)/bin/python benches/many_features.py
 
 # XGBoost models of four data sets, with proofs and their checks; random ensembles beside the optimum of a
 # mixed-integer program, and models of a published table beside that of one with adversarial cuts; and decisions on

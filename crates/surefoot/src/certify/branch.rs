@@ -90,6 +90,11 @@ impl Prover {
             + quick / QUICK_PER_EVALUATION
     }
 
+    /// Counts evaluations that were done elsewhere.
+    pub fn count(&mut self, evaluations: usize) {
+        self.jets.count += evaluations;
+    }
+
     pub fn set_limit(&mut self, limit: usize) {
         self.limit = limit;
     }

@@ -43,6 +43,7 @@ mod patterns;
 mod programs;
 mod requirements;
 mod solve;
+mod starts;
 
 use std::time::{Duration, Instant};
 

@@ -116,7 +116,7 @@ impl Affine {
             Node::Sum(constant, terms) => {
                 let (mut sum, mut size) = (Range::point(*constant), constant.abs());
                 for &(j, factor) in terms {
-                    let term = Range::point(factor).times(self.ranges[j]);
+                    let term = self.ranges[j].scaled(factor);
                     sum = Range::new(sum.lower + term.lower, sum.upper + term.upper);
                     size += if term.size().is_finite() { term.size() } else { 0.0 };
                 }

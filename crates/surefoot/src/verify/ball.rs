@@ -170,7 +170,7 @@ impl Ball {
     /// ```
     ///
     /// is a lower bound. For l1 the best multiplier is 0 (the box alone) or one of `|a_i| / w_i`, where
-    /// the piecewise linear function of m has its kinks. For l2 it is found by bisection. For other sets
+    /// the piecewise linear function of m has its kinks. For l2 it is found by Newton steps, or bisection. For other sets
     /// the bound ignores the box: it is minus the support function.
     pub fn least(&self, lower: &[f64], upper: &[f64], linear: &[f64]) -> f64 {
         let mut best = f64::NEG_INFINITY;
@@ -180,7 +180,7 @@ impl Ball {
             Shape::L1 => {
                 for k in 0..linear.len() {
                     let m = linear[k].abs() / self.weights[k];
-                    best = best.max(self.dual(lower, upper, linear, m).0);
+                    best = best.max(self.dual_of_sum(lower, upper, linear, m));
                 }
                 best
             }
@@ -192,18 +192,30 @@ impl Ball {
                     if !(m > 0.0 && m.is_finite()) {
                         break;
                     }
-                    let (bound, used) = self.dual(lower, upper, linear, m);
-                    best = best.max(bound);
+                    let dual = self.dual_of_length(lower, upper, linear, m);
+                    best = best.max(dual.bound);
+                    let used = dual.free + dual.fixed;
+                    // The minimiser lies on the sphere, so no other multiplier is better.
+                    if (used / self.limit() - 1.0).abs() < 1e-9 {
+                        break;
+                    }
+                    if used < self.limit() && dual.free == 0.0 {
+                        // The same corner of the box is the minimiser without the ball.
+                        best = best.max(self.dual_of_length(lower, upper, linear, 0.0).bound);
+                        break;
+                    }
                     if used > self.limit() {
                         low = m
                     } else {
                         high = m
                     }
-                    // The minimiser lies on the sphere, so no other multiplier is better.
-                    if (used / self.limit() - 1.0).abs() < 1e-9 {
-                        break;
-                    }
-                    m = if high == f64::INFINITY { 4.0 * m } else { 0.5 * (low + high) };
+                    // Where the same sides stay at their ends, this multiplier is the best one.
+                    let exact = m * (dual.free / (self.limit() - dual.fixed)).sqrt();
+                    m = match exact > low && exact < high {
+                        true => exact,
+                        false if high == f64::INFINITY => 4.0 * m,
+                        false => 0.5 * (low + high),
+                    };
                 }
                 best
             }
@@ -244,26 +256,48 @@ impl Ball {
         at
     }
 
-    /// The bound of a multiplier, rounded down, and the size of its minimiser as a share of the ball.
-    fn dual(&self, lower: &[f64], upper: &[f64], linear: &[f64], m: f64) -> (f64, f64) {
-        let is_round = self.is_round();
-        let given = if is_round { 0.5 * m * self.limit() } else { m * self.radius };
-        let (mut sum, mut size, mut used) = (-given, given, 0.0);
+    /// The bound of a multiplier for an l1 ball, rounded down.
+    fn dual_of_sum(&self, lower: &[f64], upper: &[f64], linear: &[f64], m: f64) -> f64 {
+        let given = m * self.radius;
+        let (mut sum, mut size) = (-given, given);
         for i in 0..linear.len() {
-            let (a, w) = (linear[i], self.weights[i]);
-            let (l, u) = (lower[i], upper[i]);
-            let y = match is_round {
-                true => (-a / (m * w * w)).max(l).min(u),
-                // Where |a| <= m w the minimum is at the point nearest to zero.
-                false if a.abs() <= m * w => 0.0f64.max(l).min(u),
-                false if a > 0.0 => l,
-                false => u,
+            let (a, w, l, u) = (linear[i], self.weights[i], lower[i], upper[i]);
+            let y = match a.abs() {
+                // The minimum is at the point nearest to zero.
+                size if size <= m * w => 0.0f64.max(l).min(u),
+                _ if a > 0.0 => l,
+                _ => u,
             };
-            let price = if is_round { 0.5 * m * (w * y).powi(2) } else { m * w * y.abs() };
+            let price = m * w * y.abs();
             sum += a * y + price;
             size += (a * y).abs() + price;
-            used += self.term(i, y);
         }
-        (sum - rounding(linear.len()) * size, used)
+        sum - rounding(linear.len()) * size
     }
+
+    /// The bound of a multiplier for a round ball, and its minimiser.
+    fn dual_of_length(&self, lower: &[f64], upper: &[f64], linear: &[f64], m: f64) -> Dual {
+        let given = 0.5 * m * self.limit();
+        let (mut sum, mut size, mut free, mut fixed) = (-given, given, 0.0, 0.0);
+        let sides = linear.iter().zip(&self.weights).zip(lower.iter().zip(upper));
+        for ((&a, &w), (&l, &u)) in sides {
+            let wanted = -a / (m * w * w);
+            let y = wanted.max(l).min(u);
+            let square = (w * y) * (w * y);
+            let price = 0.5 * m * square;
+            sum += a * y + price;
+            size += (a * y).abs() + price;
+            if y == wanted { free += square } else { fixed += square }
+        }
+        Dual { bound: sum - rounding(linear.len()) * size, free, fixed }
+    }
+}
+
+/// What a multiplier proves for a round ball.
+struct Dual {
+    /// The bound, rounded down.
+    bound: f64,
+    /// The squared length of the minimiser along sides where it is inside, and along the others.
+    free: f64,
+    fixed: f64,
 }

@@ -86,7 +86,7 @@ fn adjoints(tape: &Tape<'_>, ranges: &[Range]) -> Option<Vec<Range>> {
         match &tape.nodes[k] {
             Node::Input => {}
             Node::Sum(_, factors) => {
-                factors.iter().for_each(|&(j, factor)| add(j, own.times(Range::point(factor))));
+                factors.iter().for_each(|&(j, factor)| add(j, own.scaled(factor)));
             }
             Node::Apply(unit, j) => add(*j, own.times(slopes(*unit, ranges[*j]))),
             Node::Product(i, j) => {

@@ -11,6 +11,8 @@ use super::{curvature, quadratic};
 const TANGENTS: usize = 24;
 /// After this many planes, no more are computed if the bound rises too slowly.
 const FEW_TANGENTS: usize = 4;
+/// As many planes more are expected to raise the bound by as much as the last one.
+const FURTHER_TANGENTS: usize = 8;
 /// The shares with which the next plane may count in an average.
 const SHARES: [f64; 6] = [1.0, 0.5, 0.25, 0.1, 0.04, 0.015];
 
@@ -132,8 +134,8 @@ fn by_tangents(tape: &Tape<'_>, zone: &Zone, affine: &Affine, mut at: Vec<f64>, 
         let mixed = SHARES.map(|share| average.mixed(&plane, share));
         let bounds = mixed.each_ref().map(|plane| finite(plane.least(zone)));
         let highest = (0..SHARES.len()).fold(0, |a, b| if bounds[b] > bounds[a] { b } else { a });
-        // With such steps the rest of the planes would not suffice.
-        let left = (TANGENTS - number) as f64;
+        // With such steps, which become smaller, further planes would not suffice.
+        let left = FURTHER_TANGENTS.min(TANGENTS - number) as f64;
         if number > FEW_TANGENTS && best + left * (bounds[highest] - best).max(0.0) < wanted {
             break;
         }

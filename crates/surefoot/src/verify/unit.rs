@@ -82,6 +82,16 @@ impl Range {
         Self { lower, upper }.rounded()
     }
 
+    /// Encloses all products of a number in the range and a factor.
+    pub fn scaled(self, factor: f64) -> Self {
+        let product = |end: f64| if factor == 0.0 || end == 0.0 { 0.0 } else { factor * end };
+        let (lower, upper) = match factor < 0.0 {
+            true => (product(self.upper), product(self.lower)),
+            false => (product(self.lower), product(self.upper)),
+        };
+        Self { lower, upper }.rounded()
+    }
+
     fn crosses_zero(self) -> bool {
         !(self.lower > 0.0 || self.upper < 0.0)
     }

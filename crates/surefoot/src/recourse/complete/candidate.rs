@@ -9,6 +9,10 @@ use crate::{Action, Outcome, Result};
 /// Random starts for each intervention set, and how many there may be while nothing is found.
 const STARTS: usize = 2;
 const MORE_STARTS: usize = 12;
+/// The number of blocks of starts for each intervention set, where starts are searched in blocks, and how many there
+/// may be while nothing is found.
+const BLOCKS: u64 = 2;
+const MORE_BLOCKS: u64 = 3;
 /// The method gives up an action that attacks still break after this many enlargements. It enlarges further an
 /// action that attacks do not break, but whose margin is smaller than the problem requires.
 const SMALL_PUSHES: usize = 3;
@@ -22,12 +26,9 @@ impl Solver<'_, '_> {
         if self.settings.problem.finite_score(&self.individual)? >= 0.0 {
             return Ok((Outcome::AlreadyFavourable, 0));
         }
-        loop {
-            let most = if self.incumbent.is_some() { STARTS } else { MORE_STARTS };
-            if self.prover.is_spent() || self.starts() > most {
-                break;
-            }
-            self.search_locally();
+        match self.can_search_from_many_starts() {
+            true => self.search_in_blocks()?,
+            false => self.search_one_by_one(),
         }
         self.drop_dispensable_changes();
         for _ in 0..REJECTIONS {
@@ -51,6 +52,39 @@ impl Solver<'_, '_> {
         let reason = UndecidedReason::Method;
         let outcome = Outcome::Undecided(Undecided { best, margin, required, cost_bound: 0.0, reason });
         Ok((outcome, self.prover.evaluations()))
+    }
+
+    /// Searches from blocks of starts, some more while nothing is found. If attacks break all that is found, a
+    /// search in double precision goes on from there.
+    fn search_in_blocks(&mut self) -> Result<()> {
+        let sets = self.searched_sets();
+        let mut rejected = None;
+        for number in 0..MORE_BLOCKS {
+            for &set in &sets {
+                if self.prover.is_spent() {
+                    return Ok(());
+                }
+                let change = self.search_from_many_starts(set, number)?;
+                rejected = change.map(|change| (set, change)).or(rejected);
+            }
+            if self.incumbent.is_some() && number + 1 >= BLOCKS {
+                break;
+            }
+        }
+        if let (None, Some((set, change))) = (&self.incumbent, rejected) {
+            self.search_again(set, change);
+        }
+        Ok(())
+    }
+
+    fn search_one_by_one(&mut self) {
+        loop {
+            let most = if self.incumbent.is_some() { STARTS } else { MORE_STARTS };
+            if self.prover.is_spent() || self.starts() > most {
+                break;
+            }
+            self.search_locally();
+        }
     }
 
     /// An action with its changes enlarged a little and rounded as it will be displayed, if thorough

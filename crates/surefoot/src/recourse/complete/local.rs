@@ -28,7 +28,7 @@ use crate::proof::Scenario;
 /// problems.
 const FIRST: usize = 1500;
 /// Where no more features than this may change, the first boxes often decide.
-const FEW: usize = 4;
+pub(super) const FEW: usize = 4;
 /// Local searches from random starts may take all evaluations divided by this.
 const DIVISOR: usize = 4;
 /// The same while no incumbent is known, where many features may change.
@@ -108,14 +108,19 @@ impl Solver<'_, '_> {
         self.search_from(set, &sides, rejected);
     }
 
+    /// The intervention sets that are searched: the largest ones, which leave more choice.
+    pub(super) fn searched_sets(&self) -> Vec<usize> {
+        let mut sets: Vec<usize> = (0..self.sets.len()).collect();
+        sets.sort_by_key(|&set| std::cmp::Reverse(self.sets[set].weights.len()));
+        sets.truncate(SETS);
+        sets
+    }
+
     /// Searches for a cheap action from the next start in the next of the first intervention sets, and
     /// offers what survives as the incumbent.
     pub(super) fn search_locally(&mut self) {
         let before = self.prover.evaluations();
-        let mut sets: Vec<usize> = (0..self.sets.len()).collect();
-        // Larger sets leave more choice.
-        sets.sort_by_key(|&set| std::cmp::Reverse(self.sets[set].weights.len()));
-        sets.truncate(SETS);
+        let sets = self.searched_sets();
         let number = self.local_searches.searches;
         let (set, is_random) = (sets[number % sets.len()], number >= sets.len());
         let sides = self.local_sides(set, &vec![0.0; self.sets[set].weights.len()]);
@@ -189,11 +194,27 @@ impl Solver<'_, '_> {
             if at.margin >= 0.0 || self.prover.is_spent() {
                 break;
             }
-            let enlarged = |(&c, &(l, u)): (&f64, &(f64, f64))| (c * (1.0 + share)).clamp(l, u);
-            let change = at.change.iter().zip(sides).map(enlarged).collect();
+            let change = enlarged(&at.change, sides, share);
             at = self.local_point(set, change, Some(&at.scenario));
             self.consider(set, sides, &at);
         }
+    }
+
+    /// Offers an action of a search in single precision, enlarged a little if it does not survive attacks.
+    /// Returns whether it became the incumbent.
+    pub(super) fn offer_confirmed(&mut self, set: usize, sides: &[(f64, f64)], change: &[f64]) -> bool {
+        for share in [0.0].into_iter().chain(ENLARGED) {
+            let change = enlarged(change, sides, share);
+            let cost = cost_of(self.cost(), &self.sets[set].weights, &change);
+            if self.incumbent.as_ref().is_some_and(|found| cost >= found.cost) || self.prover.is_spent() {
+                return false;
+            }
+            if self.survives(set, &change) {
+                self.offer(set, change);
+                return true;
+            }
+        }
+        false
     }
 
     /// An action with the worst scenario that an attack from a start finds.
@@ -282,4 +303,9 @@ impl Solver<'_, '_> {
             self.offer(set, change);
         }
     }
+}
+
+/// A change enlarged by a share, within limits.
+fn enlarged(change: &[f64], sides: &[(f64, f64)], share: f64) -> Vec<f64> {
+    change.iter().zip(sides).map(|(&c, &(l, u))| (c * (1.0 + share)).clamp(l, u)).collect()
 }

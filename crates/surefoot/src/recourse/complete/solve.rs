@@ -385,19 +385,20 @@ impl<'p, 's> Solver<'p, 's> {
     /// Adds a scenario to the pool if it breaks the action by the definition.
     pub(super) fn add(&mut self, set: usize, change: &[f64], scenario: Scenario) -> Option<usize> {
         let action = self.action(set, change);
-        if !self.is_broken_in(&action, &scenario) {
-            return None;
-        }
+        self.is_broken_in(&action, &scenario).then(|| self.remember(scenario))
+    }
+
+    /// Adds a scenario to the pool unless one like it is there. Returns its number.
+    pub(super) fn remember(&mut self, scenario: Scenario) -> usize {
         let near = |other: &Scenario| {
             let apart = other.perturbation.iter().zip(&scenario.perturbation);
             let far = apart.map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
             other.variant == scenario.variant && far <= 1e-3 * self.settings.problem.uncertainty().radius()
         };
-        if let Some(k) = self.pool.iter().rposition(near) {
-            return Some(k);
-        }
-        self.pool.push(scenario);
-        Some(self.pool.len() - 1)
+        self.pool.iter().rposition(near).unwrap_or_else(|| {
+            self.pool.push(scenario);
+            self.pool.len() - 1
+        })
     }
 
     /// Whether a scenario breaks an action by the definition.
