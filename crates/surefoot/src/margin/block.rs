@@ -231,18 +231,13 @@ impl<'p> Margin<'p> {
 
     /// The gradients in the change as it is carried out and in the shift of each feature; with `after`, those
     /// in the shifts after the action apart.
-    fn shift_gradients(
-        &self,
-        evaluation: &mut Evaluation,
-        shift: &mut [Lanes],
-        mut after: Option<&mut [Lanes]>,
-    ) {
+    fn shift_gradients(&self, evaluation: &mut Evaluation, shift: &mut [Lanes], after: Option<&mut [Lanes]>) {
         let Evaluation { tape, classifier, adjoint, perturbed, in_action, .. } = evaluation;
         classifier.gradient(adjoint);
         shift.fill(Lanes::ZERO);
         perturbed.fill(Lanes::ZERO);
         if let (Some(scm), Some(tape), Some(downstream)) = (self.problem.scm(), &*tape, &self.downstream) {
-            let second = after.as_deref_mut().unwrap_or(shift);
+            let second = after.unwrap_or(shift);
             scm.backward_action(downstream, tape, adjoint, perturbed, second);
         }
         for (&i, in_action) in self.features.iter().zip(in_action) {

@@ -171,6 +171,9 @@ fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) 
     }
 }
 
+/// A value with a bound of its rounding error, as a function of the change; `None` where it is not defined.
+type Value<'a> = dyn Fn(&[f64]) -> Option<(f64, f64)> + 'a;
+
 /// One ruled-out box or cone.
 struct RuledOutPart<'a, 'p> {
     problem: &'p Problem,
@@ -334,15 +337,14 @@ impl<'p> RuledOutPart<'_, 'p> {
             return Ok(false);
         }
         let mut functions = Vec::new();
-        let mut add =
-            |mut graph: Graph<'_>, share: f64, at: &[f64], value: &dyn Fn(&[f64]) -> Option<(f64, f64)>| {
-                graph.output = graph.output.scaled(-1.0);
-                let tape = Tape::new(&graph);
-                agrees(&tape, zone, 1, |change| value(change).map(|(value, error)| (-value, error)))?;
-                let values = rays.concave(&tape, &work.bound(&tape, zone), at);
-                functions.extend(values.map(|values| (share, values)));
-                Ok::<(), Stop>(())
-            };
+        let mut add = |mut graph: Graph<'_>, share: f64, at: &[f64], value: &Value<'_>| {
+            graph.output = graph.output.scaled(-1.0);
+            let tape = Tape::new(&graph);
+            agrees(&tape, zone, 1, |change| value(change).map(|(value, error)| (-value, error)))?;
+            let values = rays.concave(&tape, &work.bound(&tape, zone), at);
+            functions.extend(values.map(|values| (share, values)));
+            Ok::<(), Stop>(())
+        };
         for WeightedMargin { scenario, share, touches } in self.margins() {
             let Some(at) = touches else { return Ok(false) };
             let value = |change: &[f64]| self.margin_and_error(change, scenario);
