@@ -188,7 +188,7 @@ fn actions_of_networks_hold_for_everything_that_is_said() {
         let people = ndarray::ArrayView2::from_shape((1, 4), &ANA).unwrap();
         let people = People::from_standardised(problem.features(), people).unwrap();
         let attack = ProjectedGradient { restarts: 200, ..ProjectedGradient::default() };
-        let worst = &worst_found(&problem, &people, &[found.action.clone()], &attack).unwrap()[0];
+        let worst = &worst_found(&problem, &people, std::slice::from_ref(&found.action), &attack).unwrap()[0];
         assert!(worst.margin >= found.margin - 1e-9, "{} {}", worst.margin, found.margin);
         let mut acted = ANA;
         found.action.features.iter().zip(&found.action.change).for_each(|(&i, change)| acted[i] += change);

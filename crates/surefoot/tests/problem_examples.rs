@@ -141,10 +141,14 @@ fn accepted(validator: &jsonschema::Validator, file: &Value, example: &str) -> (
     (validator.is_valid(file), read.is_ok())
 }
 
+fn validator() -> jsonschema::Validator {
+    let schema = std::fs::read_to_string(root().join("docs/problem.schema.json")).unwrap();
+    jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap()
+}
+
 #[test]
 fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
-    let schema = std::fs::read_to_string(root().join("docs/problem.schema.json")).unwrap();
-    let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
+    let validator = validator();
     for name in ["independent", "linear", "network", "whole", "categories", "trees", "uncertain"] {
         let whole = document(name);
         assert_eq!(accepted(&validator, &whole, name), (true, true), "{name}");
@@ -191,6 +195,52 @@ fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
         let file = changed(&whole, place, value);
         assert_eq!(accepted(&validator, &file, "whole"), (false, false), "{place}");
     }
+    let categories = document("categories");
+    for (place, value) in [
+        ("/feature/1/categories", json!([])),
+        ("/feature/1/categories", json!("none")),
+        ("/feature/1/categories", json!(["none", "basic", "none"])),
+        ("/feature/1/ordered", json!("yes")),
+        ("/feature/1/kind", json!("integer")),
+        ("/feature/2/change", json!("increase")),
+        ("/feature/2/limits", json!([0, 1])),
+        ("/feature/2/group", json!("work")),
+        ("/feature/0/ordered", json!(true)),
+    ] {
+        let file = changed(&categories, place, value);
+        assert_eq!(accepted(&validator, &file, "categories"), (false, false), "{place}");
+    }
+    let linear = document("linear");
+    for (place, value) in [
+        ("/equation/0/inverse", json!("income")),
+        ("/equation/0/formula", json!("u")),
+        ("/equation/0/parents", json!(["education", "education"])),
+        ("/equation/0/activation", json!("tanh")),
+        ("/equation/0", json!({"feature": "income", "parents": ["education"], "coefficients": [1]})),
+    ] {
+        let file = changed(&linear, place, value);
+        assert_eq!(accepted(&validator, &file, "linear"), (false, false), "{place}");
+    }
+}
+
+/// The document with one value set, added if it is not there.
+fn changed(document: &Value, place: &str, value: Value) -> Value {
+    let mut document = document.clone();
+    let (parent, name) = place.rsplit_once('/').unwrap();
+    match document.pointer_mut(parent).unwrap() {
+        Value::Object(fields) => {
+            let fields: &mut Map<String, Value> = fields;
+            fields.insert(name.into(), value);
+        }
+        Value::Array(items) => items[name.parse::<usize>().unwrap()] = value,
+        other => panic!("{other}"),
+    }
+    document
+}
+
+#[test]
+fn schema_and_reader_agree_on_sections_about_uncertainty() {
+    let validator = validator();
     let uncertain = document("uncertain");
     for (place, value) in [
         ("/uncertainty/0/of", json!("weather")),
@@ -243,45 +293,4 @@ fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
         let file = changed(&uncertain, "/uncertainty/2", value);
         assert_eq!(accepted(&validator, &file, "uncertain"), (true, true));
     }
-    let categories = document("categories");
-    for (place, value) in [
-        ("/feature/1/categories", json!([])),
-        ("/feature/1/categories", json!("none")),
-        ("/feature/1/categories", json!(["none", "basic", "none"])),
-        ("/feature/1/ordered", json!("yes")),
-        ("/feature/1/kind", json!("integer")),
-        ("/feature/2/change", json!("increase")),
-        ("/feature/2/limits", json!([0, 1])),
-        ("/feature/2/group", json!("work")),
-        ("/feature/0/ordered", json!(true)),
-    ] {
-        let file = changed(&categories, place, value);
-        assert_eq!(accepted(&validator, &file, "categories"), (false, false), "{place}");
-    }
-    let linear = document("linear");
-    for (place, value) in [
-        ("/equation/0/inverse", json!("income")),
-        ("/equation/0/formula", json!("u")),
-        ("/equation/0/parents", json!(["education", "education"])),
-        ("/equation/0/activation", json!("tanh")),
-        ("/equation/0", json!({"feature": "income", "parents": ["education"], "coefficients": [1]})),
-    ] {
-        let file = changed(&linear, place, value);
-        assert_eq!(accepted(&validator, &file, "linear"), (false, false), "{place}");
-    }
-}
-
-/// The document with one value set, added if it is not there.
-fn changed(document: &Value, place: &str, value: Value) -> Value {
-    let mut document = document.clone();
-    let (parent, name) = place.rsplit_once('/').unwrap();
-    match document.pointer_mut(parent).unwrap() {
-        Value::Object(fields) => {
-            let fields: &mut Map<String, Value> = fields;
-            fields.insert(name.into(), value);
-        }
-        Value::Array(items) => items[name.parse::<usize>().unwrap()] = value,
-        other => panic!("{other}"),
-    }
-    document
 }

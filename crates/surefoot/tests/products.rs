@@ -204,9 +204,13 @@ fn nothing_shifts_an_exact_feature() {
     let found = proof.outcome.recourse().unwrap();
     // 1 for the score, 0.25 for d, 0.5 sqrt 2 for a and c together.
     assert!((found.cost - (1.25 + 0.5f64.sqrt())).abs() < 1e-6, "{}", found.cost);
-    let worst =
-        &worst_found(&problem, &one_person(&x), &[found.action.clone()], &ProjectedGradient::default())
-            .unwrap()[0];
+    let worst = &worst_found(
+        &problem,
+        &one_person(&x),
+        std::slice::from_ref(&found.action),
+        &ProjectedGradient::default(),
+    )
+    .unwrap()[0];
     assert_eq!(worst.perturbation[1], 0.0);
     assert!((worst.margin - found.margin).abs() < 1e-6, "{} {}", worst.margin, found.margin);
 }

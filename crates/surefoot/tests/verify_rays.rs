@@ -82,13 +82,13 @@ fn tampered_proofs_along_rays_are_refused() {
         });
         assert!(doubled.is_some());
         let unperturbed = is_refused(&|saved| {
-            margin(saved, &|margin| margin.perturbation.iter_mut().for_each(|d| *d = 0.0))
+            margin(saved, &|margin| margin.scenario.perturbation.iter_mut().for_each(|d| *d = 0.0))
         });
         assert!(unperturbed.is_some());
         let negative = is_refused(&|saved| margin(saved, &|margin| margin.share = -1.0));
         assert!(matches!(negative, Some(Fault::Share { .. })), "{negative:?}");
         let opposite = is_refused(&|saved| {
-            margin(saved, &|margin| margin.perturbation.iter_mut().for_each(|d| *d *= -1.0))
+            margin(saved, &|margin| margin.scenario.perturbation.iter_mut().for_each(|d| *d *= -1.0))
         });
         assert!(opposite.is_some());
         // Whatever the points are, what is verified is true; nothing is called wrong because of them.

@@ -17,7 +17,7 @@ pub(super) fn chi_square(degrees: usize, x: f64) -> f64 {
     if degrees == 0 || z.is_infinite() {
         return 1.0;
     }
-    if z <= 0.0 || z.is_nan() {
+    if z.is_nan() || z <= 0.0 {
         return 0.0;
     }
     // z^a e^-z / gamma(a + 1)
