@@ -65,7 +65,7 @@ fn costs_rise_and_the_largest_size_is_enclosed() {
 fn impossible_says_what_stands_in_the_way() {
     let folder = folder();
     let at = folder.path();
-    let told = "There is no feasible action that would still work if circumstances shift a little. There is one \
+    let told = "There is no feasible action that would still work if circumstances shift by as much as is guarded against. There is one \
                 for shifts of up to 0.8944 standard deviations (1.5 was asked for), and none for 0.8945 or more. \
                 There would be one if income could rise to 5516, above its limit of 4500, or if age could be \
                 changed. All of this is proven.";
