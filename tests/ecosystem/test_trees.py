@@ -70,14 +70,16 @@ def test_xgboost(name: str, tmp_path: Path) -> None:
     predicted = model.predict(rows)
     margins = model.predict(rows, output_margin=True)
     classifier = sf.Classifier.from_xgboost(model)
-    hold(classifier, predicted, rows, margins)
+    # The classifier compares the raw margin with one half.
+    scores = margins - 0.5 if name == "logitraw" else margins
+    hold(classifier, predicted, rows, scores)
     # A booster alone decides nothing, so that its margin counts as a logit.
     if name == "logitraw":
         hold(sf.Classifier.from_xgboost(model.get_booster()), margins > 0, rows, margins)
     for ending in ("json", "ubj"):
         path = tmp_path / f"model.{ending}"
         model.save_model(path)
-        hold(sf.Classifier.from_trees(path), predicted, rows, margins)
+        hold(sf.Classifier.from_trees(path), predicted, rows, scores)
     opposite = sf.Classifier.from_xgboost(model, favourable=0)
     hold(opposite, ~predicted.astype(bool), rows, None)
 
@@ -200,7 +202,7 @@ def test_sklearn(name: str, tmp_path: Path) -> None:
 def test_what_is_not_understood_is_refused_by_name(tmp_path: Path) -> None:
     three = np.arange(len(Y)) % 3
     refused = {
-        "several classes": xgboost.XGBClassifier(n_estimators=2).fit(X, three),
+        "3 classes": xgboost.XGBClassifier(n_estimators=2).fit(X, three),
         "gblinear": xgboost.XGBClassifier(n_estimators=2, booster="gblinear").fit(X, Y),
     }
     for words, model in refused.items():
