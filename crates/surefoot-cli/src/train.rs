@@ -216,9 +216,9 @@ fn write(
     let mut edit = edit(options, draft)?;
     let form = form(options, training, trained, Path::to_path_buf)?;
     let section = format!("the [classifier] of {}", options.problem.display());
-    let place = match &form {
-        ClassifierForm::Network(_) => format!("{}, which {section} names", network_file(options).display()),
-        _ => section,
+    let place = match trained.network.layers().len() {
+        1 => section,
+        _ => format!("{}, which {section} names", network_file(options).display()),
     };
     edit.set_classifier(&ClassifierEntry { form, threshold, inputs: Inputs::Standardised });
     edit.save()?;
