@@ -195,7 +195,8 @@ fn no_action_is_beyond_the_rays() {
             assert!(value >= least - 1e-12, "{round}: {value} {least}");
         }
     }
-    assert!(negative > 50 && better > 150, "{negative} {better}");
+    // The bound is negative, and better than that of the plane, in many of the rounds.
+    assert!(negative > 50 && better > 80, "{negative} {better}");
 }
 
 #[test]
