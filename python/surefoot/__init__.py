@@ -19,9 +19,9 @@ That is proven, as is that nothing cheaper would do.
 
 from ._answers import Answer, Answers, Table
 from ._causal import CausalModel, FittedEquation, fit
+from ._committee import Committee
 from ._engine import __version__
 from ._features import Change, Feature, Kind, features
-from ._committee import Committee
 from ._models import Classifier, Equation
 from ._problem import Problem
 from ._theory import Theory, theory

@@ -211,7 +211,9 @@ class Classifier:
 
         return cls.from_trees(of_catboost(model, favourable), threshold=threshold)
 
-    def with_uncertain_weights(self, *, within: float | None = None, share: float | None = None) -> Classifier:
+    def with_uncertain_weights(
+        self, *, within: float | None = None, share: float | None = None
+    ) -> Classifier:
         """The same classifier where each weight and bias may differ from the stated one, as after retraining.
 
         Answers then hold for every such classifier. For linear models and dense networks.
@@ -224,7 +226,9 @@ class Classifier:
         """
         if self.uncertain_weights is not None:
             raise ClassifierError("the weights of the classifier are uncertain already; state that once")
-        stated = [(name, value) for name, value in (("within", within), ("share", share)) if value is not None]
+        stated = [
+            (name, value) for name, value in (("within", within), ("share", share)) if value is not None
+        ]
         if len(stated) != 1:
             raise ClassifierError("give either `within` or `share`")
         return replace(self, uncertain_weights=(stated[0][0], float(stated[0][1])))
