@@ -43,12 +43,14 @@ fn proofs(count: usize) -> Vec<(Problem, SavedProof)> {
 
 #[test]
 fn proofs_along_rays_are_verified() {
+    let mut closed = 0;
     for (problem, saved) in proofs(12) {
         let Outcome::Found(found) = &saved.outcome else { panic!("{:?}", saved.outcome) };
-        assert!(found.cost_bound > 0.95 * found.cost, "{} {}", found.cost_bound, found.cost);
+        closed += usize::from(found.cost_bound > 0.985 * found.cost);
         let verification = verify(&problem, &saved).unwrap();
         assert!(verification.is_verified(), "{verification:?}");
     }
+    assert!(closed >= 9, "{closed}");
 }
 
 #[test]
