@@ -59,7 +59,7 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     let attack_table = AttackTable::new(&problem);
     let create = |path: &PathBuf| Writer::create_report(path, &attack_table.headings());
     let mut writer = options.output.as_ref().map(create).transpose()?;
-    let epsilon = problem.epsilon();
+    let epsilon = problem.uncertainty().radius();
     let budget = Budget { evaluations: options.evaluations };
     let (mut attacked, mut broken, mut least) = (0, 0, f64::INFINITY);
     let mut without = WithoutAction::default();
@@ -109,7 +109,7 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     if let (Some(writer), Some(path)) = (writer, &options.output) {
         formulas::finish(writer, path)?;
     }
-    let mut text = summary(attacked, broken, least, epsilon, &without)?;
+    let mut text = summary(&problem, attacked, broken, least, &without)?;
     text += &examples;
     write!(text, "{hindered}")?;
     if let Some(path) = &options.output {
@@ -120,18 +120,22 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
 
 /// How many actions are broken, by what is within the uncertainty, and the smallest break of all.
 fn summary(
+    problem: &Problem,
     attacked: usize,
     broken: usize,
     least: f64,
-    epsilon: f64,
     without: &WithoutAction,
 ) -> Result<String> {
-    let mut text = format!(
-        "{}: {broken} {} broken by a shift of up to {}.",
-        number_of(attacked, "action"),
-        are(broken),
-        readable(epsilon),
-    );
+    let epsilon = problem.uncertainty().radius();
+    let (within, most) = match problem.sources() {
+        None => (format!("a shift of up to {}", readable(epsilon)), String::new()),
+        Some(_) => (
+            "what the problem says is uncertain".into(),
+            format!(", where {} is as far as everything uncertain may go", readable(epsilon)),
+        ),
+    };
+    let actions = number_of(attacked, "action");
+    let mut text = format!("{actions}: {broken} {} broken by {within}.", are(broken));
     if attacked > broken {
         let rest = attacked - broken;
         write!(
@@ -143,7 +147,7 @@ fn summary(
     if least.is_finite() {
         writeln!(
             text,
-            "The smallest shift found that breaks an action has size {}.",
+            "The smallest shift found that breaks an action has size {}{most}.",
             beside(least, epsilon)
         )?;
     }

@@ -100,7 +100,7 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     }
     bar.finish_and_clear();
     promised.finish(people)?;
-    let mut text = report.text(problem.epsilon());
+    let mut text = report.text(&problem);
     if let (Some(writer), Some(path)) = (writer, &options.output) {
         formulas::finish(writer, path)?;
         text += &format!("Written to {}.\n", path.display());
@@ -176,15 +176,18 @@ impl Report {
         self.breaking == 0 && self.undecided == 0 && self.infeasible.count == 0
     }
 
-    fn text(&self, epsilon: f64) -> String {
+    fn text(&self, problem: &Problem) -> String {
         let Report { holding, breaking, undecided, without, infeasible, examples } = self;
         let all = number_of(holding + breaking + undecided, "action");
         let do_not = if *breaking == 1 { "does not" } else { "do not" };
+        let against = match problem.sources() {
+            None => format!("for every shift of up to {}", readable(problem.epsilon())),
+            Some(_) => "against everything that the problem says is uncertain".into(),
+        };
         format!(
-            "{all}: {holding} {} proven to hold for every shift of up to {}, {breaking} {do_not}, {undecided} \
-             could not be decided.{without}\n{examples}{infeasible}",
+            "{all}: {holding} {} proven to hold {against}, {breaking} {do_not}, {undecided} could not be \
+             decided.{without}\n{examples}{infeasible}",
             are(*holding),
-            readable(epsilon)
         )
     }
 }

@@ -17,7 +17,8 @@ use surefoot::file::{Audience, write_atomically};
 use surefoot::magnitude::readable;
 use surefoot::problem::{ClassifierEntry, EquationEntry, six_digits};
 use surefoot::{
-    ActionKind, Change, Cost, Feature, Features, Forbidden, ProblemFile, escape_line, escape_text,
+    ActionKind, Change, Cost, Feature, Features, Forbidden, ProblemFile, describe_further_uncertainty,
+    escape_line, escape_text,
 };
 
 use crate::outputs::Outputs;
@@ -118,6 +119,9 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
         "Uncertainty: shifts of up to {} standard deviations, {weighted}{kind} norm; safety {safety:e}",
         readable(epsilon)
     )?;
+    if let Some(further) = file.problem().ok().as_ref().and_then(describe_further_uncertainty) {
+        writeln!(text, "An answer has to hold for more. {further}")?;
+    }
     let form = match form {
         ActionKind::Relative => "relative (\"raise by\")",
         ActionKind::Absolute => "absolute (\"reach\")",

@@ -74,6 +74,12 @@ pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Res
     })
 }
 
+/// What an answer guards against beside shifts of the person: errors of execution and of equations, weights, other
+/// models. "It also works if each change is missed by up to 10%." `None` if there is nothing else.
+pub fn describe_further_uncertainty(problem: &Problem) -> Option<String> {
+    further(problem)
+}
+
 /// Several answers for one individual, as from [`Solver::options`](crate::recourse::Solver::options): a
 /// numbered list, and the statements that hold for all of them.
 ///

@@ -109,7 +109,7 @@ pub(super) fn joint_perturbation(problem: &Problem, joint: &Joint, perturbation:
         let words = match sources.shift(i) {
             Shift::Exact => continue,
             Shift::Share(share) => {
-                let percent = readable(100.0 * share * coordinate.abs());
+                let percent = number(100.0 * share * coordinate.abs(), 3);
                 format!("{name} {percent}% {}", direction(coordinate, "higher", "lower"))
             }
             Shift::Between(lower, upper) => {
@@ -135,9 +135,9 @@ pub(super) fn joint_perturbation(problem: &Problem, joint: &Joint, perturbation:
         let amount = match (execution.share > 0.0, execution.within > 0.0) {
             (true, true) => {
                 let within = number(execution.within * std * error.abs(), 3);
-                format!("{}% and {within}", readable(100.0 * execution.share * error.abs()))
+                format!("{}% and {within}", number(100.0 * execution.share * error.abs(), 3))
             }
-            (true, false) => format!("{}%", readable(100.0 * execution.share * error.abs())),
+            (true, false) => format!("{}%", number(100.0 * execution.share * error.abs(), 3)),
             (false, _) => number(execution.within * std * error.abs(), 3),
         };
         parts.push((error.abs(), format!("a change of {name} that is {amount} {way}")));
