@@ -472,3 +472,47 @@ fn committees_with_trees_are_answered_with_proof() {
     }
     assert!(found_count >= 8 && bounded >= 8, "{found_count} {bounded} {impossible}");
 }
+
+/// What is uncertain beside a shift within the ball is not for the exact search of trees: bounds by ranges answer.
+#[test]
+fn single_features_that_are_exact_are_taken_as_exact() {
+    use surefoot::Sources;
+    use surefoot::uncertainty::Shift;
+    let random = &mut ChaCha8Rng::seed_from_u64(31);
+    let (mut holds, mut breaks, mut only_exact) = (0, 0, 0);
+    for _ in 0..60 {
+        let feature = |i: usize| Feature::new(format!("x{i}")).change(Change::Any).limits(-2.0, 2.0);
+        let features = Features::new((0..2).map(feature).collect()).unwrap();
+        let classifier = Classifier::trees(ensemble(random, 2, 3, 2), 0.5).unwrap();
+        let ball = Problem::new(features, classifier).unwrap().with_uncertainty(Norm::L2, 0.3).unwrap();
+        let shifts = vec![Shift::Exact, Shift::Ball];
+        let exact = ball.clone().with_sources(Sources { shifts, ..Sources::default() }).unwrap();
+        let x: Vec<f64> = (0..2).map(|_| random.random_range(-0.9..0.9)).collect();
+        let change: Vec<f64> = (0..2).map(|_| random.random_range(-1.0..1.0)).collect();
+        let action = Action { features: vec![0, 1], change };
+        let verdict = certify(&exact, &x, &action, Budget { evaluations: 2_000 }).unwrap().verdict;
+        let least = (0..=600)
+            .map(|k| margin(&ball, &x, &action, &[0.0, 0.3 * (f64::from(k) / 300.0 - 1.0)]).unwrap())
+            .fold(f64::INFINITY, f64::min);
+        match verdict {
+            Verdict::Holds { margin } => {
+                assert!(least >= margin - 1e-9, "{least} {margin}");
+                holds += 1;
+                let of_ball = certify(&ball, &x, &action, Budget::default()).unwrap().verdict;
+                only_exact += usize::from(matches!(of_ball, Verdict::Breaks { .. }));
+            }
+            Verdict::Breaks { .. } => breaks += 1,
+            Verdict::Undecided { .. } => {}
+        }
+        let proof =
+            Solver::new(&exact, Settings { budget: Budget { evaluations: 500 }, ..Settings::default() })
+                .unwrap()
+                .prove(&x)
+                .unwrap();
+        if proof.outcome.recourse().is_some() || matches!(proof.outcome, Outcome::Impossible(_)) {
+            let verified = verify(&exact, &proof.saved(&exact, &x)).unwrap();
+            assert!(!matches!(verified, surefoot::Verification::Wrong(_)), "{verified:?}");
+        }
+    }
+    assert!(holds >= 8 && breaks >= 8 && only_exact >= 1, "{holds} {breaks} {only_exact}");
+}

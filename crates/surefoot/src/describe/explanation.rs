@@ -17,8 +17,8 @@ const CLOSE: f64 = 0.05;
 /// so that they stay true. Empty if nothing is known.
 pub fn describe_explanation(problem: &Problem, explanation: &Explanation) -> String {
     let mut sentences = Vec::new();
-    if !problem.uncertainty().is_none() {
-        sentences.extend(less_uncertainty(problem.uncertainty().radius(), explanation.reach));
+    if !problem.ball().is_none() {
+        sentences.extend(less_uncertainty(problem.epsilon(), explanation.reach));
     }
     let phrase = |(relaxation, found): &(Relaxation, Recourse)| phrase(problem, relaxation, found);
     let phrases: Vec<String> = explanation.enough.iter().filter_map(phrase).collect();

@@ -65,11 +65,14 @@ fn any_of(
 }
 
 impl<'f> Scene<'f> {
-    /// An individual who acts on a set of features. `None` where the causal model is not linear, or where the
-    /// set of perturbations is not the ball of a p-norm.
+    /// An individual who acts on a set of features. `None` where the causal model is not linear, where the set
+    /// of perturbations is not the ball of a p-norm, or where more than a shift within the ball is uncertain.
     pub fn new(problem: &Problem, forest: &'f Forest, individual: &[f64], set: &[usize]) -> Option<Self> {
         let n = individual.len();
         let uncertainty = problem.uncertainty();
+        if problem.joint().is_some() {
+            return None;
+        }
         let power = uncertainty.set().power()?;
         let coefficients = problem.scm().map(|scm| scm.coefficients()).transpose().ok()?;
         let live: Vec<bool> = match problem.action_kind() {

@@ -192,10 +192,10 @@ impl<'p> Explainer<'p> {
     }
 
     fn reach(&self, individual: &[f64], outcome: &Outcome) -> Result<Reach> {
-        if self.problem.uncertainty().is_none() {
+        if self.problem.ball().is_none() {
             return Ok(Reach { possible: None, impossible: Some(0.0) });
         }
-        let epsilon = self.problem.uncertainty().radius();
+        let epsilon = self.problem.epsilon();
         match &self.exact {
             Some(exact) => {
                 let Reach { possible, impossible } = exact.largest_epsilon(individual)?;

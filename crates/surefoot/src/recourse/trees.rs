@@ -17,7 +17,7 @@ use search::{Incumbent, Part, Reason, Record, Search};
 use super::{Method, Settings};
 use crate::action::covering_sets;
 use crate::certify::tree_certificate;
-use crate::error::{CausalModelError, ModelError};
+use crate::error::{CausalModelError, ModelError, SettingError};
 use crate::forest::{Forest, Scene};
 use crate::margin::outcome;
 use crate::outcome::{Candidate, Shortfall, Undecided, UndecidedReason};
@@ -69,6 +69,7 @@ impl<'p> Trees<'p> {
         if let Some(scm) = problem.scm() {
             scm.coefficients()?;
         }
+        problem.require_ball_only(|what| SettingError::UncertaintyNotKnown { what, method: "trees" })?;
         if problem.uncertainty().set().power().is_none() {
             return Err(Error::Model(ModelError::ClassifierNotTrees));
         }

@@ -44,6 +44,9 @@ impl<'p> Situation<'p> {
     /// `None` if the problem is not one of these.
     fn new(problem: &'p Problem, x: &'p [f64], set: &'p [usize]) -> Option<Self> {
         let ensemble = problem.classifier().ensemble()?;
+        if problem.joint().is_some() {
+            return None;
+        }
         let power = problem.uncertainty().set().power()?;
         let n = x.len();
         let mut coefficients = vec![vec![0.0; n]; n];
