@@ -19,7 +19,7 @@ class Committee:
     >>> versions = {"2022": sf.Classifier.linear([1.0], -0.5), "2023": sf.Classifier.linear([1.0], -1.0)}
     >>> problem = sf.Problem(features, sf.Committee(versions), epsilon=0.0)
     >>> round(float(sf.recourse(problem, {"income": 3000})[0].action["income"]))
-    1500
+    1501
 
     :param members: the classifiers, by their names or numbered from 1.
     :param agree: how many of them must be favourable at least; all if not given.

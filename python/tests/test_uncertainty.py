@@ -24,7 +24,7 @@ def problem(*uncertainty: sf.Uncertainty, epsilon: float = 0.1) -> sf.Problem:
 
 def cost(*uncertainty: sf.Uncertainty) -> float:
     answer = sf.recourse(problem(*uncertainty), PERSON)[0]
-    assert answer.status == "found"
+    assert answer.status == "found" and answer.cost is not None
     return float(answer.cost)
 
 

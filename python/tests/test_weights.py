@@ -9,7 +9,10 @@ FEATURES = [sf.Feature("a", "any"), sf.Feature("b", "any")]
 
 
 def network() -> sf.Classifier:
-    layers = [(np.array([[1.0, 0.5], [-0.5, 1.0]]), np.array([0.1, -0.2])), (np.array([[1.0, 0.7]]), [-1.0])]
+    layers = [
+        (np.array([[1.0, 0.5], [-0.5, 1.0]]), np.array([0.1, -0.2])),
+        (np.array([[1.0, 0.7]]), np.array([-1.0])),
+    ]
     return sf.Classifier.network(layers, "relu")
 
 
