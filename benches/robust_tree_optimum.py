@@ -172,7 +172,7 @@ class Adversary:
         needed = np.abs(nearest - centre)
         if norm == "linf":
             return Scenario(point, np.full(self.width, radius))
-        # What is left of the radius goes to the sides that are cheapest to leave.
+        # The rest of the radius is distributed over the bounded sides, those nearest to their threshold first.
         sides = np.isfinite(low) | np.isfinite(high)
         room = np.minimum(
             np.where(np.isfinite(high), high - centre, math.inf),

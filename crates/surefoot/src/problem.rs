@@ -350,8 +350,8 @@ impl Problem {
         self.joint.as_ref().map_or(self.features.len(), |joint| joint.width())
     }
 
-    /// Rejects problems with more uncertainty than a shift within the ball, for what handles nothing else. The
-    /// refusal is told what is uncertain.
+    /// Rejects problems with more uncertainty than a shift within the ball. `refusal` builds the error from the
+    /// words for what is uncertain.
     pub(crate) fn require_ball_only(&self, refusal: impl FnOnce(&'static str) -> SettingError) -> Result<()> {
         match self.joint() {
             None => Ok(()),

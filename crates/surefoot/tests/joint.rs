@@ -344,6 +344,12 @@ fn what_makes_no_sense_is_refused_by_name() {
     assert!(matches!(refused(&causal, twice), SettingError::UncertainTwice { .. }));
     let negative = Sources { execution: vec![Execution { share: -0.1, ..execution }], ..Sources::default() };
     assert!(matches!(refused(&causal, negative), SettingError::Setting { .. }));
+    // Ends of intervals are told in own units: these features have a mean of 1 and a standard deviation of 2.
+    let reversed = Sources { shifts: vec![Shift::Between(1.0, 0.0); 4], ..Sources::default() };
+    assert_eq!(
+        refused(&causal, reversed).to_string(),
+        "the value of `a` is said to be between 3.0 and 1.0, which is not an interval"
+    );
     let uncertain =
         problem.with_sources(Sources { execution: vec![execution], ..Sources::default() }).unwrap();
     let nobody = People::from_standardised(uncertain.features(), Array2::zeros((1, 4)).view()).unwrap();

@@ -179,8 +179,12 @@ impl Sources {
                 Shift::Within(within) => size("within", within)?,
                 Shift::Between(lower, upper) => {
                     if !(is_moderate(lower) && is_moderate(upper) && lower <= upper) {
-                        let feature = features.feature(i).name.clone();
-                        return Err(Error::Setting(SettingError::Between { feature, lower, upper }));
+                        let feature = features.feature(i);
+                        return Err(Error::Setting(SettingError::Between {
+                            feature: feature.name.clone(),
+                            lower: rounded(feature.own_units(lower)),
+                            upper: rounded(feature.own_units(upper)),
+                        }));
                     }
                 }
             }
@@ -225,6 +229,11 @@ impl Sources {
         unique(features, fitted)?;
         unique(features, banded)
     }
+}
+
+/// A number in own units for a message, without the rounding errors of the conversion.
+fn rounded(value: f64) -> f64 {
+    (value * 1e9).round() / 1e9
 }
 
 /// Rejects an entry that occurs twice.
