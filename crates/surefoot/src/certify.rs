@@ -9,8 +9,8 @@
 //!    positive semidefinite, the bound is exact: the local minimum is proven to be the global one;
 //! 3. branch and bound over cells of the ball, where both leave a gap, with affine bounds and, in small
 //!    enough cells, quadratic ones whose error is of third order;
-//! 4. for tanh networks over a Euclidean ball, where too many such cells are needed, parabolas below all
-//!    units.
+//! 4. where too many such cells are needed: for tanh networks over a Euclidean ball, parabolas below all
+//!    units; for relu networks, branch and bound over the phases of units.
 //!
 //! For tree ensembles the least margin is found exactly, by a search over cells between thresholds.
 //!
@@ -21,12 +21,15 @@
 
 mod branch;
 mod parabolas;
+mod phases;
 mod search;
 mod trees;
 
 pub(crate) use branch::{ProofAttempt, Prover};
 #[cfg(test)]
 pub(crate) use parabolas::{Layers, Partition};
+#[cfg(test)]
+pub(crate) use phases::proof_by_phases;
 pub(crate) use search::{Found, Search};
 pub(crate) use trees::tree_certificate;
 

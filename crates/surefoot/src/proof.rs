@@ -51,6 +51,8 @@ pub enum BoundKind {
     Quadratic,
     /// Parabolas below all units of a network, on the cells of the piece.
     Parabolas,
+    /// The phases of relu units, by which the piece is divided.
+    Phases,
     /// The cells of a tree ensemble.
     Trees,
 }
@@ -68,6 +70,32 @@ pub struct Piece {
     pub reason: BoundKind,
     /// The cells of a piece that is proven by parabolas, each before its two parts; otherwise empty.
     pub cells: Vec<Cell>,
+    /// The nodes of a piece that is divided by the phases of units, each before its two parts; otherwise empty.
+    pub phases: Vec<PhaseNode>,
+}
+
+/// A part of the ball in which the arguments of some relu units have known signs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PhaseNode {
+    /// It is divided by the sign of another argument. The part in which it is not negative comes first, then the part
+    /// in which it is not positive.
+    Split {
+        /// The hidden layer of the unit.
+        layer: usize,
+        /// The unit.
+        unit: usize,
+    },
+    /// It is closed by a bound. Empty numbers say that nothing is there.
+    Closed(PhaseBound),
+}
+
+/// Lines below relu units, and multipliers. Any slopes from 0 to 1 and any nonnegative multipliers give a lower bound.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PhaseBound {
+    /// For each hidden layer, the slope of the line below each unit whose sign is open.
+    pub slopes: Vec<Vec<f64>>,
+    /// The multiplier of each condition on a sign, the first division first.
+    pub multipliers: Vec<f64>,
 }
 
 /// A part of a piece: the intersection of the ball, of an ellipsoid and of the cuts above it.

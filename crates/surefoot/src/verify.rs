@@ -50,6 +50,9 @@ mod groups;
 #[cfg(test)]
 mod parabola_tests;
 mod parabolas;
+#[cfg(test)]
+mod phase_tests;
+mod phases;
 mod robustness;
 mod substitution;
 mod prove;

@@ -6,8 +6,8 @@
 //! an affine bound is not sufficient, a quadratic one is tried. The cell that contains the worst
 //! perturbation also gets the curvature bound.
 //!
-//! For tanh networks over a Euclidean ball, [parabolas](super::parabolas) take over where too many cells are
-//! predicted.
+//! Where too many cells are predicted, [parabolas](super::parabolas) take over for tanh networks over a Euclidean
+//! ball, and [phases](super::phases) for relu networks.
 //!
 //! The gap between the lowest bound and the worst margin found shrinks by about the same factor whenever
 //! the number of cells doubles. If the predicted gap at the end of the budget is too large, the proof is
@@ -59,8 +59,8 @@ pub(crate) struct Prover {
     /// factor.
     pub(super) patience: f64,
     curvatures: usize,
-    /// The evaluations of proofs by parabolas.
-    pub(super) parabolas: usize,
+    /// The evaluations of proofs by parabolas and by phases.
+    pub(super) other_evaluations: usize,
     may_use_parabolas: bool,
 }
 
@@ -75,7 +75,7 @@ impl Prover {
             until: None,
             patience: f64::INFINITY,
             curvatures: 0,
-            parabolas: 0,
+            other_evaluations: 0,
             may_use_parabolas: true,
         }
     }
@@ -86,7 +86,7 @@ impl Prover {
         self.affine.count
             + self.jets.count
             + CURVATURE_EVALUATIONS * self.curvatures
-            + self.parabolas
+            + self.other_evaluations
             + quick / QUICK_PER_EVALUATION
     }
 
@@ -181,8 +181,14 @@ impl Prover {
         }
         let radius = composer.problem().uncertainty().radius() * (1.0 + ROOM);
         let layers = if ball.is_round() { Layers::of(&graph, radius) } else { None };
-        result.is_for_parabolas =
-            self.branch(composer, change, required, worst, cell, layers.is_some(), &mut result);
+        let has_phases = Self::has_phases(composer, &graph);
+        let may_stop = layers.is_some() || has_phases;
+        let is_slow = self.branch(composer, change, required, worst, cell, may_stop, &mut result);
+        if is_slow && has_phases {
+            self.prove_by_phases(composer, &graph, required, &mut result);
+            return result;
+        }
+        result.is_for_parabolas = is_slow;
         if let Some(layers) = layers.filter(|_| result.is_for_parabolas && self.may_use_parabolas) {
             self.prove_by_parabolas(composer, &graph, &layers, required, &mut result);
         }

@@ -30,7 +30,8 @@ use crate::network::{LANES, Lanes};
 use crate::proof::{Cell, Cut, Parabolas};
 use ascent::{Ascent, Schedule, with_multiplier};
 use domain::{Domain, Ellipsoid, Slab};
-use dual::{Dual, Form, few_digits};
+pub(in crate::certify) use dual::few_digits;
+use dual::{Dual, Form};
 pub(crate) use layers::Layers;
 use ranges::Ranges;
 

@@ -65,7 +65,7 @@ fn whole(problem: &Problem, margin: f64) -> Piece {
     let widths = uncertainty.set().half_widths(problem.features().len());
     let upper: Vec<f64> = widths.iter().map(|width| width * uncertainty.radius() * (1.0 + 1e-9)).collect();
     let lower = upper.iter().map(|end| -end).collect();
-    Piece { lower, upper, margin, reason: BoundKind::Trees, cells: Vec::new() }
+    Piece { lower, upper, margin, reason: BoundKind::Trees, cells: Vec::new(), phases: Vec::new() }
 }
 
 impl Certificate {

@@ -9,7 +9,10 @@ use super::saved::{SavedNorm, SavedProof, VERSION};
 use crate::error::SavedProblem;
 use crate::error::{FeatureError, FileError, PeopleError};
 use crate::outcome::{Recourse, Shortfall, Undecided, UndecidedReason};
-use crate::proof::{BoundKind, Cell, Cone, Cover, Cut, Parabolas, Piece, RuledOut, Scenario, WeightedMargin};
+use crate::proof::{
+    BoundKind, Cell, Cone, Cover, Cut, Parabolas, PhaseBound, PhaseNode, Piece, RuledOut, Scenario,
+    WeightedMargin,
+};
 use crate::uncertainty::named_norms;
 use crate::{Action, ActionKind, Cost, Error, Norm, Outcome, Result};
 
@@ -276,14 +279,20 @@ impl<'v> At<'v> {
                     Some(_) => at.field("cells")?.listed(None, |cell| cell.cell(width))?,
                     None => Vec::new(),
                 },
+                phases: match at.object()?.get("phases") {
+                    Some(_) => at.field("phases")?.listed(None, At::phase)?,
+                    None => Vec::new(),
+                },
                 reason: match at.field("reason")?.text()? {
                     "affine" => BoundKind::Affine,
                     "curvature" => BoundKind::Curvature,
                     "quadratic" | "bent" => BoundKind::Quadratic,
                     "parabolas" => BoundKind::Parabolas,
+                    "phases" => BoundKind::Phases,
                     "trees" => BoundKind::Trees,
                     _ => {
-                        const NAMES: &str = "`affine`, `quadratic`, `curvature`, `parabolas` or `trees`";
+                        const NAMES: &str =
+                            "`affine`, `quadratic`, `curvature`, `parabolas`, `phases` or `trees`";
                         return Err(at.field("reason")?.expected(NAMES));
                     }
                 },
@@ -315,6 +324,24 @@ impl<'v> At<'v> {
             }),
         };
         Ok(Cell { bounds: self.field("bounds")?.listed(None, bound)?, cut })
+    }
+
+    /// A division by the sign of an argument, or a bound.
+    fn phase(&self) -> Result<PhaseNode> {
+        if self.value.is_object() {
+            return Ok(PhaseNode::Closed(PhaseBound {
+                slopes: self.field("slopes")?.listed(None, |layer| layer.finite_numbers(None))?,
+                multipliers: self.field("multipliers")?.finite_numbers(None)?,
+            }));
+        }
+        let number = |item: &At<'v>| match item.value.as_u64().and_then(|i| usize::try_from(i).ok()) {
+            Some(number) => Ok(number),
+            None => Err(item.expected("the number of a layer or a unit")),
+        };
+        match self.listed(Some(2), number)?[..] {
+            [layer, unit] => Ok(PhaseNode::Split { layer, unit }),
+            _ => Err(self.expected("a layer and a unit")),
+        }
     }
 
     /// As many finite numbers as an array has.

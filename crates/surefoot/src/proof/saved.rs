@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! {
-//!   "surefoot_proof": 6,
+//!   "surefoot_proof": 7,
 //!   "problem": {"features": "9f2c...", "classifier": "...", "causal_model": "...", "rules": "..."},
 //!   "individual": [0.3, -1.2],
 //!   "epsilon": 0.1,
@@ -21,7 +21,7 @@
 //!   "cover": {                                           or null
 //!     "basis": [], "worst": [0.0, -0.1],
 //!     "pieces": [{"lower": [-0.1, -0.1], "upper": [0.1, 0.1], "margin": 0.01, "reason": "curvature"}]
-//!   },                                                   "cells" of a piece with the reason "parabolas"
+//!   },                                                   "cells" of a piece with the reason "parabolas", "phases" with "phases"
 //!   "further": [...],                                    covers of further variants, if there are any
 //!   "perturbations": [[0.0, -0.1]],
 //!   "variants": [0],                                     of each perturbation; missing if all are 0
@@ -45,15 +45,16 @@ use serde_json::{Map, Value, json};
 
 use super::fingerprint::Fingerprint;
 use crate::proof::{
-    BoundKind, Cell, Cover, Cut, Dividing, Division, Parabolas, Piece, Proof, RuledOut, Scenario, TreeReason,
-    WeightedMargin,
+    BoundKind, Cell, Cover, Cut, Dividing, Division, Parabolas, PhaseBound, PhaseNode, Piece, Proof,
+    RuledOut, Scenario, TreeReason, WeightedMargin,
 };
 use crate::{Action, ActionKind, Cost, Norm, Outcome, Problem};
 
 /// The version that is written. Version 1, in which at most one constraint could rule out a box,
 /// version 2, in which one perturbation did, version 3, which had no parabolas, version 4, which had no
-/// tree ensembles, and version 5, which had no points at which bounds touch, are read as well.
-pub const VERSION: u64 = 6;
+/// tree ensembles, version 5, which had no points at which bounds touch, and version 6, which had no phases, are
+/// read as well.
+pub const VERSION: u64 = 7;
 
 /// The norm of perturbations in a saved proof: its uncertainty set and its weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -275,6 +276,7 @@ fn cover(cover: &Cover) -> Value {
             BoundKind::Curvature => "curvature",
             BoundKind::Quadratic => "quadratic",
             BoundKind::Parabolas => "parabolas",
+            BoundKind::Phases => "phases",
             BoundKind::Trees => "trees",
         };
         let mut value = json!({
@@ -286,6 +288,9 @@ fn cover(cover: &Cover) -> Value {
         if !piece.cells.is_empty() {
             value["cells"] = piece.cells.iter().map(cell).collect();
         }
+        if !piece.phases.is_empty() {
+            value["phases"] = piece.phases.iter().map(phase).collect();
+        }
         value
     };
     json!({
@@ -293,6 +298,16 @@ fn cover(cover: &Cover) -> Value {
         "worst": numbers(&cover.worst),
         "pieces": cover.pieces.iter().map(piece).collect::<Vec<Value>>(),
     })
+}
+
+fn phase(node: &PhaseNode) -> Value {
+    match node {
+        PhaseNode::Split { layer, unit } => json!([layer, unit]),
+        PhaseNode::Closed(PhaseBound { slopes, multipliers }) => json!({
+            "slopes": slopes.iter().map(|layer| numbers(layer)).collect::<Vec<Value>>(),
+            "multipliers": numbers(multipliers),
+        }),
+    }
 }
 
 fn cell(cell: &Cell) -> Value {

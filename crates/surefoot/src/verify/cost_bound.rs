@@ -323,7 +323,8 @@ impl<'p> RuledOutPart<'_, 'p> {
     }
 
     /// Whether concave functions below minus each margin, interpolated along the rays of the cost limit, prove
-    /// the part. They touch at the actions that the margins name; if one names none, nothing is tried.
+    /// the part. They touch at the actions that the margins name. For a margin that names none an affine function
+    /// is taken; if none names one, nothing is tried.
     fn is_ruled_out_by_rays(
         &self,
         requirements: &[(&Constraint, f64)],
@@ -332,12 +333,12 @@ impl<'p> RuledOutPart<'_, 'p> {
     ) -> Result<bool, Stop> {
         let Some(rays) = Rays::new(zone) else { return Ok(false) };
         let margins = self.margins().count();
-        let is_unnamed = self.margins().any(|margin| margin.touches.is_none());
-        if margins == 0 || margins >= work.left || is_unnamed {
+        let is_named = self.margins().any(|margin| margin.touches.is_some());
+        if !is_named || margins >= work.left {
             return Ok(false);
         }
         let mut functions = Vec::new();
-        let mut add = |mut graph: Graph<'_>, share: f64, at: &[f64], value: &Value<'_>| {
+        let mut add = |mut graph: Graph<'_>, share: f64, at: Option<&[f64]>, value: &Value<'_>| {
             graph.output = graph.output.scaled(-1.0);
             let tape = Tape::new(&graph);
             agrees(&tape, zone, 1, |change| value(change).map(|(value, error)| (-value, error)))?;
@@ -346,15 +347,19 @@ impl<'p> RuledOutPart<'_, 'p> {
             Ok::<(), Stop>(())
         };
         for WeightedMargin { scenario, share, touches } in self.margins() {
-            let Some(at) = touches else { return Ok(false) };
             let value = |change: &[f64]| self.margin_and_error(change, scenario);
-            add(self.composer(scenario).in_change(&scenario.perturbation), *share, at, &value)?;
+            add(
+                self.composer(scenario).in_change(&scenario.perturbation),
+                *share,
+                touches.as_deref(),
+                &value,
+            )?;
         }
         let mut expected = margins;
         if !requirements.is_empty() {
             let value = |change: &[f64]| self.sum(requirements, std::iter::empty(), change);
             let graph = Composer::in_sum(self.composers, requirements, std::iter::empty());
-            add(graph, 1.0, &zone.nearest(), &value)?;
+            add(graph, 1.0, None, &value)?;
             expected += 1;
         }
         // A function without a bound is missing.

@@ -153,11 +153,13 @@ impl Rays {
     }
 
     /// Values of a concave function below the result of a tape over the zone, at the base and at the ends; it is
-    /// close to the result near the point `at`. `None` unless the tape consists of sums and relu units.
-    pub fn concave(&self, tape: &Tape<'_>, affine: &Affine, at: &[f64]) -> Option<Vec<f64>> {
+    /// close to the result near the point `at`. Without a point it is the lower end of the affine bound. `None` unless
+    /// the tape consists of sums and relu units.
+    pub fn concave(&self, tape: &Tape<'_>, affine: &Affine, at: Option<&[f64]>) -> Option<Vec<f64>> {
         if affine.is_unknown || affine.concerns_nobody {
             return None;
         }
+        let Some(at) = at else { return affine.plane().map(|plane| self.affine(plane).low) };
         let points = tape.values(at);
         let mut nodes: Vec<Option<Values>> = Vec::with_capacity(tape.nodes.len());
         let mut is_linear = vec![false; tape.nodes.len()];

@@ -5,6 +5,7 @@ use nalgebra::DVector;
 use super::ball::Ball;
 use super::cover::{Covered, Sides, covered};
 use super::parabolas;
+use super::phases::Relus;
 use super::prove::{Claim, Work, agrees, at_least};
 use super::tanh_network::Units;
 use super::tape::Tape;
@@ -13,7 +14,7 @@ use super::{Fault, Stop, TOLERANCE};
 use crate::graph::Graph;
 use crate::margin::margin;
 use crate::margin::{Composer, Coordinates};
-use crate::proof::{BoundKind, Cell, Cover, Piece, SavedProof};
+use crate::proof::{BoundKind, Cell, Cover, PhaseNode, Piece, SavedProof};
 use crate::{Action, Problem, Recourse};
 
 /// The covered ball is larger than that of the problem by this share, which allows for the rounding of
@@ -94,6 +95,16 @@ pub(super) fn holds(
             held.pieces += piece.cells.len();
             continue;
         }
+        if !piece.phases.is_empty() {
+            let proven = match zone(&whole) {
+                Some(zone) => by_phases(&graph, &tape, &zone, &piece.phases, wanted, work),
+                None => Err(f64::NEG_INFINITY),
+            };
+            proven.map_err(|bound| Stop::Unverified(unverified(bound)))?;
+            held.margin = held.margin.min(wanted);
+            held.pieces += piece.phases.len();
+            continue;
+        }
         let lower = piece.lower.iter().zip(&whole.0).map(|(&end, &limit)| end.max(limit)).collect();
         let upper = piece.upper.iter().zip(&whole.1).map(|(&end, &limit)| end.min(limit)).collect();
         let sides = (lower, upper);
@@ -125,6 +136,28 @@ fn by_parabolas(
         }
     }
     parabolas::at_least(&units, radius, cells, wanted, work)
+}
+
+/// Proves by the phases of relu units that the margin is at least `wanted` on a zone. The network that is bounded must
+/// agree with the tape. Returns the bound that was reached where that fails.
+fn by_phases(
+    graph: &Graph<'_>,
+    tape: &Tape<'_>,
+    zone: &Zone,
+    nodes: &[PhaseNode],
+    wanted: f64,
+    work: &mut Work,
+) -> Result<(), f64> {
+    let relus = Relus::of(graph, zone).ok_or(f64::NEG_INFINITY)?;
+    for i in 0..graph.inputs {
+        let mut y = zone.nearest();
+        y[i] = zone.upper[i];
+        let (expected, found) = (tape.value(&y), relus.value(&y));
+        if !((expected - found).abs() <= 1e-9 * expected.abs().max(1.0)) {
+            return Err(f64::NEG_INFINITY);
+        }
+    }
+    relus.at_least(zone, nodes, wanted, work)
 }
 
 /// The coordinates of the pieces. For every perturbation D of the ball there is a y with

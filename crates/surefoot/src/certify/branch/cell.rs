@@ -61,6 +61,7 @@ impl Cell {
             margin: self.lower.min(f64::MAX),
             reason: self.reason,
             cells: Vec::new(),
+            phases: Vec::new(),
         }
     }
 }

@@ -130,7 +130,7 @@ impl Dual {
 }
 
 /// The number with six significant digits that is nearest.
-pub(super) fn few_digits(x: f64) -> f64 {
+pub(in crate::certify) fn few_digits(x: f64) -> f64 {
     format!("{x:.5e}").parse().unwrap_or(x)
 }
 

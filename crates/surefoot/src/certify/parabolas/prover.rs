@@ -19,12 +19,12 @@ impl Prover {
     ) {
         let search = Self::search(composer);
         let radius = search.radius * (1.0 + ROOM);
-        let before = self.parabolas;
+        let before = self.other_evaluations;
         let mut partition = Partition::new(layers, radius, required);
         result.doublings.clear();
         let first = partition.evaluations;
         loop {
-            self.parabolas = before + partition.evaluations;
+            self.other_evaluations = before + partition.evaluations;
             result.parabolas = Some(partition.evaluations - first);
             if partition.len() >= 1 << result.doublings.len() {
                 result.doublings.push(partition.lower());
@@ -54,6 +54,7 @@ impl Prover {
             margin: required,
             reason: BoundKind::Parabolas,
             cells: partition.cells(),
+            phases: Vec::new(),
         }];
     }
 }
