@@ -2,6 +2,7 @@
 //! are covered by boxes and cones. In each, a scenario breaks every action, or a weighted sum of
 //! requirements and of margins in several scenarios is negative for every action.
 
+use super::affine::Affine;
 use super::ball::Ball;
 use super::cones::{Far, halved, long_sides};
 use super::cover::{Covered, Sides, covered};
@@ -323,8 +324,11 @@ impl<'p> RuledOutPart<'_, 'p> {
     }
 
     /// Whether concave functions below minus each margin, interpolated along the rays of the cost limit, prove
-    /// the part. They touch at the actions that the margins name. For a margin that names none an affine function
-    /// is taken; if none names one, nothing is tried.
+    /// the part. They are close to the margins near the actions that the margins name. For a margin that names none
+    /// an affine function is taken; if none names one, nothing is tried.
+    ///
+    /// The search may have bounded a larger part, from which a named action comes. So the actions of the part that are
+    /// nearest to the named ones are tried first, then the named ones, and at last the cheapest action of the part.
     fn is_ruled_out_by_rays(
         &self,
         requirements: &[(&Constraint, f64)],
@@ -338,12 +342,14 @@ impl<'p> RuledOutPart<'_, 'p> {
             return Ok(false);
         }
         let mut functions = Vec::new();
-        let mut add = |mut graph: Graph<'_>, share: f64, at: Option<&[f64]>, value: &Value<'_>| {
+        let mut add = |mut graph: Graph<'p>, share: f64, at: Option<&[f64]>, value: &Value<'_>| {
             graph.output = graph.output.scaled(-1.0);
-            let tape = Tape::new(&graph);
-            agrees(&tape, zone, 1, |change| value(change).map(|(value, error)| (-value, error)))?;
-            let values = rays.concave(&tape, &work.bound(&tape, zone), at);
-            functions.extend(values.map(|values| (share, values)));
+            let bounds = {
+                let tape = Tape::new(&graph);
+                agrees(&tape, zone, 1, |change| value(change).map(|(value, error)| (-value, error)))?;
+                work.bound(&tape, zone)
+            };
+            functions.push((share, graph, bounds, at.map(<[f64]>::to_vec)));
             Ok::<(), Stop>(())
         };
         for WeightedMargin { scenario, share, touches } in self.margins() {
@@ -355,15 +361,23 @@ impl<'p> RuledOutPart<'_, 'p> {
                 &value,
             )?;
         }
-        let mut expected = margins;
         if !requirements.is_empty() {
             let value = |change: &[f64]| self.sum(requirements, std::iter::empty(), change);
             let graph = Composer::in_sum(self.composers, requirements, std::iter::empty());
             add(graph, 1.0, None, &value)?;
-            expected += 1;
         }
-        // A function without a bound is missing.
-        Ok(functions.len() == expected && rays.least(&functions) > 0.0)
+        let is_proven = |place: &dyn Fn(&[f64]) -> Vec<f64>| {
+            let values = |(share, graph, bounds, at): &(f64, Graph<'_>, Affine, Option<Vec<f64>>)| {
+                let at = at.as_deref().map(place);
+                Some((*share, rays.concave(&Tape::new(graph), bounds, at.as_deref())?))
+            };
+            // A function without a bound proves nothing.
+            let values: Option<Vec<_>> = functions.iter().map(values).collect();
+            values.is_some_and(|values| rays.least(&values) > 0.0)
+        };
+        Ok(is_proven(&|at| rays.nearest(at))
+            || is_proven(&|at| at.to_vec())
+            || is_proven(&|_| zone.nearest()))
     }
 
     fn verify_cone(&self, cone: &Cone, scenario: &Scenario, work: &mut Work) -> Result<(), Stop> {

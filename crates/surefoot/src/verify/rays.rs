@@ -76,6 +76,19 @@ impl Rays {
         Some(Self { base, ends })
     }
 
+    /// A point of the region near a given one: the point between it and the base at which the rays' shares have the
+    /// sum 1, if they have a larger one.
+    pub fn nearest(&self, at: &[f64]) -> Vec<f64> {
+        let share = |end: &End| ((at[end.input] - self.base[end.input]) / end.length).clamp(0.0, end.share);
+        let shares: Vec<f64> = self.ends.iter().map(share).collect();
+        let scale = 1.0 / shares.iter().sum::<f64>().max(1.0);
+        let mut point = self.base.clone();
+        for (end, share) in self.ends.iter().zip(shares) {
+            point[end.input] += scale * share * end.length;
+        }
+        point
+    }
+
     /// The values at the base and at the ends of a number that is affine in the inputs.
     fn affine(&self, Plane { linear, doubt, constant, error }: &Plane) -> Values {
         let mut reach: Vec<f64> = self.base.iter().map(|b| b.abs()).collect();
