@@ -11,6 +11,7 @@
 
 mod bound;
 mod layers;
+mod program;
 mod prover;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use crate::graph::Graph;
 use crate::proof::{PhaseBound, PhaseNode};
 use bound::{Ascent, Ball, Bound, Condition, Ranges};
 use layers::Layers;
+use program::Least;
 
 /// Bounds must exceed the required margin by this much, which is more than the difference between the
 /// rounding of the search and that of the checker.
@@ -208,13 +210,56 @@ impl<'a> Phases<'a> {
         true
     }
 
-    /// Bounds a part by a longer ascent. Where the phases of all units are known, the bound of the best multipliers is
-    /// exact. Returns `false` if the bound has hardly risen.
+    /// Bounds a part where the phases of all units are known. Its least margin is found by a linear program or, where
+    /// the ball is no box, by a longer ascent. Returns `false` if the bound has hardly risen.
+    ///
+    /// Some phases are known because ranges became narrower. Elsewhere in the ball these units have the other phase,
+    /// so their phases are conditions too. The part is divided by those that the bound needs, which leaves one side
+    /// empty.
     fn finish(&mut self, open: Open) -> bool {
-        let Open { lower, number, conditions, ranges, by, .. } = open;
-        self.add(number, conditions, ranges, by, lower, STEPS_OF_KNOWN_PHASES);
-        let after = self.open.iter().find(|open| open.number == number).map(|open| open.lower);
-        after.is_none_or(|after| after - lower > 0.1 * (self.target - lower))
+        let Open { lower, mut number, conditions, ranges, by, .. } = open;
+        let mut all = conditions.clone();
+        all.extend(bound::decided(self.layers, &ranges, &conditions));
+        let (multipliers, least) = match program::solve(self.layers, self.ball, &ranges, &all, self.target) {
+            Some(Least { multipliers, at }) => (multipliers, at),
+            None => (self.ascend(&ranges, &all, by.clone(), STEPS_OF_KNOWN_PHASES).1.multipliers, None),
+        };
+        let mut kept = PhaseBound { multipliers: Vec::new(), ..by };
+        let stated = conditions.len();
+        let mut conditions = Vec::new();
+        for (k, (&condition, &multiplier)) in all.iter().zip(&multipliers).enumerate() {
+            if k >= stated && multiplier == 0.0 {
+                continue;
+            }
+            if k >= stated {
+                number = self.divide_by_known(number, condition);
+            }
+            conditions.push(condition);
+            kept.multipliers.push(multiplier);
+        }
+        self.add(number, conditions, ranges, kept, lower, STEPS.1);
+        let Some(mut after) = self.open.pop() else { return true };
+        if after.number != number {
+            self.open.push(after);
+            return true;
+        }
+        let has_risen = after.lower - lower > 0.1 * (self.target - lower);
+        if let Some(least) = least {
+            after.bound.at = least;
+        }
+        self.open.push(after);
+        has_risen
+    }
+
+    /// Divides a part by a condition that holds everywhere in it. Returns the number of the side where it holds.
+    fn divide_by_known(&mut self, number: usize, condition: Condition) -> usize {
+        let first = self.nodes.len();
+        self.nodes.extend([Node::Open, Node::Open]);
+        let Condition { layer, unit, is_active } = condition;
+        self.nodes[number] = Node::Split { layer, unit, children: [first, first + 1] };
+        let (side, other) = if is_active { (first, first + 1) } else { (first + 1, first) };
+        self.nodes[other] = Node::Empty;
+        side
     }
 
     /// By how much a condition raises the bound of a part, as a few steps show, up to the target.

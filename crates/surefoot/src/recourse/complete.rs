@@ -51,6 +51,7 @@ use super::{Method, Settings};
 use crate::action::covering_sets_for_all;
 use crate::certify::{Budget, LEAST_MARGIN};
 use crate::proof::{Proof, Scenario};
+use finish::Tried;
 
 use crate::outcome::{Shortfall, Undecided, UndecidedReason};
 use crate::{Outcome, Problem, Recourse, Result};
@@ -73,6 +74,8 @@ const RETRY_EVALUATIONS: usize = 12_500;
 const SMALLER_BUDGET_DIVISOR: usize = 4;
 /// No such smaller search gets less than this budget.
 const LEAST_BUDGET: usize = 100;
+/// The shares by which an action of the local searches is enlarged until a proof succeeds.
+const CANDIDATE_PUSHES: [f64; 3] = [0.0, 0.01, 0.04];
 /// With a limit in seconds, the first search and its proof may take `FIRST_SHARE` of the time. Each further
 /// attempt may take `RETRY_SHARE` of the remaining time.
 const FIRST_SHARE: f64 = 0.75;
@@ -97,10 +100,6 @@ pub struct Complete<'p> {
 impl Proof {
     /// Combines two proofs about one individual: the cheaper action, and the higher bound on the cost.
     fn combined(mut self, mut other: Proof) -> Proof {
-        let cost = |proof: &Proof| match &proof.outcome {
-            Outcome::Found(found) => found.cost,
-            _ => f64::INFINITY,
-        };
         let (evaluations, proving) = (self.evaluations + other.evaluations, self.proving + other.proving);
         if matches!(other.outcome, Outcome::Impossible(_)) {
             return Proof { evaluations, proving, ..other };
@@ -109,7 +108,7 @@ impl Proof {
             std::mem::swap(&mut self.ruled_out, &mut other.ruled_out);
         }
         let bound = self.outcome.cost_bound().max(other.outcome.cost_bound());
-        if cost(&other) < cost(&self) {
+        if other.found_cost() < self.found_cost() {
             (self.outcome, self.certificate) = (other.outcome, other.certificate);
         }
         let outcome = self.outcome.with_cost_bound(bound);
@@ -118,6 +117,33 @@ impl Proof {
 }
 
 impl Proof {
+    /// The cost of the proven action; infinite if there is none.
+    fn found_cost(&self) -> f64 {
+        match &self.outcome {
+            Outcome::Found(found) => found.cost,
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// Takes over the proof of a cheaper action, if an attempt gave one, and keeps the bound on the cost. Returns
+    /// whether it did.
+    fn adopt(&mut self, tried: Tried) -> bool {
+        self.evaluations += tried.evaluations;
+        self.proving += tried.evaluations;
+        let bound = self.outcome.cost_bound();
+        match tried.proof {
+            Some(Proof { outcome: Outcome::Found(found), certificate, .. })
+                if found.cost < self.found_cost() =>
+            {
+                let cost_bound = bound.min(found.cost);
+                self.outcome = Outcome::Found(Recourse { cost_bound, ..found });
+                self.certificate = certificate;
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// The proof that an action holds, with the bound on the cost that another proof has for some weights.
     fn bounded_by(self, other: Proof, safety: f64) -> Proof {
         let (evaluations, proving) = (self.evaluations + other.evaluations, self.proving + other.proving);
@@ -287,8 +313,31 @@ impl<'p> Complete<'p> {
 
     fn prove_once(&self, individual: &[f64]) -> Result<Proof> {
         let proof = solve::Solver::new(&self.clone().for_a_share(FIRST_SHARE), individual)?.run()?;
+        if proof.outcome.is_settled(LARGE_GAP) {
+            return Ok(proof);
+        }
+        let proof = self.with_candidate(individual, proof)?;
         let has_large_gap = !proof.outcome.is_settled(LARGE_GAP);
         if has_large_gap { self.with_larger_margin(individual, proof) } else { Ok(proof) }
+    }
+
+    /// Proves what the local searches alone find, if it is cheaper than the proven action. The search by boxes may end
+    /// with an incumbent that no proof confirms, although there is another one that can be proved.
+    fn with_candidate(&self, individual: &[f64], mut proof: Proof) -> Result<Proof> {
+        if self.is_over() {
+            return Ok(proof);
+        }
+        let evaluations = (self.budget.evaluations / 2).min(RETRY_EVALUATIONS).max(1);
+        let settings = Complete { budget: Budget { evaluations }, ..self.clone().for_a_share(RETRY_SHARE) };
+        let (found, pool, evaluations) = solve::Solver::new(&settings, individual)?.unproven_candidate()?;
+        proof.evaluations += evaluations;
+        let Some(solve::Incumbent { set, change, cost }) = found else { return Ok(proof) };
+        if cost < proof.found_cost() {
+            let tried =
+                solve::Solver::new(&settings, individual)?.prove(set, &change, &CANDIDATE_PUSHES, pool)?;
+            proof.adopt(tried);
+        }
+        Ok(proof)
     }
 
     /// Searches for an action with a larger margin, if the cheapest unproven one cannot be proved or only
@@ -305,11 +354,10 @@ impl<'p> Complete<'p> {
         // The largest margin with which a proof failed, and the least with which one succeeded.
         let (mut failed, mut proven) = (0.0f64, f64::INFINITY);
         for _ in 0..MAX_MARGIN_RETRIES {
-            let (bound, least) = match &proof.outcome {
-                Outcome::Undecided(undecided) => (undecided.cost_bound, f64::INFINITY),
-                Outcome::Found(found) => (found.cost_bound, found.cost),
-                _ => return Ok(proof),
-            };
+            if !matches!(proof.outcome, Outcome::Undecided(_) | Outcome::Found(_)) {
+                return Ok(proof);
+            }
+            let least = proof.found_cost();
             let is_enough = proof.outcome.is_settled(SMALL_GAP) || proven < CLOSE_MARGINS * failed;
             if is_enough || proof.evaluations >= 2 * self.budget.evaluations || self.is_over() {
                 break;
@@ -331,24 +379,19 @@ impl<'p> Complete<'p> {
             if cost >= least {
                 break;
             }
-            let tried = solve::Solver::new(&settings, individual)?.prove(set, &change, pool)?;
-            proof.evaluations += tried.evaluations;
-            proof.proving += tried.evaluations;
-            if let Some(scenario) = tried.broken {
+            let tried = solve::Solver::new(&settings, individual)?.prove(set, &change, &[0.0], pool)?;
+            if let Some(scenario) = tried.broken.clone() {
+                proof.adopt(tried);
                 known.push(scenario);
                 continue;
             }
-            match tried.proof {
-                Some(Proof { outcome: Outcome::Found(found), certificate, .. }) if found.cost < least => {
-                    proven = required;
-                    let cost_bound = bound.min(found.cost);
-                    proof.outcome = Outcome::Found(Recourse { cost_bound, ..found });
-                    proof.certificate = certificate;
-                }
-                _ => failed = required,
+            let needed_margin = tried.needed_margin;
+            match proof.adopt(tried) {
+                true => proven = required,
+                false => failed = required,
             }
             required = match (failed, proven) {
-                (failed, f64::INFINITY) => tried.needed_margin.max(2.2 * failed),
+                (failed, f64::INFINITY) => needed_margin.max(2.2 * failed),
                 (0.0, proven) => 0.4 * proven,
                 (failed, proven) => (failed * proven).sqrt(),
             };
@@ -387,8 +430,12 @@ impl<'p> Complete<'p> {
             let own = match set {
                 Some(set) => {
                     let change = &certificate.action.change;
-                    let tried =
-                        solve::Solver::new(&settings, individual)?.prove(set, change, known.to_vec())?;
+                    let tried = solve::Solver::new(&settings, individual)?.prove(
+                        set,
+                        change,
+                        &[0.0],
+                        known.to_vec(),
+                    )?;
                     proof.evaluations += tried.evaluations;
                     proof.proving += tried.evaluations;
                     tried.proof

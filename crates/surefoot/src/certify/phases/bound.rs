@@ -118,6 +118,22 @@ pub(super) fn narrower(
     Some(all)
 }
 
+/// The phases that follow from the ranges and are no conditions so far. A range must be apart from zero by more than
+/// rounding.
+pub(super) fn decided(layers: &Layers, ranges: &Ranges, conditions: &[Condition]) -> Vec<Condition> {
+    let mut decided = Vec::new();
+    for (layer, own) in ranges.iter().enumerate() {
+        for (unit, &(lower, upper)) in own.iter().enumerate() {
+            let room = 4.0 * layers.rounding * layers.hidden[layer].sizes[unit];
+            let is_condition = conditions.iter().any(|c| (c.layer, c.unit) == (layer, unit));
+            if !is_condition && (lower > room || upper < -room) {
+                decided.push(Condition { layer, unit, is_active: lower > room });
+            }
+        }
+    }
+    decided
+}
+
 /// The ranges of the arguments of a later layer, given those of the layers before.
 fn later_ranges(layers: &Layers, ball: Ball<'_>, number: usize, ranges: &Ranges) -> Vec<(f64, f64)> {
     let least = |unit: usize, sign: f64| least_argument(layers, ball, number, unit, sign, ranges);

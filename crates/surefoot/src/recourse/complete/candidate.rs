@@ -1,9 +1,11 @@
 //! Answers without proof: what the local searches find and thorough attacks do not break.
 
+use super::boxes::cost_of;
 use super::finish::PUSHES;
 use super::solve::{Incumbent, NearMiss, Solver};
 use crate::margin::outcome;
 use crate::outcome::{Candidate, Undecided, UndecidedReason};
+use crate::proof::Scenario;
 use crate::{Action, Outcome, Result};
 
 /// Random starts for each intervention set, and how many there may be while nothing is found.
@@ -26,23 +28,13 @@ impl Solver<'_, '_> {
         if self.settings.problem.finite_score(&self.individual)? >= 0.0 {
             return Ok((Outcome::AlreadyFavourable, 0));
         }
-        match self.can_search_from_many_starts() {
-            true => self.search_in_blocks()?,
-            false => self.search_one_by_one(),
-        }
-        self.drop_dispensable_changes();
-        for _ in 0..REJECTIONS {
-            let Some(Incumbent { set, change, .. }) = self.incumbent.clone() else { break };
-            if let Some(change) = self.withstanding(set, &change) {
-                let action = self.simplified(&self.action(set, &change));
-                let problem = self.settings.problem;
-                let counterfactual = outcome(problem, &self.individual, &action)?;
-                let cost = problem.cost().of(problem.features(), &action);
-                let candidate = Candidate { action, counterfactual, cost };
-                return Ok((Outcome::Unproved(candidate), self.prover.evaluations()));
-            }
-            self.incumbent = None;
-            self.search_again(set, change);
+        if let Some((set, change)) = self.find_candidate()? {
+            let action = self.simplified(&self.action(set, &change));
+            let problem = self.settings.problem;
+            let counterfactual = outcome(problem, &self.individual, &action)?;
+            let cost = problem.cost().of(problem.features(), &action);
+            let candidate = Candidate { action, counterfactual, cost };
+            return Ok((Outcome::Unproved(candidate), self.prover.evaluations()));
         }
         let (best, margin) = match self.best.take() {
             Some(NearMiss { set, change, margin }) => (self.action(set, &change), margin),
@@ -52,6 +44,33 @@ impl Solver<'_, '_> {
         let reason = UndecidedReason::Method;
         let outcome = Outcome::Undecided(Undecided { best, margin, required, cost_bound: 0.0, reason });
         Ok((outcome, self.prover.evaluations()))
+    }
+
+    /// The same action as an incumbent, the scenarios that were tried on it, and the number of evaluations.
+    pub fn unproven_candidate(mut self) -> Result<(Option<Incumbent>, Vec<Scenario>, usize)> {
+        let found = self.find_candidate()?.map(|(set, change)| {
+            let cost = cost_of(self.cost(), &self.sets[set].weights, &change);
+            Incumbent { set, change, cost }
+        });
+        Ok((found, self.pool, self.prover.evaluations()))
+    }
+
+    /// The intervention set and the change of the cheapest action found that withstands thorough attacks.
+    fn find_candidate(&mut self) -> Result<Option<(usize, Vec<f64>)>> {
+        match self.can_search_from_many_starts() {
+            true => self.search_in_blocks()?,
+            false => self.search_one_by_one(),
+        }
+        self.drop_dispensable_changes();
+        for _ in 0..REJECTIONS {
+            let Some(Incumbent { set, change, .. }) = self.incumbent.clone() else { break };
+            if let Some(change) = self.withstanding(set, &change) {
+                return Ok(Some((set, change)));
+            }
+            self.incumbent = None;
+            self.search_again(set, change);
+        }
+        Ok(None)
     }
 
     /// Searches from blocks of starts, some more while nothing is found. If attacks break all that is found, a

@@ -164,18 +164,33 @@ impl Solver<'_, '_> {
         least.min(self.attack(set, change, None).1)
     }
 
-    /// Tries to prove an action within the budget. The search for a break starts at scenarios of `pool`.
-    pub(super) fn prove(mut self, set: usize, change: &[f64], pool: Vec<Scenario>) -> Result<Tried> {
+    /// Tries to prove an action within the budget, enlarged by each of some shares until that succeeds. The search
+    /// for a break starts at scenarios of `pool`.
+    pub(super) fn prove(
+        mut self,
+        set: usize,
+        change: &[f64],
+        shares: &[f64],
+        pool: Vec<Scenario>,
+    ) -> Result<Tried> {
         self.pool = pool;
         self.prover.set_patience(PARABOLA_PATIENCE);
+        let limit = self.prover.evaluations() + self.prover.left();
         let mut tried = Tried { proof: None, broken: None, needed_margin: 0.0, evaluations: 0 };
-        match self.attempt(set, change, 0.0)? {
-            Attempt::Proven(proof) => tried.proof = Some(*proof),
-            Attempt::Broken(scenario) => tried.broken = Some(scenario),
-            Attempt::Open(open) if open.parabolas.is_some() => {
-                tried.needed_margin = open.gap_after(NEEDED_MARGIN_EVALUATIONS)
+        for (number, &share) in shares.iter().enumerate() {
+            let done = self.prover.evaluations();
+            self.prover.set_limit(done + limit.saturating_sub(done) / (shares.len() - number));
+            match self.attempt(set, change, share)? {
+                Attempt::Proven(proof) => {
+                    tried.proof = Some(*proof);
+                    break;
+                }
+                Attempt::Broken(scenario) => tried.broken = Some(scenario),
+                Attempt::Open(open) if open.parabolas.is_some() => {
+                    tried.needed_margin = open.gap_after(NEEDED_MARGIN_EVALUATIONS)
+                }
+                Attempt::Open(_) => {}
             }
-            Attempt::Open(_) => {}
         }
         Ok(Tried { evaluations: self.prover.evaluations(), ..tried })
     }

@@ -57,12 +57,37 @@ const REACH: f64 = 2.0;
 const ENLARGED: [f64; 3] = [0.001, 0.004, 0.015];
 /// A search stops where its trust region is smaller than this.
 const SMALLEST: f64 = 1e-5;
+/// The largest number of times that a search goes on after thorough attacks broke what it found, and the trust
+/// region with which it does.
+const ROUNDS: usize = 5;
+const NEAR: f64 = 0.25;
 
 /// An action of a local search with its worst scenario.
 struct Point {
     change: Vec<f64>,
     scenario: Scenario,
     margin: f64,
+}
+
+/// A search by sequential linear programming.
+struct Descent {
+    at: Point,
+    /// The last worst scenarios.
+    known: Vec<Scenario>,
+    price: f64,
+    radius: f64,
+    /// Whether the price was raised.
+    is_raised: bool,
+}
+
+impl Descent {
+    /// Adds a scenario, and forgets the oldest one if there are too many.
+    fn learn(&mut self, scenario: Scenario) {
+        self.known.push(scenario);
+        if self.known.len() > KNOWN {
+            self.known.remove(0);
+        }
+    }
 }
 
 /// How far the local searches have come.
@@ -152,51 +177,73 @@ impl Solver<'_, '_> {
         self.settings.sets[set].iter().enumerate().map(side).collect()
     }
 
-    /// Sequential linear programming from one start.
+    /// Sequential linear programming from one start. What it offers as the incumbent is attacked thoroughly at
+    /// last; if that breaks it, the search goes on with the scenario.
     fn search_from(&mut self, set: usize, sides: &[(f64, f64)], start: Vec<f64>) {
+        let before = self.incumbent.clone();
         let mut known: Vec<Scenario> =
             self.margins(set, &start).into_iter().take(POOLED).map(|(_, k)| self.pool[k].clone()).collect();
-        let mut at = self.local_point(set, start, None);
+        let at = self.local_point(set, start, &[]);
         self.consider(set, sides, &at);
         known.push(at.scenario.clone());
-        let (mut price, mut is_raised) = (PRICE * self.gain_price(set, &at), false);
+        let price = PRICE * self.gain_price(set, &at);
+        let mut search = Descent { at, known, price, radius: 1.0, is_raised: false };
+        self.descend_locally(set, sides, &mut search);
+        for _ in 0..ROUNDS {
+            let Some(found) = &self.incumbent else { break };
+            let is_known = before.as_ref().is_some_and(|before| before.cost == found.cost);
+            if is_known || self.prover.is_spent() {
+                break;
+            }
+            let change = found.change.clone();
+            let (scenario, margin) = self.attack_thoroughly(set, &change);
+            if margin >= 0.0 || self.add(set, &change, scenario.clone()).is_none() {
+                break;
+            }
+            self.incumbent.clone_from(&before);
+            search.learn(scenario);
+            search.at = self.local_point(set, search.at.change, &search.known);
+            search.radius = NEAR;
+            self.descend_locally(set, sides, &mut search);
+        }
+    }
+
+    /// Takes steps until the trust region is small, and at last enlarges an action that does not survive.
+    fn descend_locally(&mut self, set: usize, sides: &[(f64, f64)], search: &mut Descent) {
         let merit = |solver: &Self, point: &Point, price: f64| {
             let cost = cost_of(solver.cost(), &solver.sets[set].weights, &point.change);
             cost + price * (-point.margin).max(0.0)
         };
-        let mut radius = 1.0;
         for _ in 0..STEPS {
-            if radius < SMALLEST && at.margin < 0.0 && !is_raised {
+            if search.radius < SMALLEST && search.at.margin < 0.0 && !search.is_raised {
                 // The price was estimated at the start. Elsewhere a unit of margin may cost more, and the search
                 // converges to an action with a negative margin.
-                (price, radius, is_raised) = (RAISED * price, 1.0, true);
+                (search.price, search.radius, search.is_raised) = (RAISED * search.price, 1.0, true);
             }
-            if radius < SMALLEST || self.prover.is_spent() {
+            if search.radius < SMALLEST || self.prover.is_spent() {
                 break;
             }
-            let Some(change) = self.linear_step(set, sides, &at.change, &known, radius, Some(price)) else {
+            let Descent { at, known, price, radius, .. } = &search;
+            let Some(change) = self.linear_step(set, sides, &at.change, known, *radius, Some(*price)) else {
                 break;
             };
-            let next = self.local_point(set, change, Some(&at.scenario));
-            known.push(next.scenario.clone());
-            if known.len() > KNOWN {
-                known.remove(0);
-            }
+            let next = self.local_point(set, change, known);
+            search.learn(next.scenario.clone());
             self.consider(set, sides, &next);
-            if merit(self, &next, price) < merit(self, &at, price) - 1e-9 {
-                (at, radius) = (next, 1.5 * radius);
+            if merit(self, &next, search.price) < merit(self, &search.at, search.price) - 1e-9 {
+                (search.at, search.radius) = (next, 1.5 * search.radius);
             } else {
-                radius *= 0.35;
+                search.radius *= 0.35;
             }
         }
         // A search may end a little short of the boundary.
         for share in ENLARGED {
-            if at.margin >= 0.0 || self.prover.is_spent() {
+            if search.at.margin >= 0.0 || self.prover.is_spent() {
                 break;
             }
-            let change = enlarged(&at.change, sides, share);
-            at = self.local_point(set, change, Some(&at.scenario));
-            self.consider(set, sides, &at);
+            let change = enlarged(&search.at.change, sides, share);
+            search.at = self.local_point(set, change, &search.known);
+            self.consider(set, sides, &search.at);
         }
     }
 
@@ -217,11 +264,16 @@ impl Solver<'_, '_> {
         false
     }
 
-    /// An action with the worst scenario that an attack from a start finds.
-    fn local_point(&mut self, set: usize, change: Vec<f64>, start: Option<&Scenario>) -> Point {
-        let (mut scenario, mut margin) = self.attack(set, &change, start);
-        if start.is_some() {
-            let (other, lower) = self.attack(set, &change, None);
+    /// An action with the worst scenario that attacks find: from no shift, and from the worst of some scenarios.
+    fn local_point(&mut self, set: usize, change: Vec<f64>, known: &[Scenario]) -> Point {
+        let (mut scenario, mut margin) = self.attack(set, &change, None);
+        let values = known.iter().map(|scenario| {
+            let graph = self.sets[set].in_scenario(scenario);
+            self.prover.jets.evaluate(&graph, &change, Order::Value).value
+        });
+        let worst = values.zip(known).filter(|(value, _)| !value.is_nan()).min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((_, start)) = worst {
+            let (other, lower) = self.attack(set, &change, Some(start));
             if lower < margin {
                 (scenario, margin) = (other, lower);
             }

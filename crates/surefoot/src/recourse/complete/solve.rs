@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use super::Complete;
 use super::boxes::{Cuboid, cost_of};
-use super::local::Progress;
+use super::local::{FEW, Progress};
 use crate::action::feasible_change;
-use crate::certify::{Budget, LEAST_MARGIN, Prover, Search, breaks};
+use crate::certify::{Budget, Found, LEAST_MARGIN, Prover, Search, breaks};
 use crate::graph::{Graph, Order};
 use crate::integer::Integrality;
 use crate::margin::{Composer, Coordinates, margin};
@@ -370,12 +370,16 @@ impl<'p, 's> Solver<'p, 's> {
         (Scenario { variant, perturbation: self.coordinates.admissible(composer, &found.at) }, found.value)
     }
 
-    /// As [`Solver::attack`], by searches from recent scenarios and from up to eight axes.
+    /// As [`Solver::attack`], by searches from recent scenarios and from up to eight axes; for relu networks also
+    /// from where bounds are lowest.
     pub(super) fn attack_thoroughly(&mut self, set: usize, change: &[f64]) -> (Scenario, f64) {
         let starts = self.starting_points(set, change);
         let each = self.sets[set].composers.iter().enumerate().map(|(variant, composer)| {
             let graph = composer.in_perturbation(change, &self.coordinates);
-            let worst = self.prover.worst(&graph, Prover::search(composer), &starts, true);
+            let mut worst = self.prover.worst(&graph, Prover::search(composer), &starts, true);
+            if worst.value >= 0.0 {
+                worst = self.prover.worst_by_phases(composer, &graph, worst);
+            }
             let perturbation = self.coordinates.admissible(composer, &worst.at);
             (Scenario { variant, perturbation }, worst.value)
         });
@@ -450,12 +454,33 @@ impl<'p, 's> Solver<'p, 's> {
         self.offer(set, change);
     }
 
-    /// Makes a surviving action the incumbent if it is cheaper.
+    /// Makes a surviving action the incumbent if it is cheaper and, for a relu network with many inputs, no attack
+    /// from where bounds are lowest breaks it.
     pub(super) fn offer(&mut self, set: usize, change: Vec<f64>) {
         let cost = cost_of(self.cost(), &self.sets[set].weights, &change);
-        if cost.is_finite() && self.incumbent.as_ref().is_none_or(|found| cost < found.cost) {
+        let is_cheaper = self.incumbent.as_ref().is_none_or(|found| cost < found.cost);
+        if cost.is_finite() && is_cheaper && !self.is_broken_by_phases(set, &change) {
             self.incumbent = Some(Incumbent { set, change, cost });
         }
+    }
+
+    /// Whether an attack from where bounds of a relu network are lowest breaks an action. What does joins the pool.
+    fn is_broken_by_phases(&mut self, set: usize, change: &[f64]) -> bool {
+        for variant in 0..self.sets[set].composers.len() {
+            let composer = &self.sets[set].composers[variant];
+            let graph = composer.in_perturbation(change, &self.coordinates);
+            if graph.inputs <= FEW || !Prover::has_phases(composer, &graph) {
+                continue;
+            }
+            let nothing = Found { at: vec![0.0; graph.inputs], value: f64::INFINITY, gradient: Vec::new() };
+            let worst = self.prover.worst_by_phases(composer, &graph, nothing);
+            if worst.value < 0.0 {
+                let perturbation = self.coordinates.admissible(composer, &worst.at);
+                self.note(set, change, worst.value);
+                return self.add(set, change, Scenario { variant, perturbation }).is_some();
+            }
+        }
+        false
     }
 
     pub(super) fn survives(&mut self, set: usize, change: &[f64]) -> bool {
