@@ -38,7 +38,7 @@ use thiserror::Error;
 pub use conclusion::Conclusion;
 pub use figures::Figure;
 pub use measure::{Answers, Measured, Proofs, Proven};
-pub use retraining::{Change, Guard, Guarded, Held, Judged, Retrained, Trial};
+pub use retraining::{Change, Guard, Guarded, Held, Judged, Retrained, Trial, Verdicts};
 pub use statistic::{Results, Statistic};
 
 use crate::data::{DataError, DataSet, Files};

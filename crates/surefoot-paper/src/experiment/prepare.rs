@@ -126,7 +126,8 @@ impl Prepared {
             return Ok(None);
         }
         let people = People::from_standardised(&self.table.features, rows.view())?;
-        let problem = Problem::new(self.table.features.clone(), classifier)?.with_limits_on(LimitsOn::Action)?;
+        let problem =
+            Problem::new(self.table.features.clone(), classifier)?.with_limits_on(LimitsOn::Action)?;
         let problem = match self.scms[unit.model as usize].get().and_then(Option::as_ref) {
             Some(scm) => problem.with_causal_model(scm.clone())?,
             None => problem,

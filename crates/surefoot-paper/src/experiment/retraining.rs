@@ -9,6 +9,9 @@
 mod division;
 mod guard;
 mod judge;
+pub(crate) mod statistic;
+#[cfg(test)]
+mod tests;
 mod version;
 
 use std::cell::Cell;
@@ -17,7 +20,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use surefoot::recourse::{Settings as Effort, Solver};
-use surefoot::{Budget, Outcome, Problem};
+use surefoot::{Action, Budget, Outcome, Problem};
 
 use super::prepare::Prepared;
 use super::{Event, ExperimentError, Result, Settings, effort};
@@ -25,11 +28,11 @@ use crate::data::{DataSet, Table};
 use crate::training::{Method, Model, recipe};
 use division::Division;
 use guard::Guards;
-use judge::{Acting, Judge};
+use judge::Judge;
 use version::Version;
 
 pub use guard::Guard;
-pub use judge::{Held, Judged};
+pub use judge::{Held, Judged, Verdicts};
 
 /// The data sets of the experiment. (The public file of Bail is another version than the paper's.)
 pub(super) const DATA: [DataSet; 4] = [DataSet::Compas, DataSet::Adult, DataSet::Loan, DataSet::German];
@@ -38,7 +41,7 @@ pub(super) const DATA: [DataSet; 4] = [DataSet::Compas, DataSet::Adult, DataSet:
 pub(super) const DATED: [DataSet; 1] = [DataSet::Compas];
 
 /// The maximum number of people of a trial, for linear models and for networks, for which proofs take longer.
-pub(super) const PEOPLE: [usize; 2] = [100, 20];
+pub(super) const PEOPLE: [usize; 2] = [50, 20];
 
 /// The number of bootstraps of the deployed rows that form the committee, together with the deployed model.
 pub(super) const COMMITTEE: usize = 10;
@@ -77,6 +80,8 @@ pub struct Retrained {
     pub rows: Vec<usize>,
     /// The answers for each guard.
     pub guarded: Vec<Guarded>,
+    /// With how many later versions each person needs no action, for each choice of their rows.
+    pub favourable: Vec<(Change, Vec<usize>)>,
 }
 
 /// The answers with one guard.
@@ -88,7 +93,7 @@ pub struct Guarded {
     pub costs: Vec<Option<f64>>,
     /// The number of people for whom neither an action was found nor its impossibility was proven.
     pub undecided: usize,
-    /// How many actions hold with later versions, for each choice of their rows.
+    /// What later versions say of the actions, for each choice of their rows.
     pub judged: Vec<Judged>,
 }
 
@@ -131,6 +136,13 @@ impl Retrained {
     }
 }
 
+impl Guarded {
+    /// What later versions of one choice of rows say of the actions.
+    pub fn on(&self, change: Change) -> Option<&Judged> {
+        self.judged.iter().find(|judged| judged.change == change)
+    }
+}
+
 /// The result of a trial, and the seconds of training, recourse and judging.
 pub(super) fn measure(
     trial: &Trial,
@@ -170,7 +182,13 @@ pub(super) fn measure(
         advance(2, 1.0 / Guard::ALL.len() as f64);
         seconds[2] += begin.elapsed().as_secs_f64();
     }
-    Ok((Retrained { rows, guarded }, seconds))
+    let favourable = |person: &Vec<f64>, versions: &[Version]| {
+        versions.iter().filter(|version| version.classifier.score(person) >= 0.0).count()
+    };
+    let favourable = later.iter().map(|(change, versions)| {
+        (*change, people.iter().map(|person| favourable(person, versions)).collect())
+    });
+    Ok((Retrained { rows, guarded, favourable: favourable.collect() }, seconds))
 }
 
 /// The versions of a trial.
@@ -234,10 +252,9 @@ fn judged(
     later: &[(Change, Vec<Version>)],
     judge: &Judge<'_>,
 ) -> surefoot::Result<Guarded> {
-    let acting = people.iter().zip(outcomes);
-    let acting = acting.filter_map(|(person, outcome)| Some((&person[..], &outcome.recourse()?.action)));
-    let acting: Vec<Acting<'_>> = acting.collect();
-    let judged = later.iter().map(|(change, versions)| judge.judge(*change, versions, &acting));
+    let actions: Vec<Option<&Action>> =
+        outcomes.iter().map(|outcome| outcome.recourse().map(|recourse| &recourse.action)).collect();
+    let judged = later.iter().map(|(change, versions)| judge.judge(*change, versions, people, &actions));
     Ok(Guarded {
         guard,
         costs: outcomes.iter().map(|outcome| Some(outcome.recourse()?.cost)).collect(),

@@ -104,7 +104,8 @@ fn errors(
         (squares / (values.len() - 1) as f64).sqrt()
     };
     let equations = deployed.equations.iter().flat_map(|fitted| &fitted.equations);
-    let edges = equations.flat_map(|equation| equation.parents.iter().map(|parent| (&equation.feature, parent)));
+    let edges =
+        equations.flat_map(|equation| equation.parents.iter().map(|parent| (&equation.feature, parent)));
     let error = |(place, (feature, parent)): (usize, (&String, &String))| {
         let within = STANDARD_ERRORS * deviation(place);
         Ok(Coefficient { feature: features.index(feature)?, parent: features.index(parent)?, within })

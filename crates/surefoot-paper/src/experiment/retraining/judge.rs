@@ -10,22 +10,27 @@ use super::Change;
 use super::guard::problem;
 use super::version::Version;
 
-/// How many actions hold with the later versions of one choice of rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How the later versions of one choice of rows judge actions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
     /// The choice of rows.
     pub change: Change,
-    /// The number of pairs of an action and a later version.
-    pub pairs: usize,
+    /// The verdicts on each person's action; `None` where there is none.
+    pub verdicts: Vec<Option<Verdicts>>,
+}
+
+/// The verdicts of all later versions on an action.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdicts {
     /// With the later model and the deployed causal model.
     pub model: Held,
-    /// With the deployed model and the later causal model; `None` without a causal model.
-    pub causal_model: Option<Held>,
+    /// With the deployed model and the later causal model.
+    pub causal_model: Held,
     /// With the later model and the later causal model.
     pub both: Held,
 }
 
-/// In how many pairs the action holds.
+/// The number of later versions with which an action holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
     /// For the person as reported.
@@ -42,10 +47,7 @@ impl std::ops::Add for Held {
     }
 }
 
-/// A person, in standardised units, with an action.
-pub(super) type Acting<'a> = (&'a [f64], &'a Action);
-
-/// The judge of actions for people of a deployed version.
+/// The judge of actions that were asked of a deployed version.
 pub(super) struct Judge<'a> {
     pub features: &'a Features,
     pub deployed: &'a Version,
@@ -53,43 +55,55 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// Judges actions by later versions.
-    pub fn judge(&self, change: Change, later: &[Version], actions: &[Acting<'_>]) -> surefoot::Result<Judged> {
-        let mut judged = Judged {
-            change,
-            pairs: later.len() * actions.len(),
-            model: Held::default(),
-            causal_model: self.deployed.equations.is_some().then(Held::default),
-            both: Held::default(),
-        };
+    /// Judges the actions of people, in standardised units, by later versions.
+    pub fn judge(
+        &self,
+        change: Change,
+        later: &[Version],
+        people: &[Vec<f64>],
+        actions: &[Option<&Action>],
+    ) -> surefoot::Result<Judged> {
+        let mut total = vec![Verdicts::default(); people.len()];
         for version in later {
-            judged.both = judged.both + self.held(version, version, actions)?;
-            match &mut judged.causal_model {
-                Some(held) => {
-                    *held = *held + self.held(self.deployed, version, actions)?;
-                    judged.model = judged.model + self.held(version, self.deployed, actions)?;
-                }
-                // Without a causal model the two are the same.
-                None => judged.model = judged.both,
+            let model = self.held(version, self.deployed, people, actions)?;
+            let causal_model = self.held(self.deployed, version, people, actions)?;
+            let both = self.held(version, version, people, actions)?;
+            for (k, total) in total.iter_mut().enumerate() {
+                total.model = total.model + model[k];
+                total.causal_model = total.causal_model + causal_model[k];
+                total.both = total.both + both[k];
             }
         }
-        Ok(judged)
+        let verdicts = actions.iter().zip(total).map(|(action, total)| action.map(|_| total)).collect();
+        Ok(Judged { change, verdicts })
     }
 
-    /// How many actions hold with the model of one version and the causal model of another.
-    fn held(&self, model: &Version, causal: &Version, actions: &[Acting<'_>]) -> surefoot::Result<Held> {
+    /// Whether actions hold with the model of one version and the causal model of another.
+    fn held(
+        &self,
+        model: &Version,
+        causal: &Version,
+        people: &[Vec<f64>],
+        actions: &[Option<&Action>],
+    ) -> surefoot::Result<Vec<Held>> {
         let problem = problem(self.features, &model.classifier, causal.scm(self.features)?)?;
         let shifted = problem.clone().with_uncertainty(Norm::L2, COMPARED)?;
-        let held = actions.par_iter().map(|&(individual, action)| {
+        let held = |(person, action): (&Vec<f64>, &Option<&Action>)| {
+            let Some(action) = action else { return Ok(Held::default()) };
             Ok(Held {
-                reported: usize::from(holds_as_reported(&problem, individual, action)?),
-                robust: usize::from(self.holds_for_all(&shifted, individual, action)?),
+                reported: usize::from(holds_as_reported(&problem, person, action)?),
+                robust: usize::from(self.holds_for_all(&shifted, person, action)?),
             })
-        });
-        held.try_reduce(Held::default, |one, other| Ok(one + other))
+        };
+        people.par_iter().zip(actions).map(held).collect()
     }
 
-    fn holds_for_all(&self, problem: &Problem, individual: &[f64], action: &Action) -> surefoot::Result<bool> {
+    fn holds_for_all(
+        &self,
+        problem: &Problem,
+        individual: &[f64],
+        action: &Action,
+    ) -> surefoot::Result<bool> {
         let certificate = certify(problem, individual, action, self.budget)?;
         Ok(matches!(certificate.verdict, Verdict::Holds { .. }))
     }
