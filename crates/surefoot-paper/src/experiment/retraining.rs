@@ -41,7 +41,7 @@ pub(super) const DATA: [DataSet; 4] = [DataSet::Compas, DataSet::Adult, DataSet:
 pub(super) const DATED: [DataSet; 1] = [DataSet::Compas];
 
 /// The maximum number of people of a trial, for linear models and for networks, for which proofs take longer.
-pub(super) const PEOPLE: [usize; 2] = [50, 20];
+pub(super) const PEOPLE: [usize; 2] = [50, 10];
 
 /// The number of bootstraps of the deployed rows that form the committee, together with the deployed model.
 pub(super) const COMMITTEE: usize = 10;

@@ -23,6 +23,7 @@ pub(in super::super) fn guard_label(guard: Guard) -> &'static str {
         Guard::Model => "model",
         Guard::PersonAndModel => "both",
         Guard::Everything => "all three",
+        Guard::Weights => "weights",
     }
 }
 
@@ -36,11 +37,11 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
 }
 
 const CAPTION: &str = "A model turns people down and they get an action. Then the model is trained again, and the causal \
-    model fitted again, on as many other people, or on those of the next period; is what they were told still true? \
+    model fitted again, on as many other people, or on those of the next period: is what they were told still true? \
     Bars: all people asked about, with each of ten later versions. From left to right: standard recourse; guarded \
-    against shifts of the person (ε = 0.1), as in the paper; against another model (ten bootstraps of the same rows must \
-    agree with the model); against both; and against both and errors of the causal model's coefficients (two standard \
-    errors). Above the bars: the cost by that of standard recourse for the same people.";
+    against shifts of the person (ε = 0.1), as in the paper; against another model (it and ten bootstraps of its rows \
+    must all agree); against both; against both and errors of the causal model's coefficients (two standard errors); \
+    and, for linear models, against every model in a box of weights that contains the bootstraps.";
 
 /// The panels: other people for each data set, and the next period after those of the data set that has one.
 fn settings(results: &Results, model: Model) -> Vec<(String, Setting)> {
@@ -61,10 +62,10 @@ fn drawing(results: &Results, model: Model) -> Option<Canvas> {
     if settings.is_empty() {
         return None;
     }
-    let height = 240.0 * settings.len().div_ceil(2) as f64 + 60.0;
+    let height = 240.0 * settings.len().div_ceil(2) as f64 + 76.0;
     let mut drawing = Canvas::new(900.0, height);
     for (number, (title, setting)) in settings.into_iter().enumerate() {
-        let (left, top) = (66.0 + 430.0 * (number % 2) as f64, 100.0 + 240.0 * (number / 2) as f64);
+        let (left, top) = (66.0 + 430.0 * (number % 2) as f64, 116.0 + 240.0 * (number / 2) as f64);
         let panel = Panel { left, top, width: 385.0, height: 160.0, x: (0.0, 1.0), y: (0.0, 1.0) };
         let beside = if number % 2 == 0 { "share of people" } else { "" };
         let worths: Vec<(Guard, Worth)> = Guard::ALL
@@ -81,6 +82,8 @@ fn drawing(results: &Results, model: Model) -> Option<Canvas> {
     let fails = [(BROKEN, "no longer true"), (NOTHING, "got no action")];
     drawing.legend(&holds.map(square), 22.0);
     drawing.legend(&fails.map(square), 42.0);
+    let cost = "× 1.20: 1.20 times the cost of standard recourse for the same people";
+    drawing.text((450.0, 62.0), cost, 11, Place::Centre, false);
     Some(drawing)
 }
 

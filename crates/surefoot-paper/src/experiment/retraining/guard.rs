@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use surefoot::uncertainty::Coefficient;
-use surefoot::{Classifier, Committee, Features, LimitsOn, Norm, Problem, Scm, Sources};
+use surefoot::{Classifier, Committee, Features, LimitsOn, Norm, Problem, Scm, Sources, WeightUncertainty};
 
 use super::super::COMPARED;
 use super::version::Version;
@@ -24,19 +24,29 @@ pub enum Guard {
     PersonAndModel,
     /// These two, and errors of the coefficients of the causal model.
     Everything,
+    /// Another model: any in a box of weights that contains every bootstrap. For linear models only.
+    Weights,
 }
 
 /// What the guards guard against.
 pub(super) struct Guards {
     deployed: Problem,
     committee: Committee,
+    /// The classifier with uncertain weights, if it is linear.
+    weights: Option<Classifier>,
     coefficients: Vec<Coefficient>,
 }
 
 impl Guard {
     /// All of them.
-    pub const ALL: [Guard; 5] =
-        [Guard::Nothing, Guard::Person, Guard::Model, Guard::PersonAndModel, Guard::Everything];
+    pub const ALL: [Guard; 6] = [
+        Guard::Nothing,
+        Guard::Person,
+        Guard::Model,
+        Guard::PersonAndModel,
+        Guard::Everything,
+        Guard::Weights,
+    ];
 }
 
 impl Guards {
@@ -50,14 +60,19 @@ impl Guards {
         Ok(Self {
             deployed: problem(features, &deployed.classifier, deployed.scm(features)?)?,
             committee: Committee::new(members, agree)?,
+            weights: uncertain_weights(deployed, bootstraps)?,
             coefficients: errors(features, deployed, bootstraps)?,
         })
     }
 
-    /// The guards that make a difference: without a causal model there is none of its coefficients.
+    /// The guards that there are: boxes of weights are for linear models, and without a causal model there are no
+    /// coefficients.
     pub fn available(&self) -> impl Iterator<Item = Guard> {
-        let has_coefficients = !self.coefficients.is_empty();
-        Guard::ALL.into_iter().filter(move |&guard| guard != Guard::Everything || has_coefficients)
+        Guard::ALL.into_iter().filter(|guard| match guard {
+            Guard::Weights => self.weights.is_some(),
+            Guard::Everything => !self.coefficients.is_empty(),
+            _ => true,
+        })
     }
 
     /// The problem whose solutions withstand what a guard guards against.
@@ -65,6 +80,9 @@ impl Guards {
         let mut problem = self.deployed.clone();
         if matches!(guard, Guard::Person | Guard::PersonAndModel | Guard::Everything) {
             problem = problem.with_uncertainty(Norm::L2, COMPARED)?;
+        }
+        if let (Guard::Weights, Some(weights)) = (guard, &self.weights) {
+            problem = self::problem(problem.features(), weights, problem.scm().cloned())?;
         }
         if matches!(guard, Guard::Model | Guard::PersonAndModel | Guard::Everything) {
             problem = problem.with_committee(self.committee.clone())?;
@@ -88,6 +106,20 @@ pub(super) fn problem(
         Some(scm) => problem.with_causal_model(scm),
         None => Ok(problem),
     }
+}
+
+/// The deployed classifier, if it is linear, with weights in the smallest box around its own that contains those of every
+/// bootstrap. The threshold is a part of the intercept.
+fn uncertain_weights(deployed: &Version, bootstraps: &[Version]) -> surefoot::Result<Option<Classifier>> {
+    let Ok((weights, intercept)) = deployed.classifier.coefficients() else { return Ok(None) };
+    let mut radius = 0.0f64;
+    for bootstrap in bootstraps {
+        let (others, other) = bootstrap.classifier.coefficients()?;
+        let differences = weights.iter().zip(others).map(|(weight, other)| (weight - other).abs());
+        radius = differences.fold(radius.max((intercept - other).abs()), f64::max);
+    }
+    let classifier = Classifier::linear(weights.to_vec(), intercept, 0.5)?;
+    classifier.with_uncertain_weights(WeightUncertainty::Within(radius)).map(Some)
 }
 
 /// The errors of coefficients: twice the standard deviation over the bootstraps.

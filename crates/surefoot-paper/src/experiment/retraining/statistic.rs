@@ -31,7 +31,8 @@ pub(crate) struct Worth {
     pub model: Option<Shares>,
     pub causal_model: Option<Shares>,
     pub both: Option<Shares>,
-    /// The last of these, for those people only who have an action with every guard.
+    /// The last of these, for those people only who have an action with every guard. Boxes of weights, which leave
+    /// few people with an action, are not compared.
     pub alike: Option<Shares>,
 }
 
@@ -100,7 +101,8 @@ impl Results {
             causal_model: held(|verdicts| verdicts.causal_model, |_, _| true)
                 .filter(|_| !setting.data.graph().is_empty()),
             both: held(|verdicts| verdicts.both, |_, _| true),
-            alike: held(|verdicts| verdicts.both, Retrained::has_every_action),
+            alike: held(|verdicts| verdicts.both, Retrained::has_every_action)
+                .filter(|_| guard != Guard::Weights),
         })
     }
 
@@ -115,9 +117,10 @@ impl Results {
 }
 
 impl Retrained {
-    /// Whether a person has an action with every guard.
+    /// Whether a person has an action with every guard that is compared.
     fn has_every_action(&self, person: usize) -> bool {
-        self.guarded.iter().all(|guarded| guarded.costs[person].is_some())
+        let mut compared = self.guarded.iter().filter(|guarded| guarded.guard != Guard::Weights);
+        compared.all(|guarded| guarded.costs[person].is_some())
     }
 }
 

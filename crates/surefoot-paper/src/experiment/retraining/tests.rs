@@ -56,8 +56,8 @@ fn held(reported: usize, robust: usize) -> Held {
 }
 
 /// Deployed is the boundary 0, the only bootstrap has it at 0.2, and later models have it at 0.05 and 0.15. A
-/// person at -1 acts up to 0, 0.1 (epsilon), 0.2 (the committee) or 0.3 (both). Within 0.1 the action must
-/// end beyond 0.15 and 0.25.
+/// person at -1 acts up to 0, 0.1 (epsilon), 0.2 (the committee), 0.3 (both), or 0.25 (weights within 0.2). Within 0.1
+/// the action must end beyond 0.15 and 0.25.
 #[test]
 fn a_model_shifted_by_a_known_amount_breaks_what_was_not_guarded_against_it() {
     let features = Features::new(vec![Feature::new("income").change(Direction::Any)]).unwrap();
@@ -68,6 +68,8 @@ fn a_model_shifted_by_a_known_amount_breaks_what_was_not_guarded_against_it() {
         (Guard::Person, 1.1, held(1, 0)),
         (Guard::Model, 1.2, held(2, 1)),
         (Guard::PersonAndModel, 1.3, held(2, 2)),
+        // The worst weight and intercept of the box are 0.8 and -0.2.
+        (Guard::Weights, 1.25, held(2, 2)),
     ];
     // Without a causal model there are no coefficients to guard against.
     assert_eq!(answers.len(), expected.len());
@@ -100,6 +102,8 @@ fn a_causal_model_fitted_again_breaks_what_was_not_guarded_against_it() {
         (Guard::Model, 1.0, held(0, 0)),
         (Guard::PersonAndModel, needed(1.0), held(1, 0)),
         (Guard::Everything, needed(0.8), held(1, 1)),
+        // All models are the same, so that the box is a point.
+        (Guard::Weights, 1.0, held(0, 0)),
     ];
     assert_eq!(answers.len(), expected.len());
     for ((guard, cost, verdicts), (expected, optimum, both)) in answers.into_iter().zip(expected) {
