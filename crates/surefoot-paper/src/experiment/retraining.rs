@@ -40,8 +40,11 @@ pub(super) const DATA: [DataSet; 4] = [DataSet::Compas, DataSet::Adult, DataSet:
 /// The data sets whose tables have [periods](crate::data::Period).
 pub(super) const DATED: [DataSet; 1] = [DataSet::Compas];
 
-/// The maximum number of people of a trial, for linear models and for networks, for which proofs take longer.
-pub(super) const PEOPLE: [usize; 2] = [50, 10];
+/// The maximum number of people of a trial with a linear model.
+const PEOPLE: usize = 50;
+
+/// The same for networks, and for Loan, where more features may change. Their answers take longer.
+const FEWER_PEOPLE: usize = 10;
 
 /// The number of bootstraps of the deployed rows that form the committee, together with the deployed model.
 pub(super) const COMMITTEE: usize = 10;
@@ -111,11 +114,11 @@ impl Trial {
 
     /// The maximum number of people.
     pub(super) fn people(&self, settings: &Settings) -> usize {
-        let most = match self.model {
-            Model::Linear => settings.people,
-            Model::Network => settings.people.min(settings.proofs),
-        };
-        most.min(PEOPLE[self.model as usize])
+        match (self.data, self.model) {
+            (DataSet::Loan, Model::Linear) => settings.people.min(FEWER_PEOPLE),
+            (_, Model::Linear) => settings.people.min(PEOPLE),
+            (_, Model::Network) => settings.people.min(settings.proofs).min(FEWER_PEOPLE),
+        }
     }
 }
 
