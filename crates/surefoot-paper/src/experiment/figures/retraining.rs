@@ -37,7 +37,7 @@ pub(super) fn figures(results: &Results) -> Vec<Figure> {
 }
 
 const CAPTION: &str = "A model turns people down and they get an action. Then the model is trained again, and the causal \
-    model fitted again, on as many other people, or on those of the next period: is what they were told still true? \
+    model fitted again, on as many other people, or on those of the next period: does the action still hold? \
     Bars: all people asked about, with each of ten later versions. From left to right: standard recourse; guarded \
     against shifts of the person (ε = 0.1), as in the paper; against another model (it and ten bootstraps of its rows \
     must all agree); against both; against both and errors of the causal model's coefficients (two standard errors); \
@@ -76,10 +76,10 @@ fn drawing(results: &Results, model: Model) -> Option<Canvas> {
     }
     let square = |(colour, name): (&'static str, &str)| (Mark::Square(colour), name.to_owned());
     let holds = [
-        (ROBUST, "still true, even for every shift within 0.1"),
-        (REPORTED, "still true for the person as reported"),
+        (ROBUST, "still holds, for every shift within 0.1 too"),
+        (REPORTED, "still holds for the person as reported"),
     ];
-    let fails = [(BROKEN, "no longer true"), (NOTHING, "got no action")];
+    let fails = [(BROKEN, "no longer holds"), (NOTHING, "got no action")];
     drawing.legend(&holds.map(square), 22.0);
     drawing.legend(&fails.map(square), 42.0);
     let cost = "× 1.20: 1.20 times the cost of standard recourse for the same people";

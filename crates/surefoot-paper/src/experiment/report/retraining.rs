@@ -28,16 +28,16 @@ fn table(results: &Results, model: Model, change: Change) -> Table {
         "with an action",
         "undecided",
         "cost by standard",
-        "model again: still true",
+        "model again: still holds",
         "within 0.1",
-        "causal model again: still true",
+        "causal model again: still holds",
         "within 0.1",
-        "both again: still true",
+        "both again: still holds",
         "within 0.1",
-        "people with every action, both again: still true",
+        "people with every action, both again: still holds",
         "within 0.1",
     ];
-    let title = format!("Actions that are still true with later versions, trained on {}", rows_of(change));
+    let title = format!("Actions that still hold with later versions, trained on {}", rows_of(change));
     Table { title, head: head.map(String::from).to_vec(), names: 2, rows }
 }
 
