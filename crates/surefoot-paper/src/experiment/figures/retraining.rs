@@ -82,7 +82,7 @@ fn drawing(results: &Results, model: Model) -> Option<Canvas> {
     let fails = [(BROKEN, "no longer holds"), (NOTHING, "got no action")];
     drawing.legend(&holds.map(square), 22.0);
     drawing.legend(&fails.map(square), 42.0);
-    let cost = "× 1.20: 1.20 times the cost of standard recourse for the same people";
+    let cost = "× 1.20: the median person pays 1.20 times the cost of standard recourse";
     drawing.text((450.0, 62.0), cost, 11, Place::Centre, false);
     Some(drawing)
 }
@@ -105,7 +105,7 @@ fn draw(drawing: &mut Canvas, panel: Panel, title: &str, beside: &str, worths: &
     Stacks { title: String::new(), beside: beside.into(), groups }.draw(drawing, panel);
     for (number, (_, worth)) in worths.iter().enumerate() {
         let along = (number as f64 + 0.5) / worths.len() as f64;
-        let cost = worth.cost.map_or_else(String::new, |cost| format!("× {:.2}", cost.mean));
+        let cost = worth.cost.map_or_else(String::new, |cost| format!("× {:.2}", cost[1]));
         drawing.text((panel.left + along * panel.width, panel.top - 5.0), &cost, 11, Place::Centre, false);
     }
 }

@@ -27,7 +27,7 @@ fn table(results: &Results, model: Model, change: Change) -> Table {
         "people",
         "with an action",
         "undecided",
-        "cost by standard",
+        "cost by standard: median (quartiles)",
         "model again: still holds",
         "within 0.1",
         "causal model again: still holds",
@@ -57,7 +57,7 @@ fn row(setting: Setting, guard: Guard, worth: &Worth) -> Vec<Entry> {
         worth.people.to_string().into(),
         number(Some(worth.found)),
         number(Some(worth.undecided)),
-        number(worth.cost),
+        cost(worth.cost),
     ];
     for shares in [worth.model, worth.causal_model, worth.both, worth.alike] {
         let of = |which: fn(Shares) -> Statistic| number(shares.map(which));
@@ -79,6 +79,14 @@ fn number(statistic: Option<Statistic>) -> Entry {
     match statistic {
         Some(Statistic { mean, deviation, seeds: 2.. }) => format!("{mean:.2} ± {deviation:.2}").into(),
         Some(Statistic { mean, .. }) => format!("{mean:.2}").into(),
+        None => NONE.into(),
+    }
+}
+
+/// A median with its quartiles.
+fn cost(quartiles: Option<[f64; 3]>) -> Entry {
+    match quartiles {
+        Some([lower, median, upper]) => format!("{median:.2} ({lower:.2} to {upper:.2})").into(),
         None => NONE.into(),
     }
 }

@@ -22,8 +22,9 @@ pub(crate) struct Worth {
     pub found: Statistic,
     /// The share of people for whom nothing was proven.
     pub undecided: Statistic,
-    /// The cost of actions by that of standard recourse for the same people.
-    pub cost: Option<Statistic>,
+    /// The cost of an action by that of standard recourse for the same person: quartiles and median over the people of
+    /// all seeds. (Costs of some people are thousands of standard deviations, so that means say little.)
+    pub cost: Option<[f64; 3]>,
     /// The shares of all pairs of a person and a later version in which there is an action and it holds with the
     /// later model and the later causal model.
     pub kept: Shares,
@@ -96,7 +97,9 @@ impl Results {
                 of_people(guarded.costs.iter().flatten().count(), guarded.costs.len())
             })?,
             undecided: over(&|_, guarded| of_people(guarded.undecided, guarded.costs.len()))?,
-            cost: over(&|retrained, guarded| relative_cost(retrained.of(Guard::Nothing)?, guarded)),
+            cost: quartiles(
+                trials.iter().flat_map(|(retrained, guarded)| relative_costs(retrained, guarded)).collect(),
+            ),
             model: held(|verdicts| verdicts.model, |_, _| true),
             causal_model: held(|verdicts| verdicts.causal_model, |_, _| true)
                 .filter(|_| !setting.data.graph().is_empty()),
@@ -124,9 +127,20 @@ impl Retrained {
     }
 }
 
-/// The total cost of actions by that of standard recourse for the same people.
-fn relative_cost(standard: &Guarded, guarded: &Guarded) -> Option<f64> {
-    let pairs = standard.costs.iter().zip(&guarded.costs).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
-    let (before, after) = pairs.fold((0.0, 0.0), |(a, b), (standard, guarded)| (a + standard, b + guarded));
-    (before > 0.0).then(|| after / before)
+/// The cost of each action by that of standard recourse for the same person.
+fn relative_costs(retrained: &Retrained, guarded: &Guarded) -> Vec<f64> {
+    let standard = retrained.of(Guard::Nothing).map(|standard| &standard.costs);
+    let pairs = standard.into_iter().flatten().zip(&guarded.costs);
+    pairs.filter_map(|(standard, guarded)| Some((*guarded)? / (*standard)?)).collect()
+}
+
+/// The lower quartile, the median and the upper quartile, by linear interpolation; `None` without values.
+fn quartiles(mut values: Vec<f64>) -> Option<[f64; 3]> {
+    values.sort_by(f64::total_cmp);
+    let last = values.len().checked_sub(1)?;
+    Some([0.25, 0.5, 0.75].map(|share| {
+        let place = share * last as f64;
+        let (below, above) = (values[place.floor() as usize], values[place.ceil() as usize]);
+        below + (place - place.floor()) * (above - below)
+    }))
 }

@@ -9,6 +9,7 @@ use super::judge::Judge;
 use super::statistic::Setting;
 use super::version::Version;
 use super::*;
+use crate::data::Files;
 
 const BUDGET: Budget = Budget { evaluations: 2000 };
 
@@ -146,7 +147,7 @@ fn shares_and_costs_are_over_actions_and_seeds() {
     assert!(results.settings(Model::Network, Change::People).is_empty());
 
     let standard = results.worth(setting, Guard::Nothing).unwrap();
-    assert_eq!((standard.people, standard.found.mean, standard.cost.unwrap().mean), (6, 1.0, 1.0));
+    assert_eq!((standard.people, standard.found.mean, standard.cost), (6, 1.0, Some([1.0; 3])));
     assert!((standard.both.unwrap().reported.mean - 18.0 / 30.0).abs() < 1e-12);
     assert!((standard.alike.unwrap().reported.mean - 8.0 / 20.0).abs() < 1e-12);
     // German has no causal model.
@@ -156,8 +157,10 @@ fn shares_and_costs_are_over_actions_and_seeds() {
     assert!(
         (person.found.mean - 2.0 / 3.0).abs() < 1e-12 && (person.undecided.mean - 1.0 / 3.0).abs() < 1e-12
     );
-    // The costs are 6 and 4 where standard recourse costs 4.
-    assert_eq!(person.cost, Statistic::of(&[1.5, 1.0]));
+    // By those of standard recourse, 1 and 3, the costs are 2 and 4 / 3, 1 and 1.
+    let [lower, median, upper] = person.cost.unwrap();
+    assert_eq!(lower, 1.0);
+    assert!((median - 7.0 / 6.0).abs() < 1e-12 && (upper - 1.5).abs() < 1e-12);
     let both = person.both.unwrap();
     assert_eq!(
         (both.reported, both.robust),
@@ -168,4 +171,13 @@ fn shares_and_costs_are_over_actions_and_seeds() {
     assert!((person.kept.robust.mean - 30.0 / 60.0).abs() < 1e-12);
     assert_eq!(results.worth(setting, Guard::Everything), None);
     assert_eq!(results.favourable(setting), Statistic::of(&[0.5, 0.5]));
+}
+
+#[test]
+#[cfg_attr(without_data, ignore = "files of the data sets are missing")]
+fn trials_by_period_are_of_tables_with_periods() {
+    for data in DATA {
+        let table = data.read(&Files::required()).unwrap();
+        assert_eq!(table.periods.is_some(), DATED.contains(&data), "{data}");
+    }
 }
