@@ -10,7 +10,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use surefoot_paper::DataSet;
 use surefoot_paper::data::Files;
-use surefoot_paper::experiment::{self, Conclusion, Event, Settings, Unit, report};
+use surefoot_paper::experiment::{self, Conclusion, Event, Settings, Task, report};
 use surefoot_paper::training::{Method, Model};
 
 use crate::CommandOutput;
@@ -103,8 +103,10 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
     let kept = progress.kept();
     writeln!(
         text,
-        "{} classifiers, {kept} of them from an earlier run. This run took {}; all classifiers together took {}.",
+        "Classifiers: {}. Retraining trials: {}. From an earlier run: {kept}. This run took {}; everything together \
+         took {}.",
         results.measured.len(),
+        results.retrained.len(),
         duration(begin.elapsed().as_secs_f64()),
         duration(results.seconds)
     )?;
@@ -131,10 +133,10 @@ struct Progress {
 
 #[derive(Default)]
 struct State {
-    running: Vec<Unit>,
+    running: Vec<Task>,
     done: usize,
     kept: usize,
-    units: usize,
+    tasks: usize,
     begin: Option<Instant>,
     effort: f64,
     spent: f64,
@@ -156,8 +158,8 @@ impl State {
             }
             _ => String::new(),
         };
-        let running: Vec<String> = self.running.iter().map(Unit::name).collect();
-        format!("{left}{} of {} done: {}", self.done, self.units, running.join(", "))
+        let running: Vec<String> = self.running.iter().map(Task::name).collect();
+        format!("{left}{} of {} done: {}", self.done, self.tasks, running.join(", "))
     }
 }
 
@@ -181,17 +183,17 @@ impl Progress {
     fn tell(&self, event: Event) {
         let Ok(mut state) = self.state.lock() else { return };
         match event {
-            Event::Planned { units, done, effort } => {
-                (state.units, state.done, state.kept) = (units, done, done);
+            Event::Planned { tasks, done, effort } => {
+                (state.tasks, state.done, state.kept) = (tasks, done, done);
                 (state.begin, state.effort) = (Some(Instant::now()), effort);
                 let style = ProgressStyle::with_template("{bar:30} {percent}% {msg}");
                 self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
                 self.bar.set_length(STEPS as u64);
             }
-            Event::Begun(unit) => state.running.push(unit),
+            Event::Begun(task) => state.running.push(task),
             Event::Advanced { effort } => state.spent += effort,
-            Event::Finished(unit) => {
-                state.running.retain(|running| *running != unit);
+            Event::Finished(task) => {
+                state.running.retain(|running| *running != task);
                 state.done += 1;
             }
         }
@@ -202,6 +204,8 @@ impl Progress {
 
 #[cfg(test)]
 mod tests {
+    use surefoot_paper::experiment::Unit;
+
     use super::*;
 
     fn asked(only: &[&str]) -> Settings {
@@ -226,7 +230,7 @@ mod tests {
     #[test]
     fn the_time_left_is_told_once_it_is_known() {
         let unit = Unit { data: DataSet::Loan, model: Model::Network, method: Method::Allr, seed: 3 };
-        let mut state = State { running: vec![unit], units: 4, effort: 10.0, ..State::default() };
+        let mut state = State { running: vec![Task::Unit(unit)], tasks: 4, effort: 10.0, ..State::default() };
         assert_eq!(state.message(), "0 of 4 done: loan_network_allr_s3");
         state.begin = Instant::now().checked_sub(Duration::from_secs(30));
         assert!(!state.message().contains("left"));

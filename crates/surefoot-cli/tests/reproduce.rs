@@ -15,12 +15,14 @@ fn a_part_is_reproduced_once() {
     let said = done(folder.path(), &arguments);
     assert!(said.contains("Holds: For linear classifiers robust recourse is exactly as robust"), "{said}");
     assert!(said.contains("Not examined: Both terms of ALLR matter."), "{said}");
-    assert!(said.contains("4 classifiers, 0 of them from an earlier run"), "{said}");
+    assert!(said.contains("Classifiers: 4. Retraining trials: 1. From an earlier run: 0."), "{said}");
     let page = std::fs::read(folder.path().join("new/out/report.html")).unwrap();
-    assert!(folder.path().join("new/out/figures/comparison-linear.png").is_file());
+    for figure in ["comparison-linear.png", "retraining-linear.png"] {
+        assert!(folder.path().join("new/out/figures").join(figure).is_file(), "{figure}");
+    }
     assert!(!folder.path().join("new/out/figures/ablation.png").exists());
     let said = done(folder.path(), &arguments);
-    assert!(said.contains("4 classifiers, 4 of them from an earlier run"), "{said}");
+    assert!(said.contains("Classifiers: 4. Retraining trials: 1. From an earlier run: 5."), "{said}");
     assert_eq!(std::fs::read(folder.path().join("new/out/report.html")).unwrap(), page);
 }
 

@@ -27,7 +27,7 @@ use std::fmt;
 
 pub use error::DataError;
 pub use files::Files;
-pub use table::{Origin, Table};
+pub use table::{Origin, Period, Table};
 
 /// The result type of this module.
 pub type Result<T> = std::result::Result<T, DataError>;

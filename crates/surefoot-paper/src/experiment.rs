@@ -1,7 +1,7 @@
 //! The paper's experiments: training of classifiers, recourse for the people whom they turn down, attacks
-//! on it, and proofs for the same people.
+//! on it, and proofs for the same people; and one more, [`Trial`]s of recourse by models that are trained again.
 //!
-//! [`run`] works off all [`Unit`]s on all cores and keeps the result of each in a separate file. A result
+//! [`run`] works off all [`Task`]s on all cores and keeps the result of each in a separate file. A result
 //! that exists for the same data and settings is used again.
 //!
 //! ```no_run
@@ -19,6 +19,7 @@ mod effort;
 mod kept;
 mod measure;
 mod prepare;
+mod retraining;
 mod published;
 mod statistic;
 mod figures;
@@ -37,11 +38,12 @@ use thiserror::Error;
 pub use conclusion::Conclusion;
 pub use figures::Figure;
 pub use measure::{Answers, Measured, Proofs, Proven};
+pub use retraining::{Change, Guard, Guarded, Held, Judged, Retrained, Trial, Verdicts};
 pub use statistic::{Results, Statistic};
 
 use crate::data::{DataError, DataSet, Files};
 use crate::training::{Method, Model};
-use kept::Kept;
+use kept::{Found, Kept};
 use prepare::Prepared;
 
 /// The sizes of uncertainty for robust recourse; 0 is standard recourse.
@@ -112,7 +114,56 @@ impl Unit {
     }
 }
 
+/// A task of a run, whose result has a file of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// A classifier.
+    Unit(Unit),
+    /// A deployed version and those that come after it.
+    Trial(Trial),
+}
+
+impl Task {
+    /// The name of its file, without ending.
+    pub fn name(&self) -> String {
+        match self {
+            Task::Unit(unit) => unit.name(),
+            Task::Trial(trial) => trial.name(),
+        }
+    }
+
+    /// Its data set.
+    pub fn data(&self) -> DataSet {
+        match self {
+            Task::Unit(unit) => unit.data,
+            Task::Trial(trial) => trial.data,
+        }
+    }
+}
+
 impl Settings {
+    /// All tasks.
+    pub fn tasks(&self) -> Vec<Task> {
+        let units = self.units().into_iter().map(Task::Unit);
+        units.chain(self.trials().into_iter().map(Task::Trial)).collect()
+    }
+
+    /// All trials. They are of the usual way of training.
+    pub fn trials(&self) -> Vec<Trial> {
+        let mut trials = Vec::new();
+        let data = || self.data.iter().filter(|data| retraining::DATA.contains(data));
+        for seed in (0..self.seeds).filter(|_| self.methods.contains(&Method::Erm)) {
+            for &data in data() {
+                for &model in &self.models {
+                    let dated: &[bool] =
+                        if retraining::DATED.contains(&data) { &[false, true] } else { &[false] };
+                    trials.extend(dated.iter().map(|&by_period| Trial { data, model, seed, by_period }));
+                }
+            }
+        }
+        trials
+    }
+
     /// All units of work. Ablations are for networks only, because both terms matter only there.
     pub fn units(&self) -> Vec<Unit> {
         let mut units = Vec::new();
@@ -172,27 +223,27 @@ pub type Result<T> = std::result::Result<T, ExperimentError>;
 pub enum Event {
     /// Before the work begins.
     Planned {
-        /// The number of units.
-        units: usize,
-        /// The number of units whose results exist.
+        /// The number of tasks.
+        tasks: usize,
+        /// The number of tasks whose results exist.
         done: usize,
         /// The expected effort of the others.
         effort: f64,
     },
-    /// A unit begins.
-    Begun(Unit),
-    /// A part of a unit is done.
+    /// A task begins.
+    Begun(Task),
+    /// A part of a task is done.
     Advanced {
         /// The expected effort of that part.
         effort: f64,
     },
-    /// A unit is done and its result is saved.
-    Finished(Unit),
+    /// A task is done and its result is saved.
+    Finished(Task),
 }
 
-/// Works off all units without a result, and returns the results of all units.
+/// Works off all tasks without a result, and returns the results of all tasks.
 ///
-/// Results are kept in `results` of the folder, one file for each unit, written when it is done. A result
+/// Results are kept in `results` of the folder, one file for each task, written when it is done. A result
 /// from other data or other settings is replaced.
 ///
 /// # Errors
@@ -209,27 +260,30 @@ pub fn run(
     let tables = settings.data.par_iter().map(|&data| Prepared::read(data, files));
     let tables = tables.collect::<Result<Vec<Prepared>>>()?;
     let table = |data: DataSet| tables.iter().find(|table| table.data == data);
-    let place = |unit: &Unit| results.join(format!("{}.json", unit.name()));
+    let place = |task: &Task| results.join(format!("{}.json", task.name()));
 
     let mut done: Vec<(usize, Kept)> = Vec::new();
-    let mut missing: Vec<(usize, Unit, String, &Prepared)> = Vec::new();
-    for (number, unit) in settings.units().into_iter().enumerate() {
-        let Some(table) = table(unit.data) else { continue };
-        let key = kept::key(&unit, settings, &table.digest);
-        match Kept::read(&place(&unit), &key) {
+    let mut missing: Vec<(usize, Task, String, &Prepared)> = Vec::new();
+    let tasks = settings.tasks();
+    for (number, task) in tasks.iter().enumerate() {
+        let Some(table) = table(task.data()) else { continue };
+        let key = kept::key(task, settings, &table.digest);
+        match Kept::read(&place(task), &key) {
             Some(kept) => done.push((number, kept)),
-            None => missing.push((number, unit, key, table)),
+            None => missing.push((number, *task, key, table)),
         }
     }
-    // The longest units come first, so that all cores finish at about the same time.
-    let effort = |unit: &Unit| -> f64 { effort::of(unit, settings).iter().sum() };
+    // The longest tasks come first, so that all cores finish at about the same time.
+    let effort = |task: &Task| -> f64 { effort::of(task, settings).iter().sum() };
     missing.sort_by(|a, b| effort(&b.1).total_cmp(&effort(&a.1)));
-    let expected = missing.iter().map(|(_, unit, ..)| effort(unit)).sum();
-    watch(Event::Planned { units: done.len() + missing.len(), done: done.len(), effort: expected });
+    let expected = missing.iter().map(|(_, task, ..)| effort(task)).sum();
+    watch(Event::Planned { tasks: done.len() + missing.len(), done: done.len(), effort: expected });
     for table in &tables {
         let models = settings.models.iter().copied();
-        let needed =
-            |model: &Model| missing.iter().any(|(_, u, ..)| u.data == table.data && u.model == *model);
+        let needed = |model: &Model| {
+            let of = |task: &Task| matches!(task, Task::Unit(u) if u.data == table.data && u.model == *model);
+            missing.iter().any(|(_, task, ..)| of(task))
+        };
         models.filter(needed).try_for_each(|model| table.fit(model))?;
     }
 
@@ -237,13 +291,19 @@ pub fn run(
     let finished = Mutex::new(Ok(done));
     let work = || {
         while !failed.load(Ordering::Relaxed) {
-            let Some((number, unit, key, table)) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else {
+            let Some((number, task, key, table)) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else {
                 break;
             };
-            watch(Event::Begun(*unit));
-            let made = measure::measure(unit, settings, table, watch).and_then(|(measured, seconds)| {
-                let kept = Kept { key: key.clone(), seconds, measured };
-                kept.write(&place(unit))?;
+            watch(Event::Begun(*task));
+            let found = match task {
+                Task::Unit(unit) => measure::measure(unit, settings, table, watch)
+                    .map(|(measured, seconds)| (Found::Unit(measured), seconds)),
+                Task::Trial(trial) => retraining::measure(trial, settings, table, watch)
+                    .map(|(retrained, seconds)| (Found::Trial(retrained), seconds)),
+            };
+            let made = found.and_then(|(found, seconds)| {
+                let kept = Kept { key: key.clone(), seconds, found };
+                kept.write(&place(task))?;
                 Ok((*number, kept))
             });
             let mut finished = finished.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -255,11 +315,11 @@ pub fn run(
                     *finished = Err(error);
                 }
             }
-            watch(Event::Finished(*unit));
+            watch(Event::Finished(*task));
         }
     };
-    // Each core works on its own unit with its own thread pool. In a shared pool the short steps of
-    // training would wait for the long proofs of other units. The last units use all cores.
+    // Each core works on its own task with its own thread pool. In a shared pool the short steps of
+    // training would wait for the long proofs of other tasks. The last tasks use all cores.
     let cores = rayon::current_num_threads();
     let workers = cores.min(missing.len());
     let threads = (2 * cores).div_ceil(workers.max(1)).min(cores);
@@ -268,9 +328,16 @@ pub fn run(
     thread::scope(|scope| pools.iter().for_each(|pool| drop(scope.spawn(|| pool.install(work)))));
     let mut finished = finished.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())?;
     finished.sort_by_key(|(number, _)| *number);
-    let units = settings.units();
     let seconds = finished.iter().flat_map(|(_, kept)| kept.seconds).sum();
-    let measured = finished.into_iter().map(|(number, kept)| (units[number], kept.measured)).collect();
-    let origins = tables.iter().map(|table| (table.data, table.origin.clone())).collect();
-    Ok(Results { measured, origins, seconds })
+    let (mut measured, mut retrained) = (Vec::new(), Vec::new());
+    for (number, kept) in finished {
+        match (tasks[number], kept.found) {
+            (Task::Unit(unit), Found::Unit(found)) => measured.push((unit, found)),
+            (Task::Trial(trial), Found::Trial(found)) => retrained.push((trial, found)),
+            // Keys name their task, so that a file of another kind has another key.
+            (Task::Unit(_), Found::Trial(_)) | (Task::Trial(_), Found::Unit(_)) => {}
+        }
+    }
+    let origins = tables.iter().map(|prepared| (prepared.data, prepared.table.origin.clone())).collect();
+    Ok(Results { measured, retrained, origins, seconds })
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use surefoot::People;
-use surefoot_paper::data::{DataError, DataSet, Files, Origin};
+use surefoot_paper::data::{DataError, DataSet, Files, Origin, Period};
 use surefoot_paper::reference::Equations;
 use surefoot_paper::training::split;
 use surefoot_paper::{Reference, loan};
@@ -285,4 +285,21 @@ fn the_build_script_looks_for_the_files_of_all_data_sets() {
     names.sort();
     known.sort();
     assert_eq!(known, names);
+}
+
+/// People without a new offence are missing from the third period of COMPAS, which is therefore not used to train
+/// a model again.
+#[test]
+#[cfg_attr(without_data, ignore = "files of the data sets are missing")]
+fn compas_has_two_periods_with_both_outcomes() {
+    let table = DataSet::Compas.read(&Files::required()).unwrap();
+    let periods = table.periods.unwrap();
+    let share = |period: Period| {
+        let cases = periods.iter().zip(&table.favourable).filter(|(other, _)| **other == period);
+        let outcomes: Vec<bool> = cases.map(|(_, &favourable)| favourable).collect();
+        (outcomes.len(), outcomes.iter().filter(|&&favourable| favourable).count())
+    };
+    assert_eq!(share(Period::First), (4359, 2764));
+    assert_eq!(share(Period::Next), (949, 599));
+    assert_eq!(share(Period::Other), (864, 0));
 }

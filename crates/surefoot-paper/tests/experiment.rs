@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use surefoot_paper::data::{DataSet, Files};
-use surefoot_paper::experiment::{Event, ExperimentError, Proven, Results, Settings, report, run};
+use surefoot_paper::experiment::{
+    Change, Event, ExperimentError, Guard, Proven, Results, Settings, report, run,
+};
 use surefoot_paper::training::{Method, Model};
 
 fn tiny() -> Settings {
@@ -23,15 +25,15 @@ fn tiny() -> Settings {
     }
 }
 
-/// The results, and how many units of work were there, were done already, and were done now.
+/// The results, and how many tasks were there, were done already, and were done now.
 fn done(settings: &Settings, folder: &Path) -> Result<(Results, [usize; 3]), ExperimentError> {
     let counts = Mutex::new([0; 3]);
     let results = run(settings, &Files::in_folder(folder.join("no files")), folder, &|event| {
         let mut counts = counts.lock().unwrap();
         match event {
-            Event::Planned { units, done, effort } => {
-                assert!(effort > 0.0 || units == done);
-                (counts[0], counts[1]) = (units, done);
+            Event::Planned { tasks, done, effort } => {
+                assert!(effort > 0.0 || tasks == done);
+                (counts[0], counts[1]) = (tasks, done);
             }
             Event::Begun(_) => counts[2] += 1,
             Event::Advanced { .. } | Event::Finished(_) => {}
@@ -62,10 +64,11 @@ fn a_broken_run_goes_on_where_it_stopped_and_gives_the_same_report() {
     );
     std::fs::remove_dir_all(&obstacle).unwrap();
     let kept = std::fs::read_dir(&results).unwrap().count();
-    assert!((2..5).contains(&kept), "{kept}");
+    assert!((2..7).contains(&kept), "{kept}");
     let (measured, counts) = done(&tiny(), folder).unwrap();
-    assert_eq!(counts, [5, kept, 5 - kept]);
+    assert_eq!(counts, [7, kept, 7 - kept]);
     check(&measured);
+    check_trials(&measured);
     let expected = page(&tiny(), &measured, folder);
     check_page(&expected, folder);
 
@@ -74,20 +77,62 @@ fn a_broken_run_goes_on_where_it_stopped_and_gives_the_same_report() {
     let bytes = std::fs::read(&damaged).unwrap();
     std::fs::write(&damaged, &bytes[..bytes.len() / 2]).unwrap();
     std::fs::remove_file(result("linear_erm")).unwrap();
+    std::fs::remove_file(results.join("retraining_loan_network_s0.json")).unwrap();
     let (measured, counts) = done(&tiny(), folder).unwrap();
-    assert_eq!(counts, [5, 3, 2]);
+    assert_eq!(counts, [7, 4, 3]);
     assert_eq!(page(&tiny(), &measured, folder), expected);
     let names = std::fs::read_dir(&results).unwrap().map(|file| file.unwrap().file_name());
     assert!(names.into_iter().all(|name| name.to_string_lossy().ends_with("s0.json")));
 
     // Nothing is left to do, nor of a part; with other settings all is.
-    assert_eq!(done(&tiny(), folder).unwrap().1, [5, 5, 0]);
+    assert_eq!(done(&tiny(), folder).unwrap().1, [7, 7, 0]);
     let part = Settings { models: vec![Model::Linear], ..tiny() };
-    assert_eq!(done(&part, folder).unwrap().1, [2, 2, 0]);
+    assert_eq!(done(&part, folder).unwrap().1, [3, 3, 0]);
     let other = Settings { people: 2, ..part };
     let (measured, counts) = done(&other, folder).unwrap();
-    assert_eq!(counts, [2, 0, 2]);
+    assert_eq!(counts, [3, 0, 3]);
     assert!(measured.measured.iter().all(|(_, measured)| measured.rows.len() == 2));
+    assert!(measured.retrained.iter().all(|(_, retrained)| retrained.rows.len() == 2));
+}
+
+fn check_trials(results: &Results) {
+    assert_eq!(results.retrained.len(), 2);
+    for (trial, retrained) in &results.retrained {
+        let place = trial.name();
+        let is_linear = trial.model == Model::Linear;
+        let people = if is_linear { 3 } else { 2 };
+        assert_eq!(retrained.rows.len(), people, "{place}");
+        let guards: Vec<Guard> = retrained.guarded.iter().map(|guarded| guarded.guard).collect();
+        // Boxes of weights are for linear models.
+        assert_eq!(guards, if is_linear { &Guard::ALL[..] } else { &Guard::ALL[..5] }, "{place}");
+        for guarded in &retrained.guarded {
+            for change in [Change::Bootstrap, Change::People] {
+                let verdicts = &guarded.on(change).unwrap().verdicts;
+                assert_eq!(verdicts.len(), people, "{place}");
+                for (verdict, cost) in verdicts.iter().zip(&guarded.costs) {
+                    assert_eq!(verdict.is_some(), cost.is_some(), "{place}");
+                    for held in verdict.iter().flat_map(|v| [v.model, v.causal_model, v.both]) {
+                        // An action that holds for every shift holds without one.
+                        assert!(held.robust <= held.reported && held.reported <= 10, "{place}: {held:?}");
+                    }
+                }
+            }
+        }
+        // An action that withstands more costs no less, up to the gap of the search.
+        let cost =
+            |guard: Guard, person: usize| retrained.of(guard).and_then(|guarded| guarded.costs[person]);
+        for person in 0..people {
+            for guard in Guard::ALL {
+                let (Some(guarded), Some(standard)) = (cost(guard, person), cost(Guard::Nothing, person))
+                else {
+                    continue;
+                };
+                assert!(guarded >= 0.989 * standard, "{place}, {guard:?}: {guarded} {standard}");
+            }
+        }
+    }
+    let linear = &results.retrained[0].1;
+    assert!(linear.guarded.iter().flat_map(|guarded| &guarded.costs).flatten().count() > 3);
 }
 
 fn check(results: &Results) {
@@ -127,6 +172,8 @@ fn check_page(page: &str, folder: &Path) {
         "comparison-network",
         "ablation",
         "proofs",
+        "retraining-linear",
+        "retraining-network",
         "robust-recourse",
         "neighbourhood-linear",
         "neighbourhood-quadratic",

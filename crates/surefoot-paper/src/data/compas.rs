@@ -4,7 +4,7 @@ use surefoot::{Change, Feature, Kind};
 
 use super::table::People;
 use super::text::Text;
-use super::{Entry, Files, PublicFile, Result, Table};
+use super::{Entry, Files, Period, PublicFile, Result, Table};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "compas",
@@ -44,6 +44,7 @@ fn read(files: &Files) -> Result<Table> {
         "two_year_recid",
     ])?;
     let mut people = People::default();
+    let mut periods = Vec::new();
     text.each(|line| {
         // ProPublica's filter: screened within thirty days of the arrest, so that the score is
         // about this offence; known whether there was another; no ordinary traffic offence; scored.
@@ -58,21 +59,31 @@ fn read(files: &Files) -> Result<Table> {
         let day =
             |column| day(line.text(column)).ok_or_else(|| line.unlike(column, "a date such as 2013-08-14"));
         let age = (day(jail)? - day(birth)?) as f64 / 365.0;
+        periods.push(period(line.text(jail)));
         let male = line.either(sex, ["Male", "Female"], "Male or Female")?;
         let caucasian = line.text(race) == "Caucasian";
         let favourable = line.either(again, ["0", "1"], "0 or 1")?;
         people.push([age, f64::from(male), f64::from(caucasian), line.number(priors)?], favourable);
         Ok(())
     })?;
-    people.table(
-        &path,
-        vec![
-            Feature::new("age"),
-            Feature::new("isMale").kind(Kind::Binary),
-            Feature::new("isCaucasian").kind(Kind::Binary),
-            Feature::new("priors_count").limits(0.0, f64::INFINITY).change(Change::Decrease),
-        ],
-    )
+    let features = vec![
+        Feature::new("age"),
+        Feature::new("isMale").kind(Kind::Binary),
+        Feature::new("isCaucasian").kind(Kind::Binary),
+        Feature::new("priors_count").limits(0.0, f64::INFINITY).change(Change::Decrease),
+    ];
+    let table = people.table(&path, features)?;
+    Ok(Table { periods: Some(periods), ..table })
+}
+
+/// The period of an arrest: 2013, or January to March 2014. Of the people arrested from April 2014 on, the
+/// file has those with a new offence only.
+fn period(date: &str) -> Period {
+    match date.get(..7) {
+        Some(month) if month.starts_with("2013-") => Period::First,
+        Some("2014-01" | "2014-02" | "2014-03") => Period::Next,
+        _ => Period::Other,
+    }
 }
 
 /// The number of a day, from text that begins with a date such as 2013-08-14; a time of day may
@@ -98,7 +109,14 @@ fn day(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::day;
+    use super::{Period, day, period};
+
+    #[test]
+    fn the_next_period_ends_before_people_without_a_new_offence_are_missing() {
+        let dates = ["2013-08-13 06:03:42", "2014-01-01", "2014-03-31 23:00:00", "2014-04-01", "2015-01-02"];
+        let periods = [Period::First, Period::Next, Period::Next, Period::Other, Period::Other];
+        assert_eq!(dates.map(period), periods);
+    }
 
     #[test]
     fn days_are_counted_across_leap_years() {

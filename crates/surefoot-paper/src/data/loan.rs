@@ -70,12 +70,13 @@ fn read(files: &Files) -> Result<Table> {
     let most = rows.column(2).iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let features = loan::features(mean + std * most).map_err(|source| DataError::refused(&path, source))?;
     let favourable = labels.iter().map(|&label| label == 1.0).collect();
-    Ok(Table { features, rows, favourable, origin: Origin::File(path) })
+    Ok(Table { features, rows, favourable, periods: None, origin: Origin::File(path) })
 }
 
 fn drawn(seed: u64) -> Result<Table> {
     let refused = |source| DataError::refused("the Loan model".as_ref(), source);
     let sample = loan::sample(PEOPLE, seed).map_err(refused)?;
     let features = loan::features(sample.most_education).map_err(refused)?;
-    Ok(Table { features, rows: sample.rows, favourable: sample.repaid, origin: Origin::Drawn { seed } })
+    let origin = Origin::Drawn { seed };
+    Ok(Table { features, rows: sample.rows, favourable: sample.repaid, periods: None, origin })
 }

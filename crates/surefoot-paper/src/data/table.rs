@@ -16,8 +16,21 @@ pub struct Table {
     pub rows: Array2<f64>,
     /// Whether each person had the favourable outcome.
     pub favourable: Vec<bool>,
+    /// The period of each person's case; `None` if the file has no dates.
+    pub periods: Option<Vec<Period>>,
     /// The origin of the table.
     pub origin: Origin,
+}
+
+/// The period of a person's case: models are trained on one and trained again on the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Period {
+    /// The first.
+    First,
+    /// The one after it.
+    Next,
+    /// Neither.
+    Other,
 }
 
 /// The origin of a table.
@@ -65,7 +78,8 @@ impl People {
         }
         // A constant column has no standard deviation; the error names it.
         let features = Features::new(features).map_err(refused)?;
-        Ok(Table { features, rows, favourable: self.favourable, origin: Origin::File(path.into()) })
+        let origin = Origin::File(path.into());
+        Ok(Table { features, rows, favourable: self.favourable, periods: None, origin })
     }
 }
 

@@ -214,7 +214,7 @@ mod tests {
     }
 
     fn verdicts(measured: Vec<(Unit, Measured)>) -> Vec<Option<bool>> {
-        let results = Results { measured, origins: Vec::new(), seconds: 0.0 };
+        let results = Results { measured, retrained: Vec::new(), origins: Vec::new(), seconds: 0.0 };
         all(&results).into_iter().map(|conclusion| conclusion.holds).collect()
     }
 

@@ -1,5 +1,7 @@
 //! The paper's figures, drawn from our results.
 
+mod retraining;
+
 use super::statistic::Cell;
 use super::{COMPARED, EPSILONS, ExperimentError, Result, Results, Statistic, published};
 use crate::data::DataSet;
@@ -9,6 +11,7 @@ use crate::figure::panel::Panel;
 use crate::figure::violin::{Group, Violins};
 use crate::figure::{COLOURS, illustration};
 use crate::training::{Method, Model};
+pub(super) use retraining::guard_label;
 
 /// A figure with its title and description.
 #[derive(Debug)]
@@ -72,6 +75,7 @@ pub(super) fn all(results: &Results) -> Result<Vec<Figure>> {
         drawing,
     }));
     figures.extend(proofs(results));
+    figures.extend(retraining::figures(results));
     figures.extend(illustrations()?);
     Ok(figures)
 }

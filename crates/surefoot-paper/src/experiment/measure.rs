@@ -115,7 +115,7 @@ pub(super) fn measure(
     watch: &(dyn Fn(Event) + Sync),
 ) -> Result<(Measured, [f64; 3])> {
     // Reports progress of one of the three parts.
-    let expected = effort::of(unit, settings);
+    let expected = effort::of_unit(unit, settings);
     let advance = |part: usize, share: f64| watch(Event::Advanced { effort: expected[part] * share });
     let mut seconds = [0.0; 3];
     let begin = Instant::now();

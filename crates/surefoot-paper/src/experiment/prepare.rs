@@ -6,22 +6,19 @@ use std::sync::OnceLock;
 use ndarray::{Array2, Axis};
 use sha2::{Digest, Sha256};
 use surefoot::train::{Epoch, Fitting, Threshold};
-use surefoot::{Classifier, Features, LimitsOn, Metrics, People, Problem, Scm};
+use surefoot::{Classifier, LimitsOn, Metrics, People, Problem, Scm};
 
 use super::{ExperimentError, Result, Settings, Unit};
-use crate::data::{DataSet, Files, Origin};
+use crate::data::{DataSet, Files, Table};
 use crate::loan;
 use crate::training::{Model, recipe, split};
 
 /// A data set.
 pub(super) struct Prepared {
     pub data: DataSet,
-    pub origin: Origin,
-    /// The digest of rows and outcomes.
+    pub table: Table,
+    /// The digest of the table.
     pub digest: String,
-    features: Features,
-    rows: Array2<f64>,
-    favourable: Vec<bool>,
     /// The causal models for linear classifiers and for networks, once they are fitted.
     scms: [OnceLock<Option<Scm>>; 2],
 }
@@ -44,14 +41,11 @@ impl Prepared {
         let mut digest = Sha256::new();
         table.rows.iter().for_each(|value| digest.update(value.to_le_bytes()));
         table.favourable.iter().for_each(|&favourable| digest.update([u8::from(favourable)]));
-        digest.update(format!("{:?}", table.features));
+        digest.update(format!("{:?} {:?}", table.features, table.periods));
         Ok(Self {
             data,
-            origin: table.origin,
+            table,
             digest: digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect(),
-            features: table.features,
-            rows: table.rows,
-            favourable: table.favourable,
             scms: [OnceLock::new(), OnceLock::new()],
         })
     }
@@ -67,16 +61,16 @@ impl Prepared {
         let epochs = if self.data == DataSet::Compas { 50 } else { 10 };
         let refused = |source| ExperimentError::refused(format!("{}, causal model", self.data))(source);
         let scm = match (self.data, model) {
-            (DataSet::Loan, Model::Network) => Some(loan::scm(&self.features).map_err(refused)?),
+            (DataSet::Loan, Model::Network) => Some(loan::scm(&self.table.features).map_err(refused)?),
             (DataSet::Loan, Model::Linear) => None,
             (data, _) if data.graph().is_empty() => None,
             (data, model) => {
                 let fitting =
                     if model == Model::Linear { Fitting::linear() } else { Fitting::network(epochs) };
                 let fitting = Fitting { held_out: 0.0, ..fitting };
-                let rows = self.rows.select(Axis(0), &split(self.rows.nrows(), 0).0);
-                let fitted = fitting.run(&self.features, rows.view(), data.graph()).map_err(refused)?;
-                Some(fitted.scm(&self.features).map_err(refused)?)
+                let rows = self.table.rows.select(Axis(0), &split(self.table.rows.nrows(), 0).0);
+                let fitted = fitting.run(&self.table.features, rows.view(), data.graph()).map_err(refused)?;
+                Some(fitted.scm(&self.table.features).map_err(refused)?)
             }
         };
         // Another thread may have set it first, to the same value.
@@ -90,10 +84,10 @@ impl Prepared {
     pub fn train(&self, unit: &Unit, settings: &Settings, advance: &dyn Fn(f64)) -> Result<Trained> {
         let refused = |source| ExperimentError::refused(unit.name())(source);
         self.fit(unit.model)?;
-        let (train, test) = split(self.rows.nrows(), unit.seed);
+        let (train, test) = split(self.table.rows.nrows(), unit.seed);
         let pick = |chosen: &[usize]| {
-            let labels: Vec<bool> = chosen.iter().map(|&row| self.favourable[row]).collect();
-            (self.rows.select(Axis(0), chosen), labels)
+            let labels: Vec<bool> = chosen.iter().map(|&row| self.table.favourable[row]).collect();
+            (self.table.rows.select(Axis(0), chosen), labels)
         };
         let ((train_rows, train_labels), (test_rows, test_labels)) = (pick(&train), pick(&test));
         let mut training = recipe(unit.data, unit.model, unit.method, u64::from(unit.seed));
@@ -103,7 +97,7 @@ impl Prepared {
             advance(share);
             ControlFlow::Continue(())
         };
-        let trained = training.run_with(&self.features, train_rows.view(), &train_labels, watch);
+        let trained = training.run_with(&self.table.features, train_rows.view(), &train_labels, watch);
         let trained = trained.map_err(refused)?;
         let classifier = trained.classifier(Threshold::BestMcc, train_rows.view(), &train_labels);
         let classifier = classifier.map_err(refused)?;
@@ -131,8 +125,9 @@ impl Prepared {
         if rows.nrows() == 0 {
             return Ok(None);
         }
-        let people = People::from_standardised(&self.features, rows.view())?;
-        let problem = Problem::new(self.features.clone(), classifier)?.with_limits_on(LimitsOn::Action)?;
+        let people = People::from_standardised(&self.table.features, rows.view())?;
+        let problem =
+            Problem::new(self.table.features.clone(), classifier)?.with_limits_on(LimitsOn::Action)?;
         let problem = match self.scms[unit.model as usize].get().and_then(Option::as_ref) {
             Some(scm) => problem.with_causal_model(scm.clone())?,
             None => problem,

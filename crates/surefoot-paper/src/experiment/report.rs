@@ -1,5 +1,6 @@
 //! The report: one self-contained page that compares the published numbers with ours.
 
+mod retraining;
 mod tables;
 
 use std::path::{Path, PathBuf};

@@ -2,18 +2,20 @@
 
 use std::collections::HashMap;
 
-use super::{Measured, Proven, Unit};
+use super::{Measured, Proven, Retrained, Trial, Unit};
 use crate::data::{DataSet, Origin};
 use crate::training::{Method, Model};
 
-/// The results of all units of work.
+/// The results of all tasks.
 #[derive(Clone, Debug)]
 pub struct Results {
     /// The units with their results, in order.
     pub measured: Vec<(Unit, Measured)>,
+    /// The trials with their results, in order.
+    pub retrained: Vec<(Trial, Retrained)>,
     /// The origins of the data sets.
     pub origins: Vec<(DataSet, Origin)>,
-    /// The total time of all units, as if computed one after the other, in this and earlier runs.
+    /// The total time of all tasks, as if computed one after the other, in this and earlier runs.
     pub seconds: f64,
 }
 
@@ -265,7 +267,7 @@ mod tests {
             (unit(Method::Erm, 1), second),
             (unit(Method::Allr, 0), other),
         ];
-        let results = Results { measured, origins: Vec::new(), seconds: 0.0 };
+        let results = Results { measured, retrained: Vec::new(), origins: Vec::new(), seconds: 0.0 };
 
         let found = results.found(CELL, 0.1).unwrap();
         assert_eq!((found.mean, found.seeds), (0.375, 2));

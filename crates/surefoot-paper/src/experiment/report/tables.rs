@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::super::figures::{label, method_label};
 use super::super::statistic::{Cell, Comparison, Statistic, median};
 use super::super::{COMPARED, EPSILONS, Results, published};
+use super::retraining;
 use crate::data::DataSet;
 use crate::training::{Method, Model};
 
@@ -49,7 +50,7 @@ impl From<&str> for Entry {
 }
 
 /// The text of a missing number.
-const NONE: &str = "–";
+pub(super) const NONE: &str = "–";
 
 /// The tables that go with a figure.
 pub(super) fn of(figure: &str, results: &Results, agreement: &mut Agreement) -> Vec<Table> {
@@ -62,6 +63,8 @@ pub(super) fn of(figure: &str, results: &Results, agreement: &mut Agreement) -> 
         // The table of the comparison has the other two.
         "ablation" => comparison(results, Model::Network, &[linearity, reliance], agreement),
         "proofs" => vec![proofs(results, Model::Network), proofs(results, Model::Linear)],
+        "retraining-linear" => retraining::tables(results, Model::Linear),
+        "retraining-network" => retraining::tables(results, Model::Network),
         _ => Vec::new(),
     }
     .into_iter()
