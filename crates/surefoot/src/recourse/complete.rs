@@ -327,7 +327,7 @@ impl<'p> Complete<'p> {
         if self.is_over() {
             return Ok(proof);
         }
-        let evaluations = (self.budget.evaluations / 2).min(RETRY_EVALUATIONS).max(1);
+        let evaluations = (self.budget.evaluations / 2).clamp(1, RETRY_EVALUATIONS);
         let settings = Complete { budget: Budget { evaluations }, ..self.clone().for_a_share(RETRY_SHARE) };
         let (found, pool, evaluations) = solve::Solver::new(&settings, individual)?.unproven_candidate()?;
         proof.evaluations += evaluations;

@@ -234,6 +234,8 @@ pub(super) fn bound(
     weights.iter_mut().zip(&layers.linear).for_each(|(a, own)| *a += own);
     let support = ball.radius * ball.set.support(&weights);
     let lower = constant - support - layers.rounding * (size + support) - layers.own_error(ball.radius);
+    // An overflow proves nothing.
+    let lower = if lower.is_nan() { f64::NEG_INFINITY } else { lower };
     let at = ball.set.maximiser(&weights).iter().map(|y| -ball.radius * y).collect();
     Bound { lower, at, lines, weights: all }
 }
@@ -316,7 +318,7 @@ impl Ascent<'_> {
         let shrinking = SHRINKING.powf(SHRINKING_STEPS / SHRINKING_STEPS.max(steps as f64));
         let (mut rate, mut done) = (1.0, 0);
         let mut best: Option<(Bound, PhaseBound)> = None;
-        while done < steps && !(current.lower >= enough) {
+        while done < steps && current.lower < enough {
             let gradient = self.gradient(&current);
             first.resize(gradient.len(), 0.0);
             second.resize(gradient.len(), 0.0);
@@ -346,7 +348,7 @@ impl Ascent<'_> {
             }
         }
         match best {
-            Some((best, of_best)) if !(current.lower >= best.lower) => (best, of_best, done),
+            Some((best, of_best)) if best.lower > current.lower => (best, of_best, done),
             _ => (current, by, done),
         }
     }
