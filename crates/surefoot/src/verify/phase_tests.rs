@@ -44,6 +44,25 @@ fn accepts(graph: &Graph<'_>, norm: &Norm, radius: f64, nodes: &[PhaseNode], wan
     relus.at_least(&zone, nodes, wanted, &mut Work { left: 20_000, done: 0 }).is_ok()
 }
 
+/// Changes the first bound among some nodes. Returns whether the result is invalid; otherwise it is valid, as any slopes
+/// and multipliers are, but need not be sufficient. `None` if there is no bound.
+fn changed(nodes: &mut [PhaseNode], change: usize) -> Option<bool> {
+    let bound = nodes.iter_mut().find_map(|node| match node {
+        PhaseNode::Closed(bound) if !bound.slopes.is_empty() => Some(bound),
+        _ => None,
+    })?;
+    match change {
+        0 => bound.multipliers.first_mut().map(|multiplier| *multiplier = -1.0)?,
+        1 => bound.multipliers.push(1.0),
+        2 => bound.slopes[0][0] = 1.5,
+        3 => bound.slopes[0][0] = f64::NAN,
+        4 => bound.slopes.truncate(bound.slopes.len() - 1),
+        5 => bound.slopes.iter_mut().flatten().for_each(|slope| *slope = 1.0 - *slope),
+        _ => bound.multipliers.iter_mut().for_each(|multiplier| *multiplier = 1e3),
+    }
+    Some(change < 5)
+}
+
 #[test]
 fn proofs_are_accepted_and_false_ones_are_not() {
     let mut random = ChaCha8Rng::seed_from_u64(7);
@@ -72,47 +91,9 @@ fn proofs_are_accepted_and_false_ones_are_not() {
                     continue;
                 }
                 divided += usize::from(nodes.len() > 1);
-                // Any slopes and multipliers are valid, but not sufficient; others are not valid.
                 for change in 0..7 {
                     let mut other = nodes.clone();
-                    let Some(bound) = other.iter_mut().find_map(|node| match node {
-                        PhaseNode::Closed(bound) if !bound.slopes.is_empty() => Some(bound),
-                        _ => None,
-                    }) else {
-                        continue;
-                    };
-                    let is_invalid = match change {
-                        0 => {
-                            !bound.multipliers.is_empty() && {
-                                bound.multipliers[0] = -1.0;
-                                true
-                            }
-                        }
-                        1 => {
-                            bound.multipliers.push(1.0);
-                            true
-                        }
-                        2 => {
-                            bound.slopes[0][0] = 1.5;
-                            true
-                        }
-                        3 => {
-                            bound.slopes[0][0] = f64::NAN;
-                            true
-                        }
-                        4 => {
-                            bound.slopes.pop();
-                            true
-                        }
-                        5 => {
-                            bound.slopes.iter_mut().flatten().for_each(|slope| *slope = 1.0 - *slope);
-                            false
-                        }
-                        _ => {
-                            bound.multipliers.iter_mut().for_each(|m| *m = 1e3);
-                            false
-                        }
-                    };
+                    let Some(is_invalid) = changed(&mut other, change) else { continue };
                     assert!(!accepts(&graph, &norm, RADIUS, &other, least + 1e-6), "{change}");
                     assert!(!is_invalid || !accepts(&graph, &norm, RADIUS, &other, wanted), "{change}");
                 }

@@ -183,7 +183,10 @@ fn no_action_is_beyond_the_rays() {
         let affine = Affine::new(&tape, &zone);
         let functions: Vec<(f64, Vec<f64>)> = (0..2)
             .map(|_| {
-                (random.random_range(0.1..1.0), rays.concave(&tape, &affine, &sample(random, &zone)).unwrap())
+                (
+                    random.random_range(0.1..1.0),
+                    rays.concave(&tape, &affine, Some(&sample(random, &zone))).unwrap(),
+                )
             })
             .collect();
         let least = rays.least(&functions);
