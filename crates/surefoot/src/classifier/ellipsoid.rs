@@ -56,7 +56,8 @@ pub enum Reach {
 impl Reach {
     /// The radius, for a number of weights.
     fn radius(self, weights: usize) -> Result<f64> {
-        let bad = |field: &'static str, value: f64| Err(Error::Model(ModelError::WeightReach { field, value }));
+        let bad =
+            |field: &'static str, value: f64| Err(Error::Model(ModelError::WeightReach { field, value }));
         match self {
             Reach::Radius(radius) if is_scale(radius) => Ok(radius),
             Reach::Radius(radius) => bad("radius", radius),
@@ -126,7 +127,8 @@ impl WeightEllipsoid {
     /// If there are not as many factors as weights.
     pub fn standard_error(&self, factors: &[f64]) -> f64 {
         assert_eq!(factors.len(), self.width, "factors of other weights");
-        let along = |k: usize| factors.iter().enumerate().map(|(i, z)| self.factor[i * self.width + k] * z).sum();
+        let along =
+            |k: usize| factors.iter().enumerate().map(|(i, z)| self.factor[i * self.width + k] * z).sum();
         let along: Vec<f64> = (0..self.width).map(along).collect();
         crate::graph::EuclideanNorm::of(&along)
     }
@@ -134,15 +136,21 @@ impl WeightEllipsoid {
     /// What is guarded against, in words, for the weights of a model or of the last of its layers.
     pub(super) fn words(&self, has_layers: bool) -> String {
         let percent = |share: f64| (1e10 * share).round() / 1e8;
-        let weights = if has_layers { "the weights of the model's last layer" } else { "the model's weights" };
+        let weights =
+            if has_layers { "the weights of the model's last layer" } else { "the model's weights" };
         let model = if has_layers { "the model's last layer" } else { "the model" };
         match self.reach {
-            Reach::Radius(radius) => format!("{weights} are off by up to {radius} standard errors in any direction"),
+            Reach::Radius(radius) => {
+                format!("{weights} are off by up to {radius} standard errors in any direction")
+            }
             Reach::Probability(probability) => {
                 format!("{weights} are anywhere in their {}% confidence region", percent(probability))
             }
             Reach::Loss { share, .. } => {
-                format!("{model} is any other whose loss is at most about {}% above the least", percent(share))
+                format!(
+                    "{model} is any other whose loss is at most about {}% above the least",
+                    percent(share)
+                )
             }
         }
     }

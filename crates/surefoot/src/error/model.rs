@@ -116,7 +116,9 @@ pub enum CovarianceProblem {
     )]
     Weights { weights: usize, rows: usize },
     /// A number that is not finite, too large or too small.
-    #[error("has {value:?} in row {row}, column {column}; give zero or a number between 1e-100 and 1e100 in size")]
+    #[error(
+        "has {value:?} in row {row}, column {column}; give zero or a number between 1e-100 and 1e100 in size"
+    )]
     Number { row: usize, column: usize, value: f64 },
     /// Two halves that differ.
     #[error("is not symmetric: row {row}, column {column} is not row {column}, column {row}")]

@@ -114,8 +114,8 @@ impl<const W: usize, L: Fn(usize, f64) -> (Line, f64)> Vectorised for Substituti
                         totals.enclosed(k, 0.0, f64::INFINITY, 1.0);
                     }
                 }
-                Node::Norm(arguments) if let Some((plane, line, apart)) =
-                    norms.plane(k, totals.coefficients[k][0]) =>
+                Node::Norm(arguments)
+                    if let Some((plane, line, apart)) = norms.plane(k, totals.coefficients[k][0]) =>
                 {
                     totals.enclosed(k, line.offset, line.radius, 1.0);
                     totals.wrong += totals.sizes[k] * apart;

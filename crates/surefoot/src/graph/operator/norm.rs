@@ -180,7 +180,8 @@ impl Operator for EuclideanNorm {
             size += factor.abs() * form.size;
         }
         affine.touch(&mut symbols, &mut plane, &mut size, jets);
-        plane.error += symbols.iter().zip(&affine.states).map(|(s, state)| s.abs() * state.radius).sum::<f64>();
+        plane.error +=
+            symbols.iter().zip(&affine.states).map(|(s, state)| s.abs() * state.radius).sum::<f64>();
         size += (0..inputs).map(|i| plane.linear[i].abs() * region.size(i)).sum::<f64>();
         plane.error = plane.error * (1.0 + 1e-12) + rounding(inputs + number + slopes.len() + 16) * size;
         plane.error.is_finite().then_some(plane)

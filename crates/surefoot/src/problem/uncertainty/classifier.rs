@@ -81,7 +81,8 @@ fn ellipsoid(fields: &mut Fields<'_>, context: &Context<'_>) -> Option<Arc<dyn S
     };
     let inputs = fields.choice("inputs", &INPUTS).unwrap_or_default();
     if let (["loss"], false) = (&sizes[..], fields.has("least_loss")) {
-        fields.require("least_loss", "give the loss of the classifier whose inverse Hessian the covariance is");
+        fields
+            .require("least_loss", "give the loss of the classifier whose inverse Hessian the covariance is");
     }
     let reach = match sizes.first() {
         Some(&"radius") => fields.number("radius").map(Reach::Radius),
@@ -116,7 +117,8 @@ fn rows_of_file(path: &Path, context: &Context<'_>) -> Result<Vec<Vec<f64>>> {
         Error::File(FileError::ProblemFile(Mistakes { path: path.into(), mistakes }))
     };
     let text = context.folder.read_to_string(path).map_err(read)?;
-    let tree = Node::from_json(&format!("{{\"covariance\": {text}}}")).map_err(|mistake| mistakes(vec![*mistake]))?;
+    let tree = Node::from_json(&format!("{{\"covariance\": {text}}}"))
+        .map_err(|mistake| mistakes(vec![*mistake]))?;
     let mut fields = Fields::new(&tree, None, &["covariance"]);
     let rows = fields.rows_of_numbers("covariance");
     rows.ok_or_else(|| mistakes(fields.finish()))
