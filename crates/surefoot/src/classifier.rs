@@ -15,6 +15,7 @@ mod network;
 mod trees;
 mod uncertain;
 mod weights;
+mod worst_case;
 
 pub use committee::Committee;
 pub(crate) use committee::MOST_VARIANTS;
@@ -38,7 +39,8 @@ use linear::Linear;
 use model::Shared;
 use network::NetworkModel;
 use trees::TreeModel;
-use uncertain::{UncertainModel, uncertain};
+use uncertain::uncertain;
+use worst_case::WorstCase;
 
 /// A model with the threshold of its favourable decision.
 #[derive(Clone, Debug)]
@@ -54,43 +56,6 @@ pub struct Classifier {
 struct UncertainWeights {
     worst: WorstCase,
     trained: Shared,
-}
-
-/// The worst case over a set of weights.
-#[derive(Clone, Debug)]
-enum WorstCase {
-    Box(Arc<UncertainModel>),
-    Ellipsoid(Arc<EllipsoidModel>),
-}
-
-impl WorstCase {
-    fn model(&self) -> Shared {
-        match self {
-            WorstCase::Box(worst) => Shared(worst.clone()),
-            WorstCase::Ellipsoid(worst) => Shared(worst.clone()),
-        }
-    }
-
-    fn worst(&self, x: &[f64]) -> Dense {
-        match self {
-            WorstCase::Box(worst) => worst.worst(x),
-            WorstCase::Ellipsoid(worst) => worst.worst(x),
-        }
-    }
-
-    fn is_exact(&self) -> bool {
-        match self {
-            WorstCase::Box(worst) => worst.is_exact(),
-            WorstCase::Ellipsoid(_) => true,
-        }
-    }
-
-    fn words(&self) -> String {
-        match self {
-            WorstCase::Box(worst) => worst.uncertainty().words(),
-            WorstCase::Ellipsoid(worst) => worst.words(),
-        }
-    }
 }
 
 /// Two classifiers are equal if they have the same threshold and their models the same numbers.

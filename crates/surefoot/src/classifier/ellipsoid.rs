@@ -79,14 +79,16 @@ const DEPENDENT: f64 = 1e-10;
 const ASYMMETRY: f64 = 1e-9;
 
 impl WeightEllipsoid {
-    /// The ellipsoid of a covariance matrix: a row for each weight, the intercept last.
+    /// The ellipsoid of a covariance matrix: a row for each weight, the intercept last. A weight that is certain has a
+    /// row and a column of zeros.
     ///
     /// # Errors
-    /// If the matrix is not symmetric and positive definite, or if there is no such radius.
+    /// If the matrix is not symmetric and positive definite in the other weights, or if there is no such radius.
     pub fn new(covariance: &[Vec<f64>], reach: Reach) -> Result<Self> {
         let problem = |problem| Error::Model(ModelError::WeightCovariance { problem });
         let factor = factor_of(covariance).map_err(problem)?;
-        let radius = reach.radius(covariance.len())?;
+        let uncertain = (0..covariance.len()).filter(|&i| covariance[i][i] > 0.0).count();
+        let radius = reach.radius(uncertain)?;
         Ok(Self { reach, radius, width: covariance.len(), factor: factor.into() })
     }
 
@@ -182,15 +184,24 @@ fn factor_of(covariance: &[Vec<f64>]) -> std::result::Result<Vec<f64>, Covarianc
         if let Some((j, &value)) = row.iter().enumerate().find(|(_, c)| !is_good(c)) {
             return Err(CovarianceProblem::Number { row: i + 1, column: j + 1, value });
         }
-        if row[i] <= 0.0 {
+        if row[i] < 0.0 || row[i] == 0.0 && row.iter().any(|c| *c != 0.0) {
             return Err(CovarianceProblem::NotPositive { row: i + 1 });
         }
+    }
+    // A weight that is certain has a row of zeros.
+    let is_certain = |i: usize| covariance[i][i] == 0.0;
+    if (0..n).all(is_certain) {
+        return Err(CovarianceProblem::NotPositive { row: 1 });
     }
     let error = |i: usize| covariance[i][i].sqrt();
     let mut factor = vec![0.0; n * n];
     for i in 0..n {
         for j in 0..=i {
-            let correlation = |a: usize, b: usize| covariance[a][b] / error(a) / error(b);
+            let correlation = |a: usize, b: usize| match is_certain(a) && is_certain(b) {
+                true => f64::from(a == b),
+                false if covariance[a][b] == 0.0 => 0.0,
+                false => covariance[a][b] / error(a) / error(b),
+            };
             if (correlation(i, j) - correlation(j, i)).abs() > ASYMMETRY {
                 return Err(CovarianceProblem::NotSymmetric { row: i + 1, column: j + 1 });
             }

@@ -49,7 +49,9 @@ impl EllipsoidModel {
         let width = self.ellipsoid.width;
         let moved = |i: usize, w: f64| {
             let row = self.ellipsoid.factor[i * width..][..width].iter();
-            let step: f64 = row.zip(&stretched).map(|(f, y)| f * (y / long)).sum();
+            // Without an error of the score, every weight of the ellipsoid is as bad.
+            let along = |y: f64| if long > 0.0 { y / long } else { 0.0 };
+            let step: f64 = row.zip(&stretched).map(|(f, y)| f * along(*y)).sum();
             w - self.ellipsoid.radius * step
         };
         let mut dense = self.trained.clone();
