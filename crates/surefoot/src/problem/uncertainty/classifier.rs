@@ -80,7 +80,13 @@ fn ellipsoid(fields: &mut Fields<'_>, context: &Context<'_>) -> Option<Arc<dyn S
         },
     };
     let inputs = fields.choice("inputs", &INPUTS).unwrap_or_default();
-    if let (["loss"], false) = (&sizes[..], fields.has("least_loss")) {
+    if sizes[..] != ["loss"] && fields.has("least_loss") {
+        fields.require(
+            "loss",
+            "say how much larger the loss of other weights may be, or leave out `least_loss`",
+        );
+    }
+    if sizes[..] == ["loss"] {
         fields
             .require("least_loss", "give the loss of the classifier whose inverse Hessian the covariance is");
     }
