@@ -129,6 +129,7 @@ const FIT: [&str; 4] = ["fit", "people.csv", "--graph", "age, male -> income; in
 fn errors_of_coefficients_and_bands_are_written() {
     let folder = folder();
     let at = folder.path();
+    done(at, &linear(&["--epochs", "2"]));
     let said = done(at, &[&FIT[..], &["--errors"]].concat());
     assert!(said.contains("these errors leave possible"), "{said}");
     let sources = problem(at).sources().unwrap().clone();
