@@ -70,7 +70,7 @@ impl LogisticEstimate {
         // Where outcomes are separated, the penalty alone keeps weights finite, and logits have huge errors.
         let spread = &likelihood.design * &inverse;
         let mut errors = spread.row_iter().zip(likelihood.design.row_iter()).map(|(a, b)| a.dot(&b));
-        if errors.any(|square| !(square <= LARGEST_ERROR * LARGEST_ERROR)) {
+        if errors.any(|square| square.is_nan() || square > LARGEST_ERROR * LARGEST_ERROR) {
             return Err(separated());
         }
         let mut covariance = vec![vec![0.0; width + 1]; width + 1];
