@@ -172,7 +172,9 @@ def fit(
         further person is with it, judged by all that is left unexplained of the rows kept apart.
     """
     if errors is not None and shape != "linear":
-        raise SettingError("errors are those of the coefficients of linear equations; for networks give a band")
+        raise SettingError(
+            "errors are those of the coefficients of linear equations; for networks give a band"
+        )
     causes = list(_causes(graph).items())
     settings = {
         "shape": shape, "hidden": list(hidden), "epochs": epochs, "batch": batch, "step": step,
@@ -193,9 +195,14 @@ def fit(
         deviation = each["deviation"] * scale.get(name, 1.0)
         told.append(
             FittedEquation(
-                name, tuple(each["parents"]), each["r_squared"], deviation, tuple(each["warnings"]),
-                tuple(each["within"]), each["band"],
-            )  # fmt: skip
+                name,
+                tuple(each["parents"]),
+                each["r_squared"],
+                deviation,
+                tuple(each["warnings"]),
+                tuple(each["within"]),
+                each["band"],
+            )
         )
         for warning in each["warnings"]:
             warnings.warn(warning, FitWarning, stacklevel=2)
