@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from . import _engine, _progress, _tables
 from ._features import Feature
 from ._models import Equation
-from .errors import CausalModelError, FitWarning
+from ._uncertainty import Uncertainty
+from .errors import CausalModelError, FitWarning, SettingError
 
 #: Causes by feature, or pairs of cause and effect, or a networkx graph.
 Graph = Union[Mapping[str, Iterable[str]], Iterable[tuple[str, str]], Any]
@@ -33,6 +34,17 @@ class FittedEquation:
     deviation: float
     #: What casts doubt on it.
     warnings: tuple[str, ...]
+    #: The largest error of each coefficient, in standardised units, and the half-width of a band, in standard
+    #: deviations, as far as :func:`fit` was asked for them.
+    within: tuple[float, ...] = ()
+    band: float | None = None
+
+    @property
+    def uncertainty(self) -> Uncertainty | None:
+        """What guards against errors of the equation; None if :func:`fit` was not asked for them."""
+        if not self.within and self.band is None:
+            return None
+        return Uncertainty.equation(self.feature, within=self.within or None, band=self.band)
 
 
 class CausalModel:
@@ -134,6 +146,8 @@ def fit(
     step: float = 0.005,
     held_out: float = 0.2,
     seed: int = 0,
+    errors: float | None = None,
+    band: float | None = None,
     progress: bool = False,
 ) -> CausalModel:
     """Fits a causal model to a table, given who causes whom.
@@ -152,11 +166,19 @@ def fit(
     :param shape: linear equations by least squares, or dense networks with ``hidden`` layers of
         tanh by ``epochs`` passes of Adam.
     :param held_out: the share of the rows kept apart to judge the equations by.
+    :param errors: a probability: ``fitted`` has the largest error of each coefficient of a linear equation with it,
+        ``within``, and the :class:`Uncertainty <surefoot.Uncertainty>` that guards against them.
+    :param band: a probability: ``fitted`` has the half-width of the band around each equation in which the value of a
+        further person is with it, judged by all that is left unexplained of the rows kept apart.
     """
+    if errors is not None and shape != "linear":
+        raise SettingError(
+            "errors are those of the coefficients of linear equations; for networks give a band"
+        )
     causes = list(_causes(graph).items())
     settings = {
         "shape": shape, "hidden": list(hidden), "epochs": epochs, "batch": batch, "step": step,
-        "held_out": held_out, "seed": seed,
+        "held_out": held_out, "seed": seed, "errors": errors, "band": band,
     }  # fmt: skip
     source = _tables.prepare(people, features).source
     steps = len(causes) * epochs if shape == "network" else None
@@ -173,7 +195,13 @@ def fit(
         deviation = each["deviation"] * scale.get(name, 1.0)
         told.append(
             FittedEquation(
-                name, tuple(each["parents"]), each["r_squared"], deviation, tuple(each["warnings"])
+                name,
+                tuple(each["parents"]),
+                each["r_squared"],
+                deviation,
+                tuple(each["warnings"]),
+                tuple(each["within"]),
+                each["band"],
             )
         )
         for warning in each["warnings"]:

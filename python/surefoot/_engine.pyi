@@ -38,6 +38,8 @@ class _Trained(TypedDict):
     kept: int
     accuracy: tuple[float, float | None]
     differs: bool
+    covariance: list[list[float]] | None
+    loss: float | None
 
 class _Fitted(TypedDict):
     feature: str
@@ -45,6 +47,8 @@ class _Fitted(TypedDict):
     layers: Layers
     r_squared: float
     deviation: float
+    within: list[float]
+    band: float | None
     warnings: list[str]
 
 class CausalModel:

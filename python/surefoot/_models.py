@@ -63,6 +63,10 @@ class Classifier:
     trees: bytes | None = None
     #: How far its weights may be from these; see :meth:`with_uncertain_weights`.
     uncertain_weights: tuple[str, float] | None = None
+    #: The covariance of its weights, intercept last, and the loss summed over all rows, if it was trained with
+    #: ``errors=True``; see :meth:`surefoot.Uncertainty.weights`.
+    covariance: Array | None = None
+    loss: float | None = None
 
     @classmethod
     def linear(

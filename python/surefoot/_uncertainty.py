@@ -132,13 +132,37 @@ income by up to 5%, all of it at once. Taken as exact: age. ...
         return cls._of("equation", feature=feature, band=band, within=errors, parents=causes, inputs=inputs)
 
     @classmethod
-    def weights(cls, *, within: float | None = None, share: float | None = None) -> Uncertainty:
+    def weights(
+        cls,
+        *,
+        within: float | None = None,
+        share: float | None = None,
+        covariance: Any = None,
+        radius: float | None = None,
+        probability: float | None = None,
+        loss: float | None = None,
+        least_loss: float | None = None,
+        inputs: Literal["standardised", "raw"] | None = None,
+    ) -> Uncertainty:
         """The weights of the classifier may be others, as after training anew.
+
+        >>> errors = Uncertainty.weights(covariance=[[0.01, 0], [0, 0.04]], probability=0.95)
 
         :param within: each weight by at most this.
         :param share: each weight by at most this share of its size.
+        :param covariance: of all weights of a linear classifier, or of the last layer of a network, the intercept last:
+            they lie in an ellipsoid, whose size is one of the next three.
+        :param radius: up to this many standard errors in each direction.
+        :param probability: the weights are in it with this probability.
+        :param loss: it holds all weights whose loss is at most this share above ``least_loss``, that of the classifier,
+            where the covariance is the inverse Hessian of the loss.
+        :param inputs: the units of the features whose weights the covariance is about.
         """
-        return cls._of("classifier", within=within, share=share)
+        rows = None if covariance is None else np.asarray(covariance, dtype=float).tolist()
+        return cls._of(
+            "classifier", within=within, share=share, covariance=rows, radius=radius, probability=probability,
+            loss=loss, least_loss=least_loss, inputs=inputs,
+        )  # fmt: skip
 
     @classmethod
     def _of(cls, of: str, **fields: object) -> Uncertainty:

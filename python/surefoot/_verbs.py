@@ -342,6 +342,7 @@ def train(
     test: float | None = 0.2,
     threshold: Union[float, Literal["mcc", "accuracy"], tuple[Literal["fpr"], float]] = "mcc",
     seed: int = 0,
+    errors: bool = False,
     progress: bool = False,
 ) -> Classifier:
     """Trains the classifier that decides, so that those it turns down can do something about it.
@@ -379,7 +380,15 @@ def train(
         ``validation``, which flatters it a little.
     :param threshold: a probability, the best by Matthews correlation or accuracy, or
         ``("fpr", 0.05)`` for a false-positive rate.
+    :param errors: fit a logistic regression (``hidden=()``) by maximum likelihood to all training rows, without
+        epochs and early stopping. ``covariance`` of the classifier is then that of its weights and ``loss`` the loss,
+        for :meth:`Uncertainty.weights <surefoot.Uncertainty.weights>`.
     """
+    if errors and (hidden or objective != "erm" or balanced):
+        raise SettingError(
+            "errors are those of a logistic regression by maximum likelihood; give hidden=() and neither an objective "
+            "nor balanced"
+        )
     if patience is not None and not validation:
         raise SettingError(
             "patience needs rows held out for early stopping; give validation, for example 0.2"
@@ -397,6 +406,7 @@ def train(
         "epochs": epochs, "batch": batch, "step": step, "balanced": balanced,
         "validation": validation or 0.0, "patience": 20 if patience is None else patience,
         "test": test or 0.0, "threshold": word, "threshold_at": at, "seed": seed,
+        "errors": errors,
     }  # fmt: skip
     source = _tables.prepare(people, features).source
     labels = _labels(outcomes, favourable)
@@ -424,6 +434,8 @@ def train(
         trained["threshold"],
         losses=tuple(trained["losses"]),
         accuracy=trained["accuracy"],
+        covariance=None if trained["covariance"] is None else np.asarray(trained["covariance"]),
+        loss=trained["loss"],
     )
 
 

@@ -45,3 +45,52 @@ def test_one_statement_is_needed() -> None:
         once.with_uncertain_weights(share=0.1)
     with pytest.raises(sf.ClassifierError):
         sf.Problem(FEATURES, network().with_uncertain_weights(share=1.0), epsilon=0)
+
+
+def test_an_ellipsoid_of_weights_by_hand() -> None:
+    covariance = [[0.04, 0.01, 0], [0.01, 0.09, -0.02], [0, -0.02, 0.01]]
+    linear = sf.Classifier.linear([2.0, -1.0], 0.25)
+    guarded = sf.Uncertainty.weights(covariance=covariance, radius=2)
+    problem = sf.Problem(FEATURES, linear, epsilon=0, uncertainty=[guarded])
+    score = problem.score({"a": [1.0], "b": [-3.0]})[0]
+    assert score == pytest.approx(5.25 - 2 * np.sqrt(0.92), abs=1e-12)
+
+
+def test_errors_of_trained_weights_are_guarded_against() -> None:
+    random = np.random.default_rng(0)
+    people = {"a": random.normal(0, 1, 400), "b": random.normal(0, 1, 400)}
+    outcomes = people["a"] - 0.5 * people["b"] + random.logistic(0, 1, 400) > 0
+    features = sf.features(people, change={"a": "increase"})
+    classifier = sf.train(features, people, outcomes, hidden=(), errors=True, test=None, threshold=0.5)
+    # The Fisher information, written out.
+    rows = np.column_stack([(people[f.name] - f.mean) / f.std for f in features] + [np.ones(400)])
+    weights = np.append(classifier.layers[0][0][0], classifier.layers[0][1])
+    share = 1 / (1 + np.exp(-rows @ weights))
+    information = rows.T @ (rows * (share * (1 - share))[:, None])
+    assert classifier.covariance == pytest.approx(np.linalg.inv(information), rel=1e-5)
+    assert classifier.loss == pytest.approx(-np.log(np.where(outcomes, share, 1 - share)).sum(), rel=1e-9)
+    sizes = [{"probability": 0.95}, {"radius": 1}, {"loss": 0.01, "least_loss": classifier.loss}]
+    for size in sizes:
+        guarded = sf.Uncertainty.weights(covariance=classifier.covariance, **size)
+        problem = sf.Problem(features, classifier, epsilon=0.1, uncertainty=[guarded])
+        answer = sf.recourse(problem, {"a": -1.0, "b": 0.5})[0]
+        assert answer.status == "found" and "even if the model" in str(answer)
+    with pytest.raises(sf.SettingError, match="hidden"):
+        sf.train(features, people, outcomes, errors=True)
+
+
+def test_errors_of_fitted_equations_are_guarded_against() -> None:
+    random = np.random.default_rng(1)
+    income = random.normal(0, 1, 200)
+    people = {"income": income, "savings": 0.5 * income + random.normal(0, 0.3, 200)}
+    features = sf.features(people, change={"income": "increase"})
+    model = sf.fit(features, people, {"savings": ["income"]}, errors=0.95, band=0.5)
+    fitted = model.fitted[0]
+    assert len(fitted.within) == 1 and fitted.band > 0
+    assert fitted.uncertainty is not None
+    classifier = sf.Classifier.linear([0.5, 1.0], -0.5)
+    problem = sf.Problem(features, classifier, model, epsilon=0.01, uncertainty=[fitted.uncertainty])
+    assert "savings" in str(sf.recourse(problem, {"income": -1.0, "savings": -0.5})[0])
+    assert sf.fit(features, people, {"savings": ["income"]}).fitted[0].uncertainty is None
+    with pytest.raises(sf.SettingError, match="band"):
+        sf.fit(features, people, {"savings": ["income"]}, shape="network", errors=0.95)

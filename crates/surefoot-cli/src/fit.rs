@@ -59,6 +59,14 @@ pub struct Options {
     /// rows and measure on the same.
     #[arg(long, default_value_t = 0.2, value_name = "SHARE")]
     held_out: f64,
+    /// Linear equations: guard against errors of their coefficients. Each is within what is written with this
+    /// probability, 0.95 unless given.
+    #[arg(long, value_name = "PROBABILITY", num_args = 0..=1, require_equals = true, default_missing_value = "0.95")]
+    errors: Option<f64>,
+    /// Guard against equations anywhere in a band, in which a further person's value is with this probability, 0.95
+    /// unless given, judged by what is left unexplained of the rows held out.
+    #[arg(long, value_name = "PROBABILITY", num_args = 0..=1, require_equals = true, default_missing_value = "0.95")]
+    band: Option<f64>,
     /// Decides which rows those are, and initial weights.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -75,7 +83,15 @@ enum Kind {
 
 impl Options {
     fn shape(&self) -> Result<Shape> {
+        for (option, probability) in [("--errors", self.errors), ("--band", self.band)] {
+            if let Some(probability) = probability.filter(|p| !(*p > 0.0 && *p < 1.0)) {
+                bail!("{option}={probability}: give a probability above 0 and below 1");
+            }
+        }
         if let Kind::Network = self.shape {
+            if self.errors.is_some() {
+                bail!("--errors is about the coefficients of linear equations; for networks give --band");
+            }
             return Ok(Shape::Network {
                 hidden: self.hidden.clone().unwrap_or(vec![100]),
                 activation: Activation::Tanh,
@@ -339,8 +355,22 @@ fn write(options: &Options, file: &ProblemFile, fitted: &Fitted, kept: &[&Equati
         },
     };
     edit.update_equations(&fitted.equations.iter().map(entry).collect::<Vec<_>>());
-    edit.save()?;
     let mut text = format!("Written to {place}.\n");
+    if options.errors.is_some() || options.band.is_some() {
+        for equation in &fitted.equations {
+            let errors = options.errors.map_or(Ok(Vec::new()), |probability| equation.errors(probability))?;
+            let band = options.band.map(|probability| equation.band(probability)).transpose()?;
+            edit.set_equation_errors(&equation.feature, &errors, band);
+        }
+        let names: Vec<String> =
+            fitted.equations.iter().map(|equation| format!("`{}`", equation.feature)).collect();
+        writeln!(
+            text,
+            "With [[uncertainty]] sections: recourse holds for all equations of {} that these errors leave possible.",
+            names.join(", ")
+        )?;
+    }
+    edit.save()?;
     if !kept.is_empty() {
         let names: Vec<String> = kept.iter().map(|entry| format!("`{}`", entry.feature)).collect();
         writeln!(

@@ -13,9 +13,10 @@ use std::path::{Path, PathBuf};
 use crate::table::{Column, Values, Writer};
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use surefoot::classifier::Reach;
 use surefoot::problem::{ClassifierEntry, ClassifierForm, Edit, Inputs, LinearModel, NetworkFile};
-use surefoot::train::{Epoch, Quality, Trained, Training};
-use surefoot::{Features, Network, ProblemFile};
+use surefoot::train::{Epoch, LogisticEstimate, Quality, Trained, Training};
+use surefoot::{Features, Network, ProblemFile, WeightEllipsoid};
 
 pub use options::{Options, setting_of_descent};
 use rows::Rows;
@@ -78,7 +79,11 @@ pub fn run(options: &Options) -> Result<String> {
         );
     }
 
-    let trained = train_with_progress(options, &training, features, &train, "training")?;
+    let estimate = estimate(options, features, &train)?;
+    let trained = match &estimate {
+        Some((estimate, _)) => estimate.trained()?,
+        None => train_with_progress(options, &training, features, &train, "training")?,
+    };
     let classifier = trained.classifier(threshold, train.rows.view(), &train.labels);
     let threshold = classifier.map_err(|error| options.explain(error))?.threshold();
     let test_rows = test.as_ref().map(|test| (test.rows.view(), &test.labels[..]));
@@ -88,8 +93,23 @@ pub fn run(options: &Options) -> Result<String> {
     if let Some(path) = &options.log {
         write_log(path, &trained.log)?;
     }
-    text += &write(options, draft, &training, &trained, threshold)?;
+    text += &write(options, draft, &training, &trained, threshold, estimate.as_ref())?;
     Ok(text)
+}
+
+/// The weights by maximum likelihood and how far others are guarded against, where that is asked for.
+fn estimate(
+    options: &Options,
+    features: &Features,
+    rows: &Rows,
+) -> Result<Option<(LogisticEstimate, Reach)>> {
+    // Before any time is spent, whatever the loss.
+    let Some(reach) = options.reach(1.0) else { return Ok(None) };
+    WeightEllipsoid::new(&[vec![1.0]], reach).map_err(|error| options.explain(error))?;
+    let estimate = LogisticEstimate::new(features, rows.rows.view(), &rows.labels);
+    let estimate = estimate.map_err(|error| options.explain(error))?;
+    let reach = options.reach(estimate.loss).unwrap_or(reach);
+    Ok(Some((estimate, reach)))
 }
 
 /// Refuses places that cannot be written to, or hold what is needed, before any time is spent.
@@ -212,6 +232,7 @@ fn write(
     training: &Training,
     trained: &Trained,
     threshold: f64,
+    estimate: Option<&(LogisticEstimate, Reach)>,
 ) -> Result<String> {
     let mut edit = edit(options, draft)?;
     let form = form(options, training, trained, Path::to_path_buf)?;
@@ -222,8 +243,27 @@ fn write(
         _ => format!("{}, which {section} names", network_file(options).display()),
     };
     edit.set_classifier(&ClassifierEntry { form, threshold, inputs: Inputs::Standardised });
+    let Some((estimate, reach)) = estimate else {
+        edit.save()?;
+        return Ok(format!("Written to {place}.\n"));
+    };
+    edit.set_weight_ellipsoid(&estimate.covariance, *reach);
     edit.save()?;
-    Ok(format!("Written to {place}.\n"))
+    let weights = match reach {
+        Reach::Loss { share, .. } => {
+            format!("weights whose loss is up to {}% above the least", percent(*share))
+        }
+        Reach::Probability(probability) => {
+            format!("weights in their {}% confidence region", percent(*probability))
+        }
+        Reach::Radius(radius) => format!("weights that are up to {radius} standard errors off"),
+    };
+    Ok(format!("Written to {place}, with an [[uncertainty]] section: recourse holds for all {weights}.\n"))
+}
+
+/// A share in percent, without the rounding of the product.
+fn percent(share: f64) -> f64 {
+    (1e10 * share).round() / 1e8
 }
 
 fn write_log(path: &Path, log: &[Epoch]) -> Result<()> {

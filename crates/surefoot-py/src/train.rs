@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use surefoot::Error;
 use surefoot::error::{PeopleError, TrainingError};
 use surefoot::train::{
-    Allr, ClassWeights, Epoch, Fitted, Fitting, Function, Objective, Quality, Ross, Shape, Threshold,
-    Training, Validation, split,
+    Allr, ClassWeights, Epoch, Fitted, Fitting, Function, LogisticEstimate, Objective, Quality, Ross, Shape,
+    Threshold, Training, Validation, split,
 };
 
 use crate::error::{Result, choice};
@@ -42,6 +42,8 @@ pub struct TrainingSettings {
     threshold: String,
     threshold_at: f64,
     seed: u64,
+    /// Whether to estimate the weights with their covariance.
+    errors: bool,
 }
 
 /// What `surefoot.fit` settles.
@@ -55,6 +57,9 @@ pub struct FittingSettings {
     step: f64,
     held_out: f64,
     seed: u64,
+    /// The probabilities of errors of coefficients, and of a band.
+    errors: Option<f64>,
+    band: Option<f64>,
 }
 
 impl TrainingSettings {
@@ -121,6 +126,9 @@ pub struct TrainedClassifier<'py> {
     accuracy: (f64, Option<f64>),
     /// Whether the two differ by more than chance.
     differs: bool,
+    /// The covariance of the weights, intercept last, and the loss, if they were estimated.
+    covariance: Option<Vec<Vec<f64>>>,
+    loss: Option<f64>,
 }
 
 /// Trains a classifier on rows with their outcomes.
@@ -146,8 +154,8 @@ pub fn train<'py>(
         return Err(Error::Training(TrainingError::OneClass).into());
     }
     let (training, threshold) = (settings.training()?, settings.threshold()?);
-    let TrainingSettings { test, seed, .. } = settings;
-    let (trained, threshold, quality) = run(py, progress, move |watch| -> Result<_, Ended> {
+    let TrainingSettings { test, seed, errors, .. } = settings;
+    let (trained, threshold, quality, estimate) = run(py, progress, move |watch| -> Result<_, Ended> {
         let everybody = || ((0..labels.len()).collect(), Vec::new());
         let (kept, tested) = if test == 0.0 { everybody() } else { split(&labels, test, seed)? };
         let chosen = |chosen: &[usize]| -> (Array2<f64>, Vec<bool>) {
@@ -155,15 +163,22 @@ pub fn train<'py>(
         };
         let ((fitted, outcomes), (tested, expected)) = (chosen(&kept), chosen(&tested));
         let mut stopped = Ok(());
-        let trained = training.run_with(&layout.features, fitted.view(), &outcomes, &mut |_: &Epoch| {
-            stopped = watch.step(1);
-            if stopped.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
+        let estimate = match errors {
+            true => Some(LogisticEstimate::new(&layout.features, fitted.view(), &outcomes)?),
+            false => None,
+        };
+        let trained = match &estimate {
+            Some(estimate) => estimate.trained()?,
+            None => training.run_with(&layout.features, fitted.view(), &outcomes, &mut |_: &Epoch| {
+                stopped = watch.step(1);
+                if stopped.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })?,
+        };
         stopped?;
         let threshold = trained.classifier(threshold, fitted.view(), &outcomes)?.threshold();
         let tested = (!expected.is_empty()).then_some((tested.view(), &expected[..]));
         let quality = Quality::measure(&trained, threshold, (fitted.view(), &outcomes), tested)?;
-        Ok((trained, threshold, quality))
+        Ok((trained, threshold, quality, estimate))
     })?;
     Ok(TrainedClassifier {
         layers: new_layers(py, &trained.network),
@@ -172,6 +187,8 @@ pub fn train<'py>(
         kept: trained.kept,
         accuracy: (quality.training.accuracy, quality.held_out.as_ref().map(|held_out| held_out.accuracy)),
         differs: quality.differs_beyond_chance(),
+        loss: estimate.as_ref().map(|estimate| estimate.loss),
+        covariance: estimate.map(|estimate| estimate.covariance),
     })
 }
 
@@ -183,6 +200,9 @@ pub struct EquationFitted<'py> {
     layers: NewLayers<'py>,
     r_squared: f64,
     deviation: f64,
+    /// The largest error of each coefficient, and the half-width of the band, in standardised units.
+    within: Vec<f64>,
+    band: Option<f64>,
     warnings: Vec<String>,
 }
 
@@ -199,7 +219,7 @@ pub fn fit<'py>(
 ) -> Result<Vec<EquationFitted<'py>>> {
     let layout = Layout::new(features)?;
     let rows = rows(people, &layout)?;
-    let FittingSettings { hidden, epochs, batch, step, held_out, seed, .. } = settings;
+    let FittingSettings { hidden, epochs, batch, step, held_out, seed, errors, band, .. } = settings;
     let shape = match choice("shape", &settings.shape, &[("linear", false), ("network", true)])? {
         false => Shape::Linear,
         true => Shape::Network { hidden, activation: surefoot::Activation::Tanh, epochs, batch, step },
@@ -218,19 +238,23 @@ pub fn fit<'py>(
         stopped?;
         Ok(fitted)
     })?;
-    let equation = |equation: surefoot::train::FittedEquation| EquationFitted {
-        layers: match &equation.function {
-            Function::Linear { coefficients, intercept } => {
-                let weight = Array2::from_shape_fn((1, coefficients.len()), |(_, j)| coefficients[j]);
-                vec![(weight.into_pyarray(py), vec![*intercept].into_pyarray(py))]
-            }
-            Function::Network(network) => new_layers(py, network),
-        },
-        warnings: equation.warnings.iter().map(|warning| format!("{warning}.")).collect(),
-        feature: equation.feature,
-        parents: equation.parents,
-        r_squared: equation.r_squared,
-        deviation: equation.deviation,
+    let equation = |equation: surefoot::train::FittedEquation| -> Result<EquationFitted<'py>> {
+        Ok(EquationFitted {
+            within: errors.map_or(Ok(Vec::new()), |probability| equation.errors(probability))?,
+            band: band.map(|probability| equation.band(probability)).transpose()?,
+            layers: match &equation.function {
+                Function::Linear { coefficients, intercept } => {
+                    let weight = Array2::from_shape_fn((1, coefficients.len()), |(_, j)| coefficients[j]);
+                    vec![(weight.into_pyarray(py), vec![*intercept].into_pyarray(py))]
+                }
+                Function::Network(network) => new_layers(py, network),
+            },
+            warnings: equation.warnings.iter().map(|warning| format!("{warning}.")).collect(),
+            feature: equation.feature,
+            parents: equation.parents,
+            r_squared: equation.r_squared,
+            deviation: equation.deviation,
+        })
     };
-    Ok(fitted.equations.into_iter().map(equation).collect())
+    fitted.equations.into_iter().map(equation).collect()
 }

@@ -25,8 +25,8 @@ pub use draw::Case;
 pub use judge::{Settings, Tally, contradictions};
 pub use linear::{linear_causal_model, turned_down};
 pub use small::{
-    ACTIVATIONS, FORMULAS, Family, NORM_KINDS, Plain, causal_model, individual, network, norm, one, product,
-    uniform, with_settings,
+    ACTIVATIONS, FORMULAS, Family, NORM_KINDS, Plain, causal_model, covariance, individual, network, norm,
+    one, product, uniform, with_settings,
 };
 
 /// Two statements about one person that cannot both be true, or one that the definition refutes.

@@ -8,10 +8,11 @@ use std::ops::Range;
 use ndarray::{Array1, Array2};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use surefoot::classifier::Reach;
 use surefoot::uncertainty::{Factor, Product};
 use surefoot::{
     ActionKind, Activation, Classifier, Cost, Equation, Features, Layer, Network, Norm, NormKind, Problem,
-    Scm, UncertaintySet,
+    Scm, UncertaintySet, WeightEllipsoid,
 };
 
 /// All activations.
@@ -50,6 +51,15 @@ pub fn network(random: &mut ChaCha8Rng, widths: &[usize], activation: Activation
         bias: Array1::from_shape_simple_fn(pair[1], || random.random_range(-1.0..1.0)),
     };
     Network::new(widths.windows(2).map(&mut layer).collect(), activation).unwrap()
+}
+
+/// A positive definite matrix, with standard errors that differ by a factor of up to thirty.
+pub fn covariance(random: &mut ChaCha8Rng, width: usize, scale: f64) -> Vec<Vec<f64>> {
+    let rows: Vec<Vec<f64>> = (0..width + 2).map(|_| uniform(random, width, -1.0..1.0)).collect();
+    let sizes: Vec<f64> = (0..width).map(|_| scale * one(random, &[0.1, 1.0, 3.0])).collect();
+    let entry =
+        |i: usize, j: usize| rows.iter().map(|row| row[i] * row[j]).sum::<f64>() * sizes[i] * sizes[j];
+    (0..width).map(|i| (0..width).map(|j| entry(i.min(j), i.max(j))).collect()).collect()
 }
 
 /// A norm of any kind, with or without weights.
@@ -144,12 +154,30 @@ pub struct Family<'a> {
 impl Family<'_> {
     /// A problem of the family; three of four have a causal model.
     pub fn draw(&self, random: &mut ChaCha8Rng) -> Problem {
+        let (classifier, _) = self.classifier(random);
+        self.around(random, classifier)
+    }
+
+    /// A problem of the family whose weights are uncertain within an ellipsoid.
+    pub fn draw_with_ellipsoid(&self, random: &mut ChaCha8Rng) -> Problem {
+        let (classifier, weights) = self.classifier(random);
+        let scale = one(random, &[0.01, 0.1, 0.5]);
+        let reach = Reach::Radius(random.random_range(0.1..3.0));
+        let ellipsoid = WeightEllipsoid::new(&covariance(random, weights, scale), reach).unwrap();
+        self.around(random, classifier.with_weight_ellipsoid(ellipsoid).unwrap())
+    }
+
+    /// A network, and the number of weights of its last layer.
+    fn classifier(&self, random: &mut ChaCha8Rng) -> (Classifier, usize) {
         let width = self.features.len();
         let widths = [&[width][..], one(random, self.hidden), &[1]].concat();
         let (activation, scale) = (one(random, &ACTIVATIONS), one(random, self.scales));
         let network = network(random, &widths, activation, scale);
-        let mut problem =
-            Problem::new(self.features.clone(), Classifier::network(network, 0.5).unwrap()).unwrap();
+        (Classifier::network(network, 0.5).unwrap(), widths[widths.len() - 2] + 1)
+    }
+
+    fn around(&self, random: &mut ChaCha8Rng, classifier: Classifier) -> Problem {
+        let mut problem = Problem::new(self.features.clone(), classifier).unwrap();
         if random.random_bool(0.75) {
             let scm = causal_model(random, self.features, self.formulas);
             problem = problem.with_causal_model(scm).unwrap();

@@ -7,6 +7,7 @@
 //! for boosted trees, of the probability for forests. Inputs are standardised.
 
 mod committee;
+mod ellipsoid;
 mod greatest;
 mod linear;
 mod model;
@@ -14,9 +15,11 @@ mod network;
 mod trees;
 mod uncertain;
 mod weights;
+mod worst_case;
 
 pub use committee::Committee;
 pub(crate) use committee::MOST_VARIANTS;
+pub use ellipsoid::{Reach, WeightEllipsoid};
 pub use model::Model;
 pub(crate) use model::{Blocks, Precision};
 pub use uncertain::Dense;
@@ -31,11 +34,13 @@ use crate::graph::{AffineForm, Builder};
 use crate::magnitude::is_moderate;
 use crate::network::{Lanes, Network, logit, sigmoid};
 use crate::{Ensemble, Error, Features, Result};
+use ellipsoid::EllipsoidModel;
 use linear::Linear;
 use model::Shared;
 use network::NetworkModel;
 use trees::TreeModel;
-use uncertain::{UncertainModel, uncertain};
+use uncertain::uncertain;
+use worst_case::WorstCase;
 
 /// A model with the threshold of its favourable decision.
 #[derive(Clone, Debug)]
@@ -46,11 +51,10 @@ pub struct Classifier {
     uncertain: Option<UncertainWeights>,
 }
 
-/// What is known of the weights of a classifier whose model is the worst case over them.
+/// A classifier whose model is the worst case over uncertain weights.
 #[derive(Clone, Debug)]
 struct UncertainWeights {
-    uncertainty: WeightUncertainty,
-    worst: Arc<UncertainModel>,
+    worst: WorstCase,
     trained: Shared,
 }
 
@@ -165,18 +169,57 @@ impl Classifier {
     /// # Errors
     /// If the model is neither linear nor a dense network, or if its weights are uncertain already.
     pub fn with_uncertain_weights(self, uncertainty: WeightUncertainty) -> Result<Self> {
-        if self.uncertain.is_some() {
-            return Err(Error::Model(ModelError::WeightsUncertainTwice));
-        }
-        let worst = Arc::new(uncertain(&*self.model.0, uncertainty)?);
-        let model = Shared(worst.clone());
-        let uncertain = UncertainWeights { uncertainty, worst, trained: self.model.clone() };
-        Ok(Self { model, uncertain: Some(uncertain), ..self })
+        self.require_certain_weights()?;
+        let worst = WorstCase::Box(Arc::new(uncertain(&*self.model.0, uncertainty)?));
+        Ok(self.with_worst_case(worst))
     }
 
-    /// How far the weights may be from the trained ones, if they are uncertain.
+    /// The worst case over all models whose weights, or those of whose last layer, lie in an ellipsoid around those of
+    /// this one: from now on the score is the least score of all of them, exactly.
+    ///
+    /// # Errors
+    /// If the model is neither linear nor a dense network, if it has another number of weights, or if its weights are
+    /// uncertain already.
+    pub fn with_weight_ellipsoid(self, ellipsoid: WeightEllipsoid) -> Result<Self> {
+        self.require_certain_weights()?;
+        let dense = self.model.0.dense().ok_or(Error::Model(ModelError::WeightsNotKnown))?;
+        let worst = WorstCase::Ellipsoid(Arc::new(EllipsoidModel::new(dense, ellipsoid)?));
+        Ok(self.with_worst_case(worst))
+    }
+
+    fn require_certain_weights(&self) -> Result<()> {
+        match self.uncertain {
+            Some(_) => Err(Error::Model(ModelError::WeightsUncertainTwice)),
+            None => Ok(()),
+        }
+    }
+
+    fn with_worst_case(self, worst: WorstCase) -> Self {
+        let model = worst.model();
+        let uncertain = UncertainWeights { worst, trained: self.model };
+        Self { model, uncertain: Some(uncertain), ..self }
+    }
+
+    /// How far each of the weights may be from the trained ones, if they are in a box.
     pub fn weight_uncertainty(&self) -> Option<WeightUncertainty> {
-        self.uncertain.as_ref().map(|uncertain| uncertain.uncertainty)
+        match &self.uncertain.as_ref()?.worst {
+            WorstCase::Box(worst) => Some(worst.uncertainty()),
+            WorstCase::Ellipsoid(_) => None,
+        }
+    }
+
+    /// The ellipsoid of the weights, if they are in one.
+    pub fn weight_ellipsoid(&self) -> Option<&WeightEllipsoid> {
+        match &self.uncertain.as_ref()?.worst {
+            WorstCase::Box(_) => None,
+            WorstCase::Ellipsoid(worst) => Some(worst.ellipsoid()),
+        }
+    }
+
+    /// What is uncertain of the weights, in words: "each of the model's weights changes by up to 1%". `None` if they
+    /// are certain.
+    pub fn uncertain_weights_in_words(&self) -> Option<String> {
+        self.uncertain.as_ref().map(|uncertain| uncertain.worst.words())
     }
 
     /// The classifier with the trained weights.

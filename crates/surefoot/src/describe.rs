@@ -268,8 +268,7 @@ fn trimmed(text: String) -> String {
 
 /// What a statement covers of the weights of the classifier, as the end of a sentence.
 fn even_if(problem: &Problem) -> String {
-    let uncertainty = problem.classifier().weight_uncertainty();
-    uncertainty.map_or(String::new(), |uncertainty| format!(", even if {}", uncertainty.words()))
+    problem.uncertain_weights_in_words().map_or(String::new(), |words| format!(", even if {words}"))
 }
 
 /// The word after the size of a shift, if any: ordered categories shift by levels.

@@ -23,7 +23,7 @@ pub use feature::FeatureError;
 pub use file::{FileError, FileProblem, SavedProblem};
 pub use formula::{FormulaProblem, Obstacle};
 pub use mistake::{Fault, Mistake, Mistakes};
-pub use model::ModelError;
+pub use model::{CovarianceProblem, ModelError};
 pub use onnx::{OnnxProblem, UnsupportedUse};
 pub use people::PeopleError;
 pub use rule::{RuleError, RuleProblem};

@@ -32,7 +32,7 @@ use crate::error::{CausalModelError, ModelError, SettingError};
 use crate::magnitude::is_moderate;
 use crate::{
     ActionKind, Classifier, Constraint, Cost, Error, Feature, Features, Forbidden, Kind, Norm, Result, Scm,
-    Sources, Uncertainty, WeightUncertainty,
+    Sources, Uncertainty, WeightEllipsoid, WeightUncertainty,
 };
 
 /// The default margin, in units of the score, that answers keep from the decision boundary in addition to
@@ -195,6 +195,26 @@ impl Problem {
     /// not exact; if not all members of a committee must agree.
     pub fn with_uncertain_weights(self, uncertainty: WeightUncertainty) -> Result<Self> {
         self.map_classifiers(|classifier| classifier.clone().with_uncertain_weights(uncertainty))
+    }
+
+    /// Requires actions to hold for every classifier whose weights lie in an ellipsoid; see
+    /// [`Classifier::with_weight_ellipsoid`].
+    ///
+    /// # Errors
+    /// As [`Classifier::with_weight_ellipsoid`]; if a committee decides.
+    pub fn with_weight_ellipsoid(self, ellipsoid: WeightEllipsoid) -> Result<Self> {
+        if self.committee().is_some() {
+            return Err(Error::Model(ModelError::WeightsOfCommittee));
+        }
+        self.map_classifiers(|classifier| classifier.clone().with_weight_ellipsoid(ellipsoid.clone()))
+    }
+
+    /// What is uncertain of the weights of whatever decides, in words. `None` where that is nothing, and where it is not
+    /// the same for all members of a committee.
+    pub fn uncertain_weights_in_words(&self) -> Option<String> {
+        let words = self.classifier.uncertain_weights_in_words();
+        let is_same = |decider: &Classifier| decider.uncertain_weights_in_words() == words;
+        words.as_ref().filter(|_| self.deciders().all(is_same)).cloned()
     }
 
     /// Sets the measure of cost.

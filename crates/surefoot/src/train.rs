@@ -19,7 +19,7 @@ use ndarray::ArrayView2;
 pub use classifier::{ClassWeights, Trained, Training};
 pub use descend::{Epoch, Validation, Watch};
 pub use equation::{Fitted, FittedEquation, Fitting, Function, Shape, Warning, linear_equation};
-pub use logistic::logistic_regression;
+pub use logistic::{LogisticEstimate, logistic_regression};
 pub use objective::{Allr, Objective, Ross};
 pub use quality::Quality;
 pub use split::{bootstrap, split};

@@ -47,6 +47,7 @@ mod cover;
 mod curvature;
 mod ellipsoid;
 mod groups;
+mod norm;
 #[cfg(test)]
 mod parabola_tests;
 mod parabolas;

@@ -108,6 +108,21 @@ fn uncertain_actions_and_equations_are_answered_with_proof() {
     }
 }
 
+#[test]
+fn uncertain_weights_are_answered_with_proof() {
+    let (problem, people) = example("weights");
+    let (plain, _) = example("linear");
+    let solver = Solver::new(&problem, Settings::default()).unwrap();
+    let without = Solver::new(&plain, Settings::default()).unwrap();
+    for x in people.iter().take(2) {
+        let proof = solver.prove(x).unwrap();
+        let found = proof.outcome.recourse().unwrap();
+        assert!(found.cost_bound >= 0.98 * found.cost, "{found:?}");
+        assert!(found.cost > 1.05 * without.solve(x).unwrap().recourse().unwrap().cost);
+        assert!(verify(&problem, &proof.saved(&problem, x)).unwrap().is_verified());
+    }
+}
+
 fn from_toml(item: &toml_edit::Item) -> Value {
     use toml_edit::{Item, Value as Toml};
     let value = |value: &Toml| from_toml(&Item::Value(value.clone()));
@@ -149,7 +164,7 @@ fn validator() -> jsonschema::Validator {
 #[test]
 fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
     let validator = validator();
-    for name in ["independent", "linear", "network", "whole", "categories", "trees", "uncertain"] {
+    for name in ["independent", "linear", "network", "whole", "categories", "trees", "uncertain", "weights"] {
         let whole = document(name);
         assert_eq!(accepted(&validator, &whole, name), (true, true), "{name}");
         // One change at a time, each of which is a mistake.
@@ -238,6 +253,10 @@ fn changed(document: &Value, place: &str, value: Value) -> Value {
     document
 }
 
+/// A covariance of three weights and an intercept.
+const IDENTITY: [[f64; 4]; 4] =
+    [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+
 #[test]
 fn schema_and_reader_agree_on_sections_about_uncertainty() {
     let validator = validator();
@@ -255,6 +274,18 @@ fn schema_and_reader_agree_on_sections_about_uncertainty() {
         ("/uncertainty/2", json!({"of": "classifier", "within": -0.1})),
         ("/uncertainty/2", json!({"of": "classifier", "share": 1})),
         ("/uncertainty/2", json!({"of": "classifier", "within": 0.1, "share": 0.1})),
+        ("/uncertainty/2", json!({"of": "classifier", "radius": 1})),
+        ("/uncertainty/2", json!({"of": "classifier", "covariance": IDENTITY})),
+        ("/uncertainty/2", json!({"of": "classifier", "covariance": IDENTITY, "radius": 0})),
+        ("/uncertainty/2", json!({"of": "classifier", "covariance": IDENTITY, "probability": 1})),
+        ("/uncertainty/2", json!({"of": "classifier", "covariance": IDENTITY, "loss": 0.1})),
+        (
+            "/uncertainty/2",
+            json!({"of": "classifier", "covariance": IDENTITY, "radius": 1, "probability": 0.9}),
+        ),
+        ("/uncertainty/2", json!({"of": "classifier", "covariance": IDENTITY, "radius": 1, "within": 0.1})),
+        ("/uncertainty/2", json!({"of": "classifier", "covariance": IDENTITY, "radius": 1, "least_loss": 1})),
+        ("/uncertainty/2", json!({"of": "classifier", "covariance": 1, "radius": 1})),
     ] {
         let file = changed(&uncertain, place, value);
         assert_eq!(accepted(&validator, &file, "uncertain"), (false, false), "{place}");
@@ -289,7 +320,14 @@ fn schema_and_reader_agree_on_sections_about_uncertainty() {
         let file = changed(&uncertain, "/uncertainty/0", value.clone());
         assert_eq!(accepted(&validator, &file, "uncertain"), (false, false), "{value}");
     }
-    for value in [json!({"of": "classifier", "within": 0.005}), json!({"of": "classifier", "share": 0.01})] {
+    for value in [
+        json!({"of": "classifier", "within": 0.005}),
+        json!({"of": "classifier", "share": 0.01}),
+        json!({"of": "classifier", "covariance": IDENTITY, "radius": 0.1}),
+        json!({"of": "classifier", "covariance": IDENTITY, "radius": 0.1, "inputs": "raw"}),
+        json!({"of": "classifier", "covariance": IDENTITY, "probability": 0.9}),
+        json!({"of": "classifier", "covariance": IDENTITY, "loss": 0.01, "least_loss": 12}),
+    ] {
         let file = changed(&uncertain, "/uncertainty/2", value);
         assert_eq!(accepted(&validator, &file, "uncertain"), (true, true));
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use surefoot::classifier::Reach;
 use surefoot::error::{FeatureError, ModelError, SettingError, TrainingError};
 use surefoot::train::{Allr, ClassWeights, Objective, Ross, Threshold, Training, Validation};
 use surefoot::{Activation, Error};
@@ -97,6 +98,22 @@ pub struct Options {
     /// committee of which all must agree; networks go into files numbered after the usual one.
     #[arg(long, value_name = "MODELS", conflicts_with_all = ["search", "log"])]
     pub committee: Option<usize>,
+
+    /// With --hidden none: estimate the weights by maximum likelihood on all training rows, and guard against their
+    /// errors: all weights together are within what is written with this probability, 0.95 unless given.
+    #[arg(
+        long, value_name = "PROBABILITY", num_args = 0..=1, require_equals = true, default_missing_value = "0.95",
+        conflicts_with_all = ["loss_within", "committee", "search", "objective", "log", "balanced", "validation",
+            "patience", "epochs", "batch", "step"],
+    )]
+    errors: Option<f64>,
+    /// As --errors, but guard against all weights whose loss is at most this share above the least one.
+    #[arg(
+        long, value_name = "SHARE",
+        conflicts_with_all = ["committee", "search", "objective", "log", "balanced", "validation", "patience",
+            "epochs", "batch", "step"],
+    )]
+    loss_within: Option<f64>,
 
     #[command(flatten)]
     search: Box<Search>,
@@ -202,6 +219,10 @@ impl Options {
                  problem file itself; leave it out"
             );
         }
+        let guarded = [("--errors", self.errors.is_some()), ("--loss-within", self.loss_within.is_some())];
+        if let Some((option, _)) = guarded.iter().find(|(_, is_given)| *is_given && !is_linear) {
+            bail!("{option} is for linear classifiers, whose weights have known errors; add --hidden none");
+        }
         if let Some(members) = self.committee.filter(|members| !(1..=LARGEST_COMMITTEE).contains(members)) {
             bail!("--committee {members}: give at least 1 and at most {LARGEST_COMMITTEE} models");
         }
@@ -222,6 +243,12 @@ impl Options {
             radius: self.radius.unwrap_or(usual.radius),
             ..usual
         }
+    }
+
+    /// How far weights are guarded against, given the loss of the estimated ones; `None` if they are not.
+    pub fn reach(&self, least: f64) -> Option<Reach> {
+        let loss = |share| Reach::Loss { share, least };
+        self.errors.map(Reach::Probability).or(self.loss_within.map(loss))
     }
 
     /// Whether it is to search rather than to train.
@@ -305,6 +332,11 @@ impl Options {
                      {} are those of the table",
                     self.problem.display()
                 )
+            }
+            Error::Model(ModelError::WeightReach { field, value }) => {
+                let option = if field == "probability" { "--errors" } else { "--loss-within" };
+                let range = if field == "probability" { "above 0 and below 1" } else { "above 0" };
+                anyhow::anyhow!("{option} is {}; it must be {range}", short(value))
             }
             Error::Model(ModelError::Threshold { .. }) | Error::Setting(SettingError::Rate { .. }) => {
                 anyhow::Error::new(error).context("--threshold")

@@ -4,6 +4,7 @@
 
 #[path = "../command/mod.rs"]
 mod command;
+mod errors;
 mod fit;
 mod refusals;
 

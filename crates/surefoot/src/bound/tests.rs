@@ -9,16 +9,29 @@ use crate::small::{FORMULAS, Family, individual, one, uniform};
 use crate::{Change, Feature, Features};
 
 fn problem(random: &mut ChaCha8Rng) -> Problem {
+    drawn(random, &[&[9], &[20, 18], &[5, 6, 5]], |family, random| family.draw(random))
+}
+
+/// A linear model or a network with weights in an ellipsoid.
+fn with_ellipsoid(random: &mut ChaCha8Rng) -> Problem {
+    drawn(random, &[&[], &[], &[5], &[4, 3]], |family, random| family.draw_with_ellipsoid(random))
+}
+
+fn drawn(
+    random: &mut ChaCha8Rng,
+    hidden: &[&[usize]],
+    draw: impl Fn(&Family<'_>, &mut ChaCha8Rng) -> Problem,
+) -> Problem {
     let feature = |name| Feature::new(name).change(Change::Any);
     let features = Features::new(["a", "b", "c", "d"].map(feature).to_vec()).unwrap();
     let family = Family {
         features: &features,
-        hidden: &[&[9], &[20, 18], &[5, 6, 5]],
+        hidden,
         scales: &[0.3, 1.0, 3.0],
         epsilons: &[0.02, 0.1, 0.5],
         formulas: &FORMULAS,
     };
-    family.draw(random)
+    draw(&family, random)
 }
 
 /// Random points of a region, many of them on its border.
@@ -48,6 +61,33 @@ fn part(random: &mut ChaCha8Rng, ball: &Region) -> Region {
 
 #[test]
 fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
+    let Counts { curved, refined, gain, second_derivatives, better } = compared(problem, 1.0);
+    assert!(curved > 300 && refined > 500 && gain > 100, "{curved} {refined} {gain}");
+    assert!(second_derivatives > 500 && better > 300, "{second_derivatives} {better}");
+}
+
+#[test]
+fn bounds_with_ellipsoids_of_weights_are_below_what_is_sampled() {
+    let Counts { curved, refined, second_derivatives, better, .. } = compared(with_ellipsoid, 1.0);
+    // The margin is concave in what the norm is of, so that no plane that touches it is below it.
+    assert!(curved > 300 && refined == 0, "{curved} {refined}");
+    assert!(second_derivatives > 500 && better > 50, "{second_derivatives} {better}");
+    // Below minus the margin, there are such planes for linear models.
+    let Counts { curved, refined, gain, .. } = compared(with_ellipsoid, -1.0);
+    assert!(curved > 300 && refined > 100 && gain > 50, "{curved} {refined} {gain}");
+}
+
+/// How many bounds of each kind there were, and how many of them were better than affine ones.
+struct Counts {
+    curved: usize,
+    refined: usize,
+    gain: usize,
+    second_derivatives: usize,
+    better: usize,
+}
+
+/// Compares all bounds of the margin over perturbations, times a factor, with what is sampled.
+fn compared(problem: impl Fn(&mut ChaCha8Rng) -> Problem, factor: f64) -> Counts {
     let random = &mut ChaCha8Rng::seed_from_u64(7);
     let (mut curved, mut refined, mut gain, mut second_derivatives, mut better) = (0, 0, 0, 0, 0);
     for round in 0..600 {
@@ -57,7 +97,8 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
         let change: Vec<f64> = set.iter().map(|_| random.random_range(-0.5..0.5)).collect();
         let composer = Composer::new(&problem, &x, set).unwrap();
         let coordinates = Coordinates::of(&problem);
-        let graph = composer.in_perturbation(&change, &coordinates);
+        let mut graph = composer.in_perturbation(&change, &coordinates);
+        graph.output = graph.output.scaled(factor);
         let region = part(random, &Region::uncertain(problem.uncertainty(), 4, 0.0));
         let (mut affine, mut jets) = (Affine::default(), Jets::default());
         let points: Vec<Vec<f64>> = (0..60)
@@ -129,8 +170,7 @@ fn quadratic_and_refined_bounds_are_below_what_is_sampled() {
             }
         }
     }
-    assert!(curved > 300 && refined > 500 && gain > 100, "{curved} {refined} {gain}");
-    assert!(second_derivatives > 500 && better > 300, "{second_derivatives} {better}");
+    Counts { curved, refined, gain, second_derivatives, better }
 }
 
 /// Regions with a limited sum: whatever the sum, no sampled value is beyond the bound.

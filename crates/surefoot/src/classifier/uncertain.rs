@@ -53,6 +53,10 @@ impl UncertainModel {
         Ok(Self { trained, uncertainty, composition })
     }
 
+    pub fn uncertainty(&self) -> WeightUncertainty {
+        self.uncertainty
+    }
+
     /// Whether the logit is the exact worst case, and not a lower bound of it.
     pub fn is_exact(&self) -> bool {
         self.trained.layers.len() <= 2

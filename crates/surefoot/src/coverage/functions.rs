@@ -2,62 +2,11 @@
 
 use std::f64::consts::{FRAC_2_SQRT_PI, PI, SQRT_2};
 
-/// Terms after which series and continued fractions are ended; they converge long before.
-const TERMS: usize = 100_000;
+use crate::chi_square::chi_square;
 
 /// The probability that a standard normal number lies between `-r` and `r`: `erf(r / sqrt 2)`.
 pub(super) fn normal(r: f64) -> f64 {
     chi_square(1, r * r)
-}
-
-/// The distribution function of chi-square with `degrees` degrees of freedom: the regularised incomplete gamma
-/// function `P(degrees / 2, x / 2)`, by its power series or, far out, by its continued fraction.
-pub(super) fn chi_square(degrees: usize, x: f64) -> f64 {
-    let (a, z) = (0.5 * degrees as f64, 0.5 * x);
-    if degrees == 0 || z.is_infinite() {
-        return 1.0;
-    }
-    if z.is_nan() || z <= 0.0 {
-        return 0.0;
-    }
-    // z^a e^-z / gamma(a + 1)
-    let scale = (a * z.ln() - z - ln_gamma_of_half(degrees + 2)).exp();
-    if z < a + 1.0 {
-        let (mut term, mut sum) = (1.0, 1.0);
-        for n in 1..TERMS {
-            term *= z / (a + n as f64);
-            sum += term;
-            if term < 1e-17 * sum {
-                break;
-            }
-        }
-        return (scale * sum).min(1.0);
-    }
-    // The upper tail is z^a e^-z / gamma(a) / (z + 1 - a - 1 (1 - a) / (z + 3 - a - 2 (2 - a) / ...)). The
-    // denominators are evaluated from the front, by Lentz's method.
-    let mut b = z + 1.0 - a;
-    let mut d = 1.0 / b;
-    let (mut c, mut fraction) = (f64::MAX, d);
-    for n in 1..TERMS {
-        let part = n as f64 * (a - n as f64);
-        b += 2.0;
-        d = 1.0 / (part * d + b);
-        c = b + part / c;
-        let factor = c * d;
-        fraction *= factor;
-        if (factor - 1.0).abs() < 1e-16 {
-            break;
-        }
-    }
-    (1.0 - scale * a * fraction).clamp(0.0, 1.0)
-}
-
-/// The logarithm of `gamma(twice / 2)`.
-fn ln_gamma_of_half(twice: usize) -> f64 {
-    let (first, start) = if twice.is_multiple_of(2) { (1.0, 0.0) } else { (0.5, 0.5 * PI.ln()) };
-    let factors = (twice - 1) / 2;
-    // gamma(n) is the product of 1 to n - 1, gamma(n + 1/2) is sqrt(pi) times that of 1/2 to n - 1/2.
-    (0..factors).fold(start, |sum, i| sum + (first + i as f64).ln())
 }
 
 /// Dawson's integral `exp(-x^2) * integral from 0 to x of exp(t^2) dt`.

@@ -5,7 +5,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
 use super::distribution::{Distribution, between};
-use super::functions::{SumOfSizes, chi_square, dawson, normal};
+use super::functions::{SumOfSizes, dawson, normal};
+use crate::chi_square::chi_square;
 
 #[test]
 fn published_values() {

@@ -52,9 +52,7 @@ fn conditions(problem: &Problem) -> Vec<String> {
             )
         }));
     }
-    if let Some(uncertainty) = problem.classifier().weight_uncertainty() {
-        conditions.push(format!("if {}", uncertainty.words()));
-    }
+    conditions.extend(problem.uncertain_weights_in_words().map(|words| format!("if {words}")));
     if let Some(committee) = problem.committee() {
         let (members, agree) = (committee.members().len(), committee.at_least());
         conditions.push(match agree == members {

@@ -11,8 +11,8 @@ pub(super) fn reach(problem: &Problem) -> String {
         Some(sources) if sources.concern_person() => of_sources(problem, sources),
         // Where nothing but actions and equations is uncertain, no feature shifts.
         Some(_) if problem.epsilon() == 0.0 => "This works if circumstances stay as they are.".into(),
-        None if problem.epsilon() == 0.0 => match problem.classifier().weight_uncertainty() {
-            Some(uncertainty) => format!("This works even if {}.", uncertainty.words()),
+        None if problem.epsilon() == 0.0 => match problem.uncertain_weights_in_words() {
+            Some(words) => format!("This works even if {words}."),
             None => "This works if nothing else changes.".into(),
         },
         _ => of_ball(problem),

@@ -76,6 +76,17 @@ pub enum ModelError {
         "weights are uncertain by {value:?}; give a radius of at least 0, or a share of at least 0 and less than 1"
     )]
     WeightUncertainty { value: f64 },
+    /// A size of an ellipsoid of weights that is none.
+    #[error("`{field}` of the uncertain weights is {value:?}; it must be {}", reach_range(field))]
+    WeightReach { field: &'static str, value: f64 },
+    /// A matrix that is no covariance of the weights.
+    #[error("the covariance of the weights {problem}")]
+    WeightCovariance { problem: CovarianceProblem },
+    /// The ellipsoid of one classifier's weights for several classifiers.
+    #[error(
+        "a covariance is that of the weights of one classifier, and a committee decides; give the weights of its members a radius or a share"
+    )]
+    WeightsOfCommittee,
     /// Uncertain weights of a model whose weights are not known.
     #[error(
         "weights can be uncertain for linear classifiers and dense networks; this classifier is neither. Leave out the uncertainty of its weights, or give several versions of the classifier"
@@ -89,6 +100,39 @@ pub enum ModelError {
         "the classifier gives somebody the score {score}, which is no finite number; check the magnitudes of its weights and of the equations"
     )]
     ScoreNotFinite { score: f64 },
+}
+
+/// What is wrong with a covariance matrix of weights, as the end of a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named by the message of their variant")]
+pub enum CovarianceProblem {
+    /// A row of another length.
+    #[error("has {rows} rows, and row {row} has {found} numbers; give as many as there are rows")]
+    RowLength { row: usize, rows: usize, found: usize },
+    /// A covariance of other weights.
+    #[error(
+        "has {rows} rows; it must have one for each of {weights} weights: those of a linear classifier or of the last layer of a network, in their order, and then the intercept"
+    )]
+    Weights { weights: usize, rows: usize },
+    /// A number that is not finite, too large or too small.
+    #[error(
+        "has {value:?} in row {row}, column {column}; give zero or a number between 1e-100 and 1e100 in size"
+    )]
+    Number { row: usize, column: usize, value: f64 },
+    /// Two halves that differ.
+    #[error("is not symmetric: row {row}, column {column} is not row {column}, column {row}")]
+    NotSymmetric { row: usize, column: usize },
+    /// A matrix with a direction without variance.
+    #[error(
+        "is not positive definite: row {row} says that weight {row} follows from those before it; leave out features that follow from others when estimating it"
+    )]
+    NotPositive { row: usize },
+}
+
+/// What a field for the size of an ellipsoid of weights must be.
+fn reach_range(field: &str) -> &'static str {
+    if field == "probability" { "above 0 and below 1" } else { "a positive finite number" }
 }
 
 /// "is 1 feature", "are 2 features".

@@ -23,6 +23,16 @@ pub enum TrainingError {
         "training went out of bounds in epoch {epoch}; take a smaller step or smaller weights, or standardise the columns"
     )]
     Diverged { epoch: usize },
+    /// Outcomes that the columns separate.
+    #[error(
+        "the columns tell the two outcomes apart without error, so that the weights of a logistic regression have no optimum and no standard errors; leave out a column that says what the outcome is"
+    )]
+    Separated,
+    /// Too few rows for a band.
+    #[error(
+        "the equation of `{feature}` was measured on {rows} rows, which are too few for a band with a probability of {probability}; give a smaller one, or more rows"
+    )]
+    FewResiduals { feature: String, rows: usize, probability: f64 },
     /// A number that is no probability.
     #[error("person {person}: {value} is no probability; give a number between 0 and 1")]
     Probability { person: usize, value: f64 },

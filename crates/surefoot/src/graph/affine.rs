@@ -274,12 +274,7 @@ impl Affine {
 
     /// The range of a form, which is passed both as a row and as a form.
     pub(crate) fn range(&self, row: &Row, form: &AffineForm, region: &Region) -> Interval {
-        let inputs = region.inputs();
-        let range = region.range(&row.terms[..inputs]);
-        let error = self.error(row, inputs) + rounding(row.terms.len()) * row.size;
-        let range =
-            Interval { lower: row.constant + range.lower - error, upper: row.constant + range.upper + error }
-                .or_everything();
+        let range = self.range_of_row(row, region);
         if range.is_finite() {
             return range;
         }
@@ -287,6 +282,15 @@ impl Affine {
         let both = range.within(interval.lower, interval.upper);
         // Where the perturbed individual is undefined, the two enclosures may be disjoint.
         if both.lower <= both.upper { both } else { range }
+    }
+
+    /// The range of a row.
+    pub(crate) fn range_of_row(&self, row: &Row, region: &Region) -> Interval {
+        let inputs = region.inputs();
+        let range = region.range(&row.terms[..inputs]);
+        let error = self.error(row, inputs) + rounding(row.terms.len()) * row.size;
+        Interval { lower: row.constant + range.lower - error, upper: row.constant + range.upper + error }
+            .or_everything()
     }
 
     /// The range of a form by interval arithmetic. It is wider than [`Affine::range`], but finite on

@@ -6,12 +6,14 @@
 //! that occur in most problems.
 
 mod network;
+mod norm;
 mod product;
 mod sizes;
 mod slack;
 mod unit;
 
 pub(crate) use network::{LayerPoint, LayerState, UnitBounds};
+pub(crate) use norm::EuclideanNorm;
 pub(super) use product::Product;
 pub(crate) use sizes::{Chord, Sizes};
 pub(super) use slack::Slack;
@@ -148,6 +150,8 @@ pub(crate) enum Elements<'a> {
     Network(&'a Network),
     /// The sum of the absolute values of its arguments, with these weights.
     Sizes(&'a [f64]),
+    /// The Euclidean norm of its arguments.
+    Norm,
     /// An unknown number of absolute value at most `second * max(|first|, 1)`, for the two arguments.
     Slack,
     /// Only its value and its range are known.

@@ -1,5 +1,7 @@
 //! Edits problem files and preserves everything else in them.
 
+mod uncertainty;
+
 use std::path::{Path, PathBuf};
 
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};
@@ -133,40 +135,6 @@ impl Edit {
             self.place_last(first);
         }
         self.put("equation", tables);
-    }
-
-    /// Sets the covariance of the shifts of some features, in standardised units: the `[[uncertainty]]` section
-    /// that has one and no `epsilon` of its own, or a new one.
-    pub fn set_covariance(&mut self, features: &[String], matrix: &[Vec<f64>]) {
-        let row = |row: &Vec<f64>| {
-            // Six decimals: a correlation is known less precisely.
-            let mut row: Array = row.iter().map(|c| number((c * 1e6).round() / 1e6)).collect();
-            row.decor_mut().set_prefix("\n  ");
-            Value::Array(row)
-        };
-        let mut rows: Array = Array::new();
-        matrix.iter().for_each(|entries| rows.push_formatted(row(entries)));
-        rows.set_trailing("\n");
-        let fields: Entries =
-            vec![("of", value("person")), ("features", list(features)), ("covariance", value(rows))];
-        let old = self.document.get_mut("uncertainty").map(std::mem::take).unwrap_or_default();
-        let is_inline = old.is_value();
-        let mut tables: Vec<Table> = old.into_array_of_tables().unwrap_or_default().into_iter().collect();
-        let is_first = tables.is_empty() || is_inline;
-        let has_one = |table: &&mut Table| table.contains_key("covariance") && !table.contains_key("epsilon");
-        match tables.iter_mut().find(has_one) {
-            Some(table) => update(table, fields),
-            None => {
-                let mut table = Table::new();
-                update(&mut table, fields);
-                tables.push(table);
-            }
-        }
-        if is_first && let Some(first) = tables.first_mut() {
-            self.document.remove("uncertainty");
-            self.place_last(first);
-        }
-        self.put("uncertainty", tables);
     }
 
     /// Appends a `[[feature]]` for each feature; the features of an unordered category share one.

@@ -13,9 +13,10 @@ use rand_chacha::ChaCha8Rng;
 use super::check_table;
 use super::descend::{Descent, Epoch, Watch};
 use super::split::held_out;
-use crate::error::{CausalModelError, TrainingError};
-use crate::{Activation, Equation, Error, Features, Kind, Network, Result, Scm};
-use regression::{Table, dependence, least_squares};
+use crate::coverage::radius_of_errors;
+use crate::error::{CausalModelError, SettingError, TrainingError};
+use crate::{Activation, Equation, Error, Features, Kind, Network, Result, Scm, chi_square};
+use regression::{Table, dependence, least_squares, standard_errors};
 
 /// The final share of training over which the step falls to 0.
 const SETTLING: f64 = 0.5;
@@ -106,6 +107,10 @@ pub struct FittedEquation {
     /// The standard deviation of the residuals: for networks on held-out rows, for linear equations on all
     /// rows, with one degree of freedom less for each fitted number.
     pub deviation: f64,
+    /// The standard errors of the coefficients, if it is linear; empty for networks.
+    pub standard_errors: Vec<f64>,
+    /// How far the values of the rows on which the fit is measured are from the function.
+    pub residuals: Vec<f64>,
     /// The doubts about the equation.
     pub warnings: Vec<Warning>,
 }
@@ -198,6 +203,30 @@ impl Fitted {
 }
 
 impl FittedEquation {
+    /// The largest error of each coefficient with this probability, each by itself, if estimates are normal. Empty for
+    /// networks.
+    ///
+    /// # Errors
+    /// If the probability is none between 0 and 1.
+    pub fn errors(&self, probability: f64) -> Result<Vec<f64>> {
+        check_probability(probability)?;
+        let width = chi_square::radius(1, probability);
+        Ok(self.standard_errors.iter().map(|error| width * error).collect())
+    }
+
+    /// The distance from the function within which the value of a further person is with this probability, whatever the
+    /// distribution. What the causes leave unexplained counts in full.
+    ///
+    /// # Errors
+    /// If the probability is none between 0 and 1, or if the fit was measured on too few rows for it.
+    pub fn band(&self, probability: f64) -> Result<f64> {
+        check_probability(probability)?;
+        radius_of_errors(&self.residuals, probability).ok_or_else(|| {
+            let (feature, rows) = (self.feature.clone(), self.residuals.len());
+            Error::Training(TrainingError::FewResiduals { feature, rows, probability })
+        })
+    }
+
     /// The equation, for a causal model.
     pub fn equation(&self) -> Equation {
         let parents: Vec<&str> = self.parents.iter().map(String::as_str).collect();
@@ -325,14 +354,27 @@ impl Fitting {
             }
             Function::Network(_) => residuals.std(0.0),
         };
+        let standard_errors = match &function {
+            Function::Linear { .. } => standard_errors(rows, &columns, deviation),
+            Function::Network(_) => Vec::new(),
+        };
         Ok(FittedEquation {
             feature: feature.into(),
             parents: parents.iter().map(|&parent| parent.into()).collect(),
             function,
             r_squared,
             deviation,
+            standard_errors,
+            residuals: residuals.mapv(f64::abs).to_vec(),
             warnings,
         })
+    }
+}
+
+fn check_probability(probability: f64) -> Result<()> {
+    match probability > 0.0 && probability < 1.0 {
+        true => Ok(()),
+        false => Err(Error::Setting(SettingError::Setting { setting: "probability", value: probability })),
     }
 }
 

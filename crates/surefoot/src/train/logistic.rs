@@ -1,6 +1,10 @@
-//! Logistic regression at its optimum, by Newton's method.
+//! Logistic regression at its optimum, by Newton's method, and the errors of its weights.
 
-use nalgebra::DVector;
+mod estimate;
+
+pub use estimate::LogisticEstimate;
+
+use nalgebra::{DMatrix, DVector};
 use ndarray::ArrayView2;
 
 use super::{check_labels, design};
@@ -26,47 +30,72 @@ pub fn logistic_regression(
 ) -> Result<Classifier> {
     check_labels(features, rows, labels)?;
     let columns: Vec<usize> = (0..features.len()).collect();
-    let design = design(rows, &columns);
-    let targets =
-        DVector::from_iterator(labels.len(), labels.iter().map(|&label| f64::from(u8::from(label))));
-    let penalised = |weights: &DVector<f64>| {
-        // log sigmoid(z) and log sigmoid(-z) without overflow
-        let term = |z: f64, target: f64| target * z - z.max(0.0) - (-z.abs()).exp().ln_1p();
-        let likelihood: f64 = (&design * weights).iter().zip(&targets).map(|(&z, &t)| term(z, t)).sum();
-        likelihood - 0.5 * RIDGE * weights.norm_squared()
-    };
-    let mut weights = DVector::zeros(design.ncols());
-    let mut value = penalised(&weights);
-    let mut settled = false;
-    for _ in 0..STEPS {
-        let probabilities = (&design * &weights).map(sigmoid);
-        let gradient = design.transpose() * (&targets - &probabilities) - &weights * RIDGE;
-        let mut scaled = design.clone();
-        for (mut row, p) in scaled.row_iter_mut().zip(&probabilities) {
-            row *= p * (1.0 - p);
-        }
-        let mut hessian = design.transpose() * scaled;
-        (0..weights.len()).for_each(|i| hessian[(i, i)] += RIDGE);
-        let Some(factor) = hessian.cholesky() else { break };
-        let mut step = factor.solve(&gradient);
-        // The step is halved until the likelihood rises; at the maximum it does not.
-        let mut next = penalised(&(&weights + &step));
-        while next < value && step.amax() > 1e-12 * weights.amax().max(1.0) {
-            step *= 0.5;
-            next = penalised(&(&weights + &step));
-        }
-        settled = step.amax() <= 1e-9 * weights.amax().max(1.0);
-        if settled || next.is_nan() {
-            break;
-        }
-        weights += &step;
-        value = next;
-    }
-    if !settled {
-        return Err(Error::Training(TrainingError::NotConverged));
-    }
+    let weights = Likelihood::new(rows, &columns, labels).maximum()?;
     let weights: Vec<f64> = weights.iter().copied().collect();
     Classifier::linear(weights[1..].to_vec(), weights[0], threshold)
+}
+
+/// The likelihood of labels, as a function of the intercept and of the weights of some columns.
+struct Likelihood {
+    design: DMatrix<f64>,
+    targets: DVector<f64>,
+}
+
+impl Likelihood {
+    fn new(rows: ArrayView2<'_, f64>, columns: &[usize], labels: &[bool]) -> Self {
+        let targets = labels.iter().map(|&label| f64::from(u8::from(label)));
+        Self { design: design(rows, columns), targets: DVector::from_iterator(labels.len(), targets) }
+    }
+
+    /// Its logarithm.
+    fn logarithm(&self, weights: &DVector<f64>) -> f64 {
+        // log sigmoid(z) and log sigmoid(-z) without overflow
+        let term = |z: f64, target: f64| target * z - z.max(0.0) - (-z.abs()).exp().ln_1p();
+        (&self.design * weights).iter().zip(&self.targets).map(|(&z, &t)| term(z, t)).sum()
+    }
+
+    fn probabilities(&self, weights: &DVector<f64>) -> DVector<f64> {
+        (&self.design * weights).map(sigmoid)
+    }
+
+    /// The Fisher information: minus the Hessian of the logarithm.
+    fn information(&self, probabilities: &DVector<f64>) -> DMatrix<f64> {
+        let mut scaled = self.design.clone();
+        for (mut row, p) in scaled.row_iter_mut().zip(probabilities) {
+            row *= p * (1.0 - p);
+        }
+        self.design.transpose() * scaled
+    }
+
+    /// The weights with the greatest likelihood, up to the penalty.
+    fn maximum(&self) -> Result<DVector<f64>> {
+        let penalised =
+            |weights: &DVector<f64>| self.logarithm(weights) - 0.5 * RIDGE * weights.norm_squared();
+        let mut weights = DVector::zeros(self.design.ncols());
+        let mut value = penalised(&weights);
+        let mut settled = false;
+        for _ in 0..STEPS {
+            let probabilities = self.probabilities(&weights);
+            let gradient = self.design.transpose() * (&self.targets - &probabilities) - &weights * RIDGE;
+            let mut hessian = self.information(&probabilities);
+            (0..weights.len()).for_each(|i| hessian[(i, i)] += RIDGE);
+            let Some(factor) = hessian.cholesky() else { break };
+            let mut step = factor.solve(&gradient);
+            // The step is halved until the likelihood rises; at the maximum it does not.
+            let mut next = penalised(&(&weights + &step));
+            while next < value && step.amax() > 1e-12 * weights.amax().max(1.0) {
+                step *= 0.5;
+                next = penalised(&(&weights + &step));
+            }
+            settled = step.amax() <= 1e-9 * weights.amax().max(1.0);
+            if settled || next.is_nan() {
+                break;
+            }
+            weights += &step;
+            value = next;
+        }
+        if settled { Ok(weights) } else { Err(Error::Training(TrainingError::NotConverged)) }
+    }
 }
 
 #[cfg(test)]

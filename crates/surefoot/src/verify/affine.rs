@@ -7,6 +7,7 @@
 //! ```text
 //! f(z) = slope z + offset +- radius       over the range of z that is known already,
 //! x y  = x0 y + y0 x - x0 y0 +- rx ry     with x in x0 +- rx and y in y0 +- ry,
+//! |z|  = g . z + gap / 2 +- gap / 2       with the unit vector g along the middles of the ranges of z,
 //! ```
 //!
 //! until `a . y + constant +- error` in the inputs y is left. Each error counts with the exact
@@ -18,7 +19,10 @@
 //! reason is given there. Constants and errors are sums of as many terms as there are nodes. They are
 //! added with compensation, whose error is a few units in the last place of the sum of magnitudes.
 
-use super::substitution::{Substituted, Substitution};
+use std::collections::BTreeMap;
+
+use super::norm::{self, Touching};
+use super::substitution::{Norms, Substituted, Substitution};
 use super::tape::{Node, Tape};
 use super::unit::{Line, Range, line, touching, values, values_within, within_domain};
 use super::zone::Zone;
@@ -44,6 +48,8 @@ pub(super) struct Affine {
     pub ranges: Vec<Range>,
     pub lines: Vec<Option<Line>>,
     pub planes: Vec<Option<Plane>>,
+    /// The planes of norms, by their nodes.
+    norms: BTreeMap<usize, Touching>,
     /// For each node, its contribution to the error of the result, and its coefficient in the result.
     errors: Vec<f64>,
     pub coefficients: Vec<f64>,
@@ -60,6 +66,7 @@ impl Affine {
             ranges: vec![Range::EVERYTHING; count],
             lines: vec![None; count],
             planes: vec![None; count],
+            norms: BTreeMap::new(),
             errors: vec![0.0; count],
             coefficients: vec![0.0; count],
             concerns_nobody: false,
@@ -76,6 +83,10 @@ impl Affine {
                     };
                     affine.concerns_nobody |= within.is_none();
                     affine.lines[k] = within.map(|within| line(*unit, within));
+                }
+                if let Node::Norm(arguments) = &tape.nodes[k] {
+                    let touching = norm::in_the_middle(&affine.ranges_of(arguments));
+                    affine.norms.extend(touching.map(|touching| (k, touching)));
                 }
             }
             let is_target = |&k: &usize| tape.bounded[k] && !matches!(tape.nodes[k], Node::Input);
@@ -126,6 +137,7 @@ impl Affine {
             Node::Apply(unit, j) => within_domain(*unit, self.ranges[*j])
                 .map_or(Range::EVERYTHING, |within| values_within(*unit, within)),
             Node::Product(i, j) => self.ranges[*i].times(self.ranges[*j]),
+            Node::Norm(arguments) => norm::values(&self.ranges_of(arguments)),
             Node::Slack(share, j) => {
                 let most = share * self.ranges[*j].size().max(1.0);
                 Range::point(0.0).widened(most * (1.0 + tape.rounding))
@@ -142,12 +154,17 @@ impl Affine {
         }
     }
 
+    pub fn ranges_of(&self, nodes: &[usize]) -> Vec<Range> {
+        nodes.iter().map(|&j| self.ranges[j]).collect()
+    }
+
     /// The planes of a group of nodes of one level.
     fn substitute(&mut self, tape: &Tape<'_>, targets: &[usize]) -> Vec<Plane> {
         let unknown = Line { slope: 0.0, offset: 0.0, radius: f64::INFINITY };
         let parallel = |k: usize, _: f64| (self.lines[k].unwrap_or(unknown), 0.0);
+        let norms = Norms { parallel: &self.norms, touching: None };
         if let [target] = *targets {
-            let substituted = Substitution { affine: self, tape, targets: [target], lines: parallel };
+            let substituted = Substitution { affine: self, tape, targets: [target], lines: parallel, norms };
             let Substituted { planes, errors, coefficients } = vectorised(substituted);
             if target + 1 == tape.nodes.len() {
                 self.errors = errors.into_iter().flatten().collect();
@@ -157,7 +174,7 @@ impl Affine {
         }
         // An incomplete group is filled up with its first node.
         let targets: [usize; GROUP] = std::array::from_fn(|l| *targets.get(l).unwrap_or(&targets[0]));
-        vectorised(Substitution { affine: self, tape, targets, lines: parallel }).planes.into()
+        vectorised(Substitution { affine: self, tape, targets, lines: parallel, norms }).planes.into()
     }
 
     /// A plane below the result, up to its error, that is close to it near a point. Where the coefficient of
@@ -177,8 +194,17 @@ impl Affine {
             }
             _ => (unknown, 0.0),
         };
+        let tangent = |&k: &usize| match &tape.nodes[k] {
+            Node::Norm(arguments) => {
+                let at: Vec<f64> = arguments.iter().map(|&j| values[j]).collect();
+                norm::touching(&self.ranges_of(arguments), &at).map(|touching| (k, touching))
+            }
+            _ => None,
+        };
+        let tangents = self.norms.keys().filter_map(tangent).collect();
+        let norms = Norms { parallel: &self.norms, touching: Some(&tangents) };
         let targets = [tape.nodes.len() - 1];
-        let [plane] = vectorised(Substitution { affine: self, tape, targets, lines: touching }).planes;
+        let [plane] = vectorised(Substitution { affine: self, tape, targets, lines: touching, norms }).planes;
         plane
     }
 
@@ -201,6 +227,14 @@ impl Affine {
             match node {
                 Node::Apply(_, j) => share(self.errors[k], *j),
                 Node::Product(i, j) => [i, j].into_iter().for_each(|&j| share(0.5 * self.errors[k], j)),
+                Node::Norm(arguments) => {
+                    // Each argument causes a part in proportion to the square of the width of its range.
+                    let squares: Vec<f64> =
+                        self.ranges_of(arguments).iter().map(|y| (y.upper - y.lower).powi(2)).collect();
+                    let all: f64 = squares.iter().sum();
+                    let parts = arguments.iter().zip(&squares).filter(|_| all > 0.0);
+                    parts.for_each(|(&j, square)| share(self.errors[k] * square / all, j));
+                }
                 Node::Opaque(_, arguments) => arguments.iter().for_each(|&j| share(self.errors[k], j)),
                 _ => {}
             }

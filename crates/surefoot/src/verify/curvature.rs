@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! sum over functions of adjoint_k f''(z_k) v_k v_k^T
-//!   + sum over products of adjoint_k (v_x v_y^T + v_y v_x^T),
+//!   + sum over products of adjoint_k (v_x v_y^T + v_y v_x^T)
+//!   + sum over norms of adjoint_k / |z| (sum over arguments of v_j v_j^T - v_k v_k^T),
 //! ```
 //!
 //! and a product's term is `adjoint_k / 2` times `(v_x + v_y)(v_x + v_y)^T - (v_x - v_y)(v_x - v_y)^T`.
@@ -36,6 +37,7 @@
 
 use super::affine::Affine;
 use super::ball::Ball;
+use super::norm;
 use super::tape::{Node, Tape};
 use super::unit::{Range, second_derivatives, slopes};
 use super::zone::Zone;
@@ -93,6 +95,11 @@ fn adjoints(tape: &Tape<'_>, ranges: &[Range]) -> Option<Vec<Range>> {
                 add(*i, own.times(ranges[*j]));
                 add(*j, own.times(ranges[*i]));
             }
+            Node::Norm(arguments) => {
+                let of: Vec<Range> = arguments.iter().map(|&j| ranges[j]).collect();
+                let units = norm::units(&of, ranges[k])?;
+                arguments.iter().zip(units).for_each(|(&j, unit)| add(j, own.times(unit)));
+            }
             Node::Slack(..) | Node::Opaque(..) => return None,
         }
     }
@@ -104,6 +111,13 @@ fn gradients(tape: &Tape<'_>, ranges: &[Range]) -> Option<Vec<Range>> {
     let n = tape.inputs;
     let mut gradients: Vec<Range> = Vec::with_capacity(n * tape.nodes.len());
     for (k, node) in tape.nodes.iter().enumerate() {
+        let units = match node {
+            Node::Norm(arguments) => {
+                let of: Vec<Range> = arguments.iter().map(|&j| ranges[j]).collect();
+                norm::units(&of, ranges[k])
+            }
+            _ => None,
+        };
         for i in 0..n {
             let of = |j: usize| gradients[j * n + i];
             let next = match node {
@@ -122,6 +136,15 @@ fn gradients(tape: &Tape<'_>, ranges: &[Range]) -> Option<Vec<Range>> {
                     let (left, right) = (ranges[*x].times(of(*y)), ranges[*y].times(of(*x)));
                     let sum = Range::new(left.lower + right.lower, left.upper + right.upper);
                     sum.widened(2.0 * f64::EPSILON * (left.size() + right.size()))
+                }
+                Node::Norm(arguments) => {
+                    let (mut sum, mut size) = (Range::point(0.0), 0.0);
+                    for (&j, unit) in arguments.iter().zip(units.as_ref()?) {
+                        let term = unit.times(of(j));
+                        sum = Range::new(sum.lower + term.lower, sum.upper + term.upper);
+                        size += term.size();
+                    }
+                    sum.widened((arguments.len() + 2) as f64 * f64::EPSILON * size)
                 }
                 Node::Slack(..) | Node::Opaque(..) => return None,
             };
@@ -187,6 +210,15 @@ fn hessian(tape: &Tape<'_>, ranges: &[Range]) -> Option<Vec<f64>> {
                     Range::new(a.lower - b.upper, a.upper - b.lower)
                 });
                 add(-half.upper, &v, rho);
+            }
+            Node::Norm(arguments) => {
+                let factor = adjoints[k].times(norm::inverse(ranges[k])?);
+                for j in arguments {
+                    let (v, rho) = enclosed(&|i| gradients[j * n + i]);
+                    add(factor.lower, &v, rho);
+                }
+                let (w, rho) = enclosed(&|i| gradients[k * n + i]);
+                add(-factor.upper, &w, rho);
             }
             _ => {}
         }

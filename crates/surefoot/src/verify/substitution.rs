@@ -1,6 +1,9 @@
 //! Substitution of the nodes of a tape, from some nodes back to the inputs, for several nodes at a time.
 
+use std::collections::BTreeMap;
+
 use super::affine::{Affine, Plane};
+use super::norm::Touching;
 use super::tape::{Node, Tape};
 use super::unit::Line;
 use crate::network::Vectorised;
@@ -13,6 +16,30 @@ pub(super) struct Substitution<'a, 'p, const W: usize, L> {
     pub tape: &'a Tape<'p>,
     pub targets: [usize; W],
     pub lines: L,
+    pub norms: Norms<'a>,
+}
+
+/// The planes that are substituted for norms, by their nodes.
+#[derive(Clone, Copy)]
+pub(super) struct Norms<'a> {
+    /// Parallel planes around the norm.
+    pub parallel: &'a BTreeMap<usize, Touching>,
+    /// Single planes that touch the norm at a point, for norms with a positive coefficient. The others then get the
+    /// upper one of the parallel planes.
+    pub touching: Option<&'a BTreeMap<usize, Touching>>,
+}
+
+impl<'a> Norms<'a> {
+    /// The plane of a node with a coefficient, and a number that is multiplied with the rounding error of the
+    /// coefficient. Its slopes are those of the plane that comes with it.
+    fn plane(self, k: usize, coefficient: f64) -> Option<(&'a Touching, Line, f64)> {
+        let parallel = self.parallel.get(&k)?;
+        let Some(touching) = self.touching else { return Some((parallel, parallel.parallel(), 0.0)) };
+        match touching.get(&k).filter(|_| coefficient > 0.0) {
+            Some(plane) => Some((plane, plane.one_sided(true), plane.gap)),
+            None => Some((parallel, parallel.one_sided(false), parallel.gap)),
+        }
+    }
 }
 
 /// The planes of the targets and, for each node, its contribution to their errors and its coefficients in
@@ -43,7 +70,7 @@ impl<const W: usize, L: Fn(usize, f64) -> (Line, f64)> Vectorised for Substituti
 
     #[inline(always)]
     fn run<const FUSED: bool>(self) -> Substituted<W> {
-        let Self { affine, tape, targets, lines } = self;
+        let Self { affine, tape, targets, lines, norms } = self;
         let last = targets.iter().copied().max().unwrap_or(0);
         let zeros = || vec![[0.0; W]; last + 1];
         let mut totals = Totals {
@@ -87,7 +114,16 @@ impl<const W: usize, L: Fn(usize, f64) -> (Line, f64)> Vectorised for Substituti
                         totals.enclosed(k, 0.0, f64::INFINITY, 1.0);
                     }
                 }
-                Node::Slack(..) | Node::Opaque(..) => {
+                Node::Norm(arguments)
+                    if let Some((plane, line, apart)) = norms.plane(k, totals.coefficients[k][0]) =>
+                {
+                    totals.enclosed(k, line.offset, line.radius, 1.0);
+                    totals.wrong += totals.sizes[k] * apart;
+                    for (&j, &slope) in arguments.iter().zip(&plane.slopes) {
+                        totals.pass(k, j, slope);
+                    }
+                }
+                Node::Norm(_) | Node::Slack(..) | Node::Opaque(..) => {
                     let range = affine.ranges[k];
                     let radius = 0.5 * (range.upper - range.lower);
                     match radius.is_finite() {

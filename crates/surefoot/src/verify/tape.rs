@@ -18,6 +18,8 @@ pub(super) enum Node<'p> {
     Apply(Unit, usize),
     /// The product of two nodes.
     Product(usize, usize),
+    /// The Euclidean norm of some nodes.
+    Norm(Vec<usize>),
     /// An unknown number of absolute value at most `share * max(|node|, 1)`.
     Slack(f64, usize),
     /// An operator with known values and ranges only.
@@ -68,6 +70,7 @@ impl<'p> Tape<'p> {
                     (Elements::Product, &[left, right]) => tape.push(Node::Product(left, right)),
                     (Elements::Network(network), _) => tape.network(network, arguments),
                     (Elements::Sizes(weights), _) => tape.sizes(weights, &arguments),
+                    (Elements::Norm, _) => tape.push(Node::Norm(arguments)),
                     _ => tape.push(Node::Opaque(operation.operator, arguments)),
                 }
             };
@@ -137,7 +140,9 @@ impl<'p> Tape<'p> {
                 Node::Input | Node::Sum(..) => {}
                 Node::Apply(_, k) | Node::Slack(_, k) => bounded[*k] = true,
                 Node::Product(j, k) => (bounded[*j], bounded[*k]) = (true, true),
-                Node::Opaque(_, arguments) => arguments.iter().for_each(|&k| bounded[k] = true),
+                Node::Norm(arguments) | Node::Opaque(_, arguments) => {
+                    arguments.iter().for_each(|&k| bounded[k] = true);
+                }
             }
         }
         if let Some(last) = bounded.last_mut() {
@@ -201,6 +206,7 @@ impl<'p> Tape<'p> {
                 }
                 Node::Apply(unit, j) => value(*unit, values[*j]),
                 Node::Product(i, j) => values[*i] * values[*j],
+                Node::Norm(arguments) => arguments.iter().map(|&j| values[j] * values[j]).sum::<f64>().sqrt(),
                 Node::Slack(..) => 0.0,
                 Node::Opaque(function, arguments) => {
                     let arguments: Vec<f64> = arguments.iter().map(|&j| values[j]).collect();
@@ -221,7 +227,7 @@ impl Node<'_> {
             Node::Sum(_, terms) => terms.iter().for_each(|&(k, _)| use_of(k)),
             Node::Apply(_, k) | Node::Slack(_, k) => use_of(*k),
             Node::Product(j, k) => [*j, *k].into_iter().for_each(use_of),
-            Node::Opaque(_, arguments) => arguments.iter().for_each(|&k| use_of(k)),
+            Node::Norm(arguments) | Node::Opaque(_, arguments) => arguments.iter().for_each(|&k| use_of(k)),
         }
     }
 }

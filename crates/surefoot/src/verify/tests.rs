@@ -23,12 +23,13 @@ fn problem(random: &mut ChaCha8Rng) -> Problem {
     let features = Features::new(["a", "b", "c", "d"].map(feature).to_vec()).unwrap();
     let family = Family {
         features: &features,
-        hidden: &[&[9, 7]],
+        hidden: &[&[9, 7], &[9, 7], &[]],
         scales: &[0.01, 0.5, 1.0, 3.0],
         epsilons: &[0.0, 0.01, 0.1, 0.5],
         formulas: &[&FORMULAS[..], &[BOUNDED]].concat(),
     };
-    family.draw(random)
+    // A third of them with weights in an ellipsoid.
+    if random.random_bool(2.0 / 3.0) { family.draw(random) } else { family.draw_with_ellipsoid(random) }
 }
 
 /// Random points of a zone, many of them on its border.

@@ -1,6 +1,6 @@
 //! Regressions of a feature on its parents, and what their residuals depend on.
 
-use nalgebra::DVector;
+use nalgebra::{DMatrix, DVector};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand_chacha::ChaCha8Rng;
 
@@ -102,6 +102,18 @@ pub(super) fn least_squares(
     let projected = qr.q().transpose() * targets;
     let solution = r.solve_upper_triangular(&projected).ok_or(Error::People(PeopleError::NoPeople))?;
     Ok((solution.iter().skip(1).copied().collect(), solution[0]))
+}
+
+/// The standard errors of the coefficients of a linear equation: the roots of the diagonal of `s^2 (X^T X)^-1`, without
+/// that of the intercept.
+pub(super) fn standard_errors(rows: ArrayView2<'_, f64>, columns: &[usize], deviation: f64) -> Vec<f64> {
+    let r = design(rows, columns).qr().r();
+    let width = columns.len() + 1;
+    // (X^T X)^-1 is R^-1 R^-T. Columns are independent, or there would be no solution.
+    let inverse = r.solve_upper_triangular(&DMatrix::identity(width, width));
+    (1..width)
+        .map(|i| inverse.as_ref().map_or(f64::NAN, |inverse| deviation * inverse.row(i).norm()))
+        .collect()
 }
 
 /// Squared error.
