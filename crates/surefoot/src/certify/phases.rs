@@ -44,6 +44,8 @@ struct Open {
     ranges: Ranges,
     by: PhaseBound,
     bound: Bound,
+    /// Whether its least margin is known.
+    is_finished: bool,
 }
 
 impl PartialEq for Open {
@@ -169,11 +171,11 @@ impl<'a> Phases<'a> {
             return;
         }
         let lower = if bound.lower > known { bound.lower } else { known };
-        self.open.push(Open { lower, number, conditions, ranges, by, bound });
+        self.open.push(Open { lower, number, conditions, ranges, by, bound, is_finished: false });
     }
 
     /// Divides the part with the lowest bound. If the phases of all its units are known, so that there is nothing to
-    /// divide, improves its bound. Returns `false` if that fails too.
+    /// divide, finds its least margin. Returns `false` if that is known too.
     pub fn step(&mut self) -> bool {
         let Some(open) = self.open.pop() else { return true };
         let arguments = open.bound.arguments(self.layers);
@@ -210,13 +212,17 @@ impl<'a> Phases<'a> {
         true
     }
 
-    /// Bounds a part where the phases of all units are known. Its least margin is found by a linear program or, where
-    /// the ball is no box, by a longer ascent. Returns `false` if the bound has hardly risen.
+    /// Bounds a part where the phases of all units are known, by its least margin or, for sets of other kinds, by a
+    /// longer ascent. Returns `false` if that was done before.
     ///
     /// Some phases are known because ranges became narrower. Elsewhere in the ball these units have the other phase,
     /// so their phases are conditions too. The part is divided by those that the bound needs, which leaves one side
     /// empty.
     fn finish(&mut self, open: Open) -> bool {
+        if open.is_finished {
+            self.open.push(open);
+            return false;
+        }
         let Open { lower, mut number, conditions, ranges, by, .. } = open;
         let mut all = conditions.clone();
         all.extend(bound::decided(self.layers, &ranges, &conditions));
@@ -243,12 +249,12 @@ impl<'a> Phases<'a> {
             self.open.push(after);
             return true;
         }
-        let has_risen = after.lower - lower > 0.1 * (self.target - lower);
+        after.is_finished = true;
         if let Some(least) = least {
             after.bound.at = least;
         }
         self.open.push(after);
-        has_risen
+        true
     }
 
     /// Divides a part by a condition that holds everywhere in it. Returns the number of the side where it holds.
