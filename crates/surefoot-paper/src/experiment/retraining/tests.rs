@@ -21,6 +21,8 @@ fn version(weights: &[f64], bias: f64, slope: Option<f64>) -> Version {
         function: Function::Linear { coefficients: vec![slope], intercept: 0.0 },
         r_squared: 1.0,
         deviation: 1.0,
+        standard_errors: vec![0.0],
+        residuals: Vec::new(),
         warnings: Vec::new(),
     };
     Version {
