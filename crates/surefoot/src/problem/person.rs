@@ -14,6 +14,9 @@ const EXACT: f64 = 1e30;
 /// The largest weight of a norm.
 const LARGEST_WEIGHT: f64 = 1e100;
 
+/// The special values of somebody: features, and bits of values.
+type Key = Vec<(usize, u64)>;
+
 impl Problem {
     /// The problem of a person with special values; `None` if there are none, so that the problem is this one.
     ///
@@ -115,11 +118,10 @@ impl Problem {
         individuals: &[&[f64]],
         answer: impl Fn(&Self, &[usize]) -> Result<Vec<T>>,
     ) -> Result<Vec<T>> {
-        let mut groups: Vec<(Vec<(usize, u64)>, Vec<usize>)> = vec![(Vec::new(), Vec::new())];
+        let mut groups: Vec<(Key, Vec<usize>)> = vec![(Vec::new(), Vec::new())];
         for (place, individual) in individuals.iter().enumerate() {
             let special = self.features.special_values(individual);
-            let key: Vec<(usize, u64)> =
-                special.into_iter().map(|(i, special)| (i, special.value.to_bits())).collect();
+            let key: Key = special.into_iter().map(|(i, special)| (i, special.value.to_bits())).collect();
             match groups.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, places)) => places.push(place),
                 None => groups.push((key, vec![place])),
