@@ -324,7 +324,7 @@ impl<'p> Complete<'p> {
     /// Proves what the local searches alone find, if it is cheaper than the proven action. The search by boxes may end
     /// with an incumbent that no proof confirms, although there is another one that can be proved.
     fn with_candidate(&self, individual: &[f64], mut proof: Proof) -> Result<Proof> {
-        if self.is_over() {
+        if self.is_over() || !proof.outcome.is_open_to_search() {
             return Ok(proof);
         }
         let evaluations = (self.budget.evaluations / 2).clamp(1, RETRY_EVALUATIONS);
