@@ -125,6 +125,14 @@ impl Proof {
         }
     }
 
+    /// The margin of the proven action; infinite if there is none.
+    fn found_margin(&self) -> f64 {
+        match &self.outcome {
+            Outcome::Found(found) => found.margin,
+            _ => f64::INFINITY,
+        }
+    }
+
     /// Takes over the proof of a cheaper action, if an attempt gave one, and keeps the bound on the cost. Returns
     /// whether it did.
     fn adopt(&mut self, tried: Tried) -> bool {
@@ -177,6 +185,11 @@ impl Method for Complete<'_> {
     fn prove(&self, individual: &[f64]) -> Result<Proof> {
         Complete::prove(self, individual)
     }
+}
+
+/// A margin between the largest with which a proof failed, zero if none did, and one that is enough.
+fn next_margin(failed: f64, enough: f64) -> f64 {
+    if failed == 0.0 { 0.4 * enough } else { (failed * enough).sqrt() }
 }
 
 impl<'p> Complete<'p> {
@@ -377,7 +390,10 @@ impl<'p> Complete<'p> {
                 continue;
             };
             if cost >= least {
-                break;
+                // So much margin costs too much; the proven action has less of it.
+                proven = required.min(proof.found_margin());
+                required = next_margin(failed, proven);
+                continue;
             }
             let tried = solve::Solver::new(&settings, individual)?.prove(set, &change, &[0.0], pool)?;
             if let Some(scenario) = tried.broken.clone() {
@@ -390,10 +406,9 @@ impl<'p> Complete<'p> {
                 true => proven = required,
                 false => failed = required,
             }
-            required = match (failed, proven) {
-                (failed, f64::INFINITY) => needed_margin.max(2.2 * failed),
-                (0.0, proven) => 0.4 * proven,
-                (failed, proven) => (failed * proven).sqrt(),
+            required = match proven {
+                f64::INFINITY => needed_margin.max(2.2 * failed),
+                proven => next_margin(failed, proven),
             };
         }
         match &proof.outcome {
