@@ -18,11 +18,11 @@ const PATIENCE: f64 = 3.0;
 const FIRST_EVALUATIONS: usize = 5_000;
 /// The number of evaluations that the first proof by parabolas may cost, and the factor by which its
 /// predicted work may exceed that before it is abandoned.
-const PARABOLA_EVALUATIONS: usize = 10_000;
+const PARABOLA_EVALUATIONS: usize = 20_000;
 const PARABOLA_PATIENCE: f64 = 1.5;
 /// After a failed proof by parabolas, an action is searched for that this many evaluations beyond the first
 /// cell are predicted to prove.
-const NEEDED_MARGIN_EVALUATIONS: usize = 2_500;
+const NEEDED_MARGIN_EVALUATIONS: usize = 5_000;
 /// Incumbents whose costs differ by less than this share count as the same.
 const SAME_COST_TOLERANCE: f64 = 1e-3;
 /// The largest number of further proofs that are tried.
