@@ -21,6 +21,9 @@ class _Feature(TypedDict):
     std: float
     limits: tuple[float, float] | None
     change: Any
+    step: float | None
+    most_change: float | None
+    most_change_share: float | None
     weight: float
     norm_weight: float
     categories: list[str]

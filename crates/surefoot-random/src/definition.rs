@@ -157,6 +157,21 @@ pub(crate) fn obstacle(
         // No change is allowed to everybody, also to those whom rounding puts outside the limits.
         let is_within = change == 0.0 || to >= feature.lower + slack && to <= feature.upper - slack;
         let is_integer = feature.kind == Kind::Real || (by - by.round()).abs() < 1e-9 * by.abs().max(1.0);
+        let steps = feature.step.map_or(0.0, |step| by / step);
+        if (steps - steps.round()).abs() > 1e-9 * steps.abs().max(1.0) {
+            return Some(format!(
+                "{} may not change by {by}, which is no multiple of its step",
+                feature.name
+            ));
+        }
+        // Whole numbers and steps reach the largest change exactly, or not at all.
+        let most = feature.most_change.min(feature.most_change_share * own(i).abs());
+        let is_exact = feature.step.is_some() || feature.kind != Kind::Real;
+        if by.abs()
+            > if is_exact { most + 1e-9 * (most.abs() + feature.mean.abs() * 1e-3) } else { most - slack }
+        {
+            return Some(format!("{} may not change by {by}, only by {most}", feature.name));
+        }
         let is_binary = feature.kind != Kind::Binary || [0.0, 1.0].contains(&to.round());
         if !(allowed && is_integer && is_binary && (is_within || feature.kind != Kind::Real)) {
             return Some(format!("{} may not change by {by}, from {} to {to}", feature.name, own(i)));

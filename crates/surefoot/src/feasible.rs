@@ -55,6 +55,12 @@ pub enum InfeasibleReason {
     /// A fractional change of an integer feature.
     #[error("`{feature}` would change by {}, and changes by whole numbers only", readable(*change))]
     NotInteger { feature: String, change: f64 },
+    /// A change that is no multiple of the step.
+    #[error("`{feature}` would change by {}, and changes by multiples of {} only", readable(*change), readable(*step))]
+    NotAStep { feature: String, change: f64, step: f64 },
+    /// A change that is larger than the largest one.
+    #[error("`{feature}` would change by {}, and may change by {} at most", readable(*change), readable(*most))]
+    MostChange { feature: String, change: f64, most: f64 },
     /// No category afterwards, or several.
     #[error("`{group}` would not go from one category to another")]
     NoCategory { group: String },
@@ -152,13 +158,28 @@ fn of_feature(problem: &Problem, individual: &[f64], i: usize, change: f64) -> O
     }
     let by = feature.std * change;
     let whole = by.round();
-    if feature.kind != Kind::Real && (by - whole).abs() > ROUNDING * whole.abs().max(1.0) {
-        return Some(InfeasibleReason::NotInteger { feature: name(), change: by });
+    if let Some(spacing) = feature.spacing() {
+        let steps = by / spacing;
+        if (steps - steps.round()).abs() > ROUNDING * steps.abs().max(1.0) {
+            return Some(match feature.step {
+                Some(step) => InfeasibleReason::NotAStep { feature: name(), change: ten_digits(by), step },
+                None => InfeasibleReason::NotInteger { feature: name(), change: by },
+            });
+        }
     }
     let (lower, upper) = feasible_change(problem.features(), i, individual[i]);
     let slack = ROUNDING * (1.0 + individual[i].abs() + change.abs());
     if change < lower - slack || change > upper + slack {
         let up = change > 0.0;
+        let from = feature.start(individual[i]);
+        let is_in_direction = feature.change == Change::Any || (feature.change == Change::Increase) == up;
+        if is_in_direction && !feature.allows_change(from, by * (1.0 - ROUNDING)) {
+            return Some(InfeasibleReason::MostChange {
+                feature: name(),
+                change: ten_digits(by.abs()),
+                most: ten_digits(feature.largest_change(from)),
+            });
+        }
         return Some(match feature.change {
             Change::Increase | Change::Decrease if feature.group.is_some() => {
                 InfeasibleReason::Category { category: name(), entered: up }

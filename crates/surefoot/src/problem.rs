@@ -295,9 +295,9 @@ impl Problem {
         }
     }
 
-    /// The first integer or binary feature that actions change, if there is one.
+    /// The first feature that actions change by whole numbers or by multiples of a step, if there is one.
     pub(crate) fn whole_feature(&self) -> Option<&Feature> {
-        self.features.iter().find(|feature| feature.is_actionable() && feature.kind != Kind::Real)
+        self.features.iter().find(|feature| feature.is_actionable() && feature.spacing().is_some())
     }
 
     /// Whether an outcome, in standardised units, meets every requirement.
@@ -308,6 +308,9 @@ impl Problem {
     /// Rejects problems that a method for real-valued changes in a box cannot answer.
     pub(crate) fn require_continuous(&self) -> Result<()> {
         let what = match (self.whole_feature(), self.requirements.first()) {
+            (Some(feature), _) if feature.kind == Kind::Real => {
+                format!("`{}` changes by multiples of a step", feature.name)
+            }
             (Some(feature), _) => format!("`{}` is {}", feature.name, feature.kind),
             (None, Some(limit)) if limit.limited_feature().is_some() => {
                 format!("limits hold for what follows from actions, {}", limit.text())

@@ -64,6 +64,7 @@ mod trees;
 mod tests;
 mod unit;
 mod tanh_network;
+mod effort;
 mod integer;
 mod weights;
 mod zone;

@@ -67,6 +67,20 @@ fn real(random: &mut ChaCha8Rng, feature: Feature) -> Feature {
     if random.random_bool(0.6) {
         feature.upper = digits(mean + std * random.random_range(0.3..4.0), 5);
     }
+    if random.random_bool(0.2) {
+        feature.step = Some(digits(std * random.random_range(0.1..1.0), 2));
+    }
+    with_largest_change(random, feature)
+}
+
+/// A largest change, in own units or as a share, for some features.
+fn with_largest_change(random: &mut ChaCha8Rng, mut feature: Feature) -> Feature {
+    if random.random_bool(0.15) {
+        feature.most_change = digits(feature.std * random.random_range(0.5..3.0), 3);
+    }
+    if random.random_bool(0.1) {
+        feature.most_change_share = digits(random.random_range(0.1..1.5), 2);
+    }
     feature
 }
 
@@ -80,7 +94,10 @@ fn integer(random: &mut ChaCha8Rng, feature: Feature) -> Feature {
     if random.random_bool(0.7) {
         feature.upper = (mean + std * random.random_range(0.5..3.0)).ceil();
     }
-    feature
+    if random.random_bool(0.2) {
+        feature.step = Some(one(random, &[2.0, 3.0, 5.0]));
+    }
+    with_largest_change(random, feature)
 }
 
 pub(super) fn write(text: &mut String, feature: &Feature, norm_weight: f64) {
@@ -98,6 +115,15 @@ pub(super) fn write(text: &mut String, feature: &Feature, norm_weight: f64) {
         writeln!(text, "limits = [{:?}, {:?}]", feature.lower, feature.upper).unwrap();
     }
     writeln!(text, "change = \"{}\"", format!("{:?}", feature.change).to_lowercase()).unwrap();
+    if let Some(step) = feature.step {
+        writeln!(text, "step = {step:?}").unwrap();
+    }
+    if feature.most_change.is_finite() {
+        writeln!(text, "most_change = {:?}", feature.most_change).unwrap();
+    }
+    if feature.most_change_share.is_finite() {
+        writeln!(text, "most_change_share = {:?}", feature.most_change_share).unwrap();
+    }
     writeln!(text, "weight = {:?}", feature.weight).unwrap();
     if norm_weight != 1.0 {
         writeln!(text, "norm_weight = {norm_weight:?}").unwrap();

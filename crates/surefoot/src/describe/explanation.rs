@@ -103,6 +103,33 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
             let (name, limit) = (&feature.name, readable(limit));
             Some(format!("if {name} could {verb} to {value}, {side} its limit of {limit}"))
         }
+        Relaxation::MostChange(i) => {
+            let feature = features.feature(*i);
+            let place = found.action.features.iter().position(|acted| acted == i)?;
+            let change = found.action.change[place];
+            let value = feature.own_units(found.counterfactual[*i]);
+            // The value of a feature that is acted upon is that of the individual, plus the change.
+            let from = value - feature.std * change;
+            let most = feature.largest_change(from);
+            let by = feature.snap_to_step(feature.std * change).abs();
+            if by <= most * (1.0 + 1e-9) {
+                return None;
+            }
+            let by = match feature.spacing() {
+                Some(_) => readable(by),
+                None => {
+                    let (by, decimals) = rounded(by, by, |_| true);
+                    decimals.map_or(readable(by), |decimals| super::fixed(by, decimals))
+                }
+            };
+            let most = number(most, 6);
+            Some(format!("if {} could change by {by}, more than the {most} that are allowed", feature.name))
+        }
+        Relaxation::Step(i) => {
+            let feature = features.feature(*i);
+            let step = readable(feature.step?);
+            Some(format!("if {} could change by other amounts than multiples of {step}", feature.name))
+        }
         Relaxation::Change(unit) => {
             let feature = features.feature(*unit.first()?);
             Some(match (&feature.group, feature.change) {

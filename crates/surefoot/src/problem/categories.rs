@@ -19,7 +19,7 @@ pub(super) fn read_categories(fields: &mut Fields<'_>, feature: Feature) -> Vec<
         return vec![feature];
     }
     let Some(categories) = fields.texts("categories") else { return vec![feature] };
-    refuse(fields, "categories", &["kind", "group"]);
+    refuse(fields, "categories", &["kind", "group", "step", "most_change_share"]);
     let fault = |problem| Error::Feature(FeatureError::Categories { feature: feature.name.clone(), problem });
     if let Some(problem) = listed(&categories) {
         fields.report_at("categories", fault(problem));
@@ -28,7 +28,7 @@ pub(super) fn read_categories(fields: &mut Fields<'_>, feature: Feature) -> Vec<
     if is_ordered == Some(true) {
         return vec![read_levels(fields, feature, categories)];
     }
-    refuse(fields, "categories", &["limits"]);
+    refuse(fields, "categories", &["limits", "most_change"]);
     if matches!(feature.change, Change::Increase | Change::Decrease) {
         fields.report_at("change", fault(crate::error::CategoryProblem::Direction));
         return vec![feature];

@@ -75,6 +75,17 @@ fn digest_features(features: &Features, digest: &mut Digest) {
         });
         digest.numbers([feature.mean, feature.std, feature.lower, feature.upper, feature.weight].iter());
         digest.text(feature.group.as_deref().unwrap_or_default());
+        // Proofs of problems without steps and largest changes keep their digest.
+        for (what, limit) in [
+            ("step", feature.step),
+            ("most change", Some(feature.most_change).filter(|most| most.is_finite())),
+            ("most change share", Some(feature.most_change_share).filter(|share| share.is_finite())),
+        ] {
+            if let Some(limit) = limit {
+                digest.text(what);
+                digest.number(limit);
+            }
+        }
         // The meaning of the feature's numbers. The names of unordered categories are part of the feature
         // names.
         if let Shown::Ordered(levels) = &feature.shown {

@@ -1,6 +1,6 @@
 //! The conditions under which the theory makes statements.
 
-use crate::{ActionKind, Feature, Kind, Problem};
+use crate::{ActionKind, Feature, Problem};
 
 /// A condition of a statement that a problem does not meet. Features and constraints are given by
 /// position.
@@ -64,7 +64,7 @@ impl Conditions<'_> {
 
     /// Real-valued actions.
     pub fn real(&self) -> Vec<Unmet> {
-        let features = self.features(|feature| feature.is_actionable() && feature.kind != Kind::Real);
+        let features = self.features(|feature| feature.is_actionable() && feature.spacing().is_some());
         named(features, Unmet::RealActions).into_iter().collect()
     }
 
@@ -85,7 +85,10 @@ impl Conditions<'_> {
 
     /// Every feature is real-valued and may change in both directions.
     pub fn everything_actionable(&self) -> Vec<Unmet> {
-        let is_free = |feature: &Feature| feature.change == crate::Change::Any && feature.kind == Kind::Real;
+        let is_free = |feature: &Feature| {
+            let is_unlimited = feature.most_change.is_infinite() && feature.most_change_share.is_infinite();
+            feature.change == crate::Change::Any && feature.spacing().is_none() && is_unlimited
+        };
         named(self.features(|feature| !is_free(feature)), Unmet::EverythingActionable).into_iter().collect()
     }
 
