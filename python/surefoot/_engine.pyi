@@ -80,6 +80,8 @@ class Problem:
         constraints: Sequence[str],
         forbidden_categories: Sequence[tuple[str, Sequence[str], Sequence[str]]],
         forbidden_values: Sequence[tuple[str, Sequence[float], Sequence[float]]],
+        most_changes: int | None,
+        one_of: Sequence[Sequence[str]],
         uncertainty: str | None,
     ) -> Problem: ...
     @staticmethod

@@ -134,6 +134,18 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
     for transition in forbidden {
         writeln!(text, "Forbidden: {}", forbids(transition, features))?;
     }
+    let limits = file.change_limits();
+    if let Some(most) = limits.most_changes() {
+        writeln!(text, "At most {most} changed together")?;
+    }
+    for list in limits.one_of() {
+        let name = |&i: &usize| {
+            let feature = features.feature(i);
+            escape_line(feature.group.as_ref().unwrap_or(&feature.name)).into_owned()
+        };
+        let names: Vec<String> = list.iter().map(name).collect();
+        writeln!(text, "At most one changed of: {}", names.join(", "))?;
+    }
     let mut missing = Vec::new();
     if features.actionable().is_empty() {
         missing.push("every feature is fixed: let an action change at least one (change = \"increase\")");

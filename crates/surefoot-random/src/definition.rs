@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use surefoot::margin::{counterfactual, margin};
-use surefoot::{Action, Change, Kind, LimitsOn, NormKind, Problem};
+use surefoot::{Action, Change, Kind, LimitsOn, NormKind, Problem, essential};
 
 use crate::Case;
 use crate::draw::Forbid;
@@ -187,6 +187,9 @@ pub(crate) fn obstacle(
     if let Some(transition) = forbidden_transition(case, individual, action) {
         return Some(transition);
     }
+    if let Some(together) = together(case, problem, action) {
+        return Some(together);
+    }
     let reached = match counterfactual(problem, individual, action, &vec![0.0; individual.len()]) {
         Ok(reached) => reached,
         Err(error) => return Some(error.to_string()),
@@ -212,6 +215,23 @@ pub(crate) fn obstacle(
         }
     }
     None
+}
+
+/// Things that an action changes or holds together, if that is not allowed. A group counts once.
+fn together(case: &Case, problem: &Problem, action: &Action) -> Option<String> {
+    let group = |i: usize| case.features[i].group.as_ref();
+    let is_same = |i: usize, j: usize| i == j || group(i).is_some() && group(i) == group(j);
+    let mut things: Vec<usize> = Vec::new();
+    for i in essential(problem, action).features {
+        if !things.iter().any(|&j| is_same(i, j)) {
+            things.push(i);
+        }
+    }
+    let is_listed = |list: &[usize], i: usize| list.iter().any(|&j| is_same(i, j));
+    let of = |list: &Vec<usize>| things.iter().filter(|&&i| is_listed(list, i)).count();
+    let is_much = case.most_changes.is_some_and(|most| things.len() > most);
+    (is_much || case.one_of.iter().any(|list| of(list) > 1))
+        .then(|| format!("{things:?} may not change together"))
 }
 
 /// A move of a group that leads to no single category, or a transition that is forbidden.

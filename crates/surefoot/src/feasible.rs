@@ -13,7 +13,7 @@ use crate::error::{CausalModelError, PeopleError};
 use crate::feature::Group;
 use crate::magnitude::readable;
 use crate::margin::outcome;
-use crate::{Action, ActionKind, Change, Constraint, Error, Kind, Problem, Result};
+use crate::{Action, ActionKind, Change, ChangeLimits, Constraint, Error, Kind, Problem, Result, essential};
 
 /// The share of a value below which a difference counts as the rounding of units.
 const ROUNDING: f64 = 1e-9;
@@ -70,6 +70,12 @@ pub enum InfeasibleReason {
     /// A forbidden transition between categories.
     #[error("`{group}` may not go from `{from}` to `{to}`")]
     ForbiddenCategory { group: String, from: String, to: String },
+    /// More changes than are allowed.
+    #[error("{changes} things would be changed or held ({}), and {most} at most may be", names.join(", "))]
+    TooManyChanges { changes: usize, most: usize, names: Vec<String> },
+    /// Several changes of which one is allowed.
+    #[error("only one of {} may be changed", names.join(", "))]
+    OneOf { names: Vec<String> },
     /// A result that the causal model leaves undefined.
     #[error("its result is undefined: {why}")]
     Undefined { why: String },
@@ -111,6 +117,7 @@ pub fn infeasibility(problem: &Problem, individual: &[f64], action: &Action) -> 
     for group in features.groups() {
         reasons.extend(of_group(problem, individual, action, group));
     }
+    reasons.extend(together(problem, action));
     match outcome(problem, individual, action) {
         Ok(reached) => {
             // Actions from other sources were read from text, so a violation within rounding is accepted.
@@ -234,6 +241,31 @@ fn of_group(
     });
     let name = |i: usize| feature(i).spoken_name().to_owned();
     forbids.then(|| InfeasibleReason::ForbiddenCategory { group: group.name, from: name(from), to: name(to) })
+}
+
+/// The reasons why the changes of an action are not allowed together.
+fn together(problem: &Problem, action: &Action) -> Vec<InfeasibleReason> {
+    let limits = problem.change_limits();
+    if *limits == ChangeLimits::none() {
+        return Vec::new();
+    }
+    let things = problem.changed_things(&essential(problem, action));
+    let name = |&i: &usize| {
+        let feature = problem.features().feature(i);
+        feature.group.clone().unwrap_or_else(|| feature.name.clone())
+    };
+    let mut reasons = Vec::new();
+    if let Some(most) = limits.most_changes().filter(|most| things.len() > *most) {
+        let names = things.iter().map(name).collect();
+        reasons.push(InfeasibleReason::TooManyChanges { changes: things.len(), most, names });
+    }
+    for list in limits.one_of() {
+        let names: Vec<String> = things.iter().filter(|thing| list.contains(thing)).map(name).collect();
+        if names.len() > 1 {
+            reasons.push(InfeasibleReason::OneOf { names });
+        }
+    }
+    reasons
 }
 
 /// Rounds to ten digits, which removes the error of the conversion of units.

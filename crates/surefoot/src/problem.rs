@@ -1,6 +1,7 @@
 //! Problems: features, classifier, causal model, uncertainty, and restrictions of actions.
 
 mod categories;
+mod changes;
 mod classifier;
 mod committee;
 mod edit;
@@ -20,6 +21,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use crate::error::{Fault, Mistake, Mistakes};
+pub use changes::ChangeLimits;
+pub(crate) use changes::first_of_unit;
 pub use classifier::{ClassifierEntry, ClassifierForm, LinearModel, OnnxFile, StatedModel, TreesFile};
 pub use edit::Edit;
 pub use entry::{EquationEntry, EquationForm, Inputs, NetworkFile};
@@ -73,6 +76,8 @@ pub struct Problem {
     /// The constraints, followed by the limits on features that are downstream of actions.
     requirements: Vec<Constraint>,
     forbidden: Vec<Forbidden>,
+    /// Which features an action may change together.
+    change_limits: ChangeLimits,
     /// The committee and the further causal models, if there are any.
     variations: Variations,
 }
@@ -112,6 +117,7 @@ impl Problem {
             limits_on: LimitsOn::default(),
             requirements: Vec::new(),
             forbidden: Vec::new(),
+            change_limits: ChangeLimits::none(),
             variations: Variations::default(),
         })
     }
@@ -316,6 +322,9 @@ impl Problem {
                 format!("limits hold for what follows from actions, {}", limit.text())
             }
             (None, Some(constraint)) => format!("there is a constraint, `{}`", constraint.text()),
+            (None, None) if self.has_change_limits() => {
+                "some features must not be changed together".to_owned()
+            }
             (None, None) => return Ok(()),
         };
         Err(Error::Setting(SettingError::NotContinuous { what }))

@@ -1,4 +1,5 @@
-//! Steps and largest changes: every multiple of the steps is tried, and every proof is checked.
+//! Steps, largest changes and limits on what is changed together: every multiple of the steps of every allowed set is
+//! tried, and every proof is checked.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
@@ -6,10 +7,12 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use surefoot::action::intervention_sets;
+use surefoot::proof::Case;
 use surefoot::recourse::{Settings, Solver};
+use surefoot::verify::Verification;
 use surefoot::{
-    Action, Budget, Change, Classifier, Ensemble, Equation, Exact, Feature, Features, Kind, Outcome, People,
-    Problem, SavedProof, Scm, Verdict, certify, infeasibility, verify,
+    Action, Budget, Change, ChangeLimits, Classifier, Ensemble, Equation, Exact, Feature, Features, Kind,
+    Outcome, People, Problem, SavedProof, Scm, Verdict, certify, essential, infeasibility, verify,
 };
 use surefoot_random::{ACTIVATIONS, network, one, uniform, with_settings};
 
@@ -74,10 +77,67 @@ fn trees(random: &mut ChaCha8Rng, inputs: usize) -> Ensemble {
     Ensemble::from_bytes(document.to_string().as_bytes()).unwrap()
 }
 
-/// Two to four features with any model, with or without causes.
-fn problem(random: &mut ChaCha8Rng, model: Model) -> Problem {
-    let inputs = random.random_range(2..=if model == Model::Linear { 4 } else { 3 });
-    let features = Features::new((0..inputs).map(|i| feature(random, i)).collect()).unwrap();
+/// What is drawn beside steps and largest changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Together {
+    Anything,
+    Limited,
+}
+
+/// Limits on what is changed together: a number, a list or both.
+fn limits(random: &mut ChaCha8Rng, features: &Features) -> ChangeLimits {
+    let groups = features.groups();
+    let of_group = |i: usize| groups.iter().find(|group| group.columns.contains(&i));
+    let mut names: Vec<String> = Vec::new();
+    for i in 0..features.len() {
+        let name = of_group(i).map_or_else(|| features.feature(i).name.clone(), |group| group.name.clone());
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let mut limits = ChangeLimits::none();
+    let kind = random.random_range(0..3);
+    if kind != 1 {
+        limits = limits.with_most_changes(random.random_range(1..names.len())).unwrap();
+    }
+    if kind != 0 {
+        let skipped = random.random_range(0..names.len());
+        let few = names.iter().enumerate().filter(|(k, _)| names.len() == 2 || *k != skipped);
+        let few: Vec<&str> = few.map(|(_, name)| name.as_str()).collect();
+        limits = limits.with_one_of(features, &few).unwrap();
+    }
+    limits
+}
+
+/// Whether the features of a set may be named together.
+fn is_allowed(problem: &Problem, set: &[usize]) -> bool {
+    let group = |i: usize| problem.features().feature(i).group.clone();
+    let mut things: Vec<usize> = Vec::new();
+    for &i in set {
+        if !things.iter().any(|&other| group(i).is_some() && group(other) == group(i)) {
+            things.push(i);
+        }
+    }
+    let limits = problem.change_limits();
+    let is_in = |list: &[usize], thing: usize| {
+        list.iter().any(|&i| i == thing || group(i).is_some() && group(i) == group(thing))
+    };
+    limits.most_changes().is_none_or(|most| things.len() <= most)
+        && limits.one_of().iter().all(|list| things.iter().filter(|&&thing| is_in(list, thing)).count() <= 1)
+}
+
+/// Two to four features, or two and a group, with any model, with or without causes.
+fn problem(random: &mut ChaCha8Rng, model: Model, together: Together) -> Problem {
+    let mut inputs = random.random_range(2..=if model == Model::Linear { 4 } else { 3 });
+    let mut features: Vec<Feature> = (0..inputs).map(|i| feature(random, i)).collect();
+    if together == Together::Limited && inputs == 2 && random.random_bool(0.5) {
+        let column = |name: &str, weight: f64| {
+            Feature::new(name).scaling(0.4, 0.49).group("job").change(Change::Any).weight(weight)
+        };
+        features.splice(0..0, [column("clerk", 0.3), column("cook", 0.4), column("king", 0.5)]);
+        inputs = 5;
+    }
+    let features = Features::new(features).unwrap();
     let classifier = match model {
         Model::Linear => {
             Classifier::linear(uniform(random, inputs, -0.3..1.0), random.random_range(-1.2..0.0), 0.5)
@@ -91,7 +151,11 @@ fn problem(random: &mut ChaCha8Rng, model: Model) -> Problem {
     };
     let problem = Problem::new(features.clone(), classifier).unwrap();
     let problem = with_settings(random, problem, &[0.1, 0.0]);
-    let last = format!("x{}", inputs - 1);
+    let problem = match together {
+        Together::Anything => problem,
+        Together::Limited => problem.with_change_limits(limits(random, &features)).unwrap(),
+    };
+    let last = features.names()[inputs - 1].clone();
     match random.random_range(0..3) {
         0 => problem,
         // An integer feature that follows takes any value, and the limits hold for it as well.
@@ -106,7 +170,13 @@ fn problem(random: &mut ChaCha8Rng, model: Model) -> Problem {
 
 /// Somebody within the limits.
 fn person(random: &mut ChaCha8Rng, features: &Features) -> Vec<f64> {
+    let chosen = random.random_range(0..3);
+    let mut column = 0;
     let value = |feature: &Feature| {
+        if feature.group.is_some() {
+            column += 1;
+            return if column == chosen + 1 { 1.0 } else { 0.0 };
+        }
         let share = random.random_range(0.2..0.8);
         let value = feature.lower + share * (feature.upper - feature.lower);
         if feature.kind == Kind::Integer { value.round() } else { value }
@@ -137,18 +207,34 @@ fn changes(feature: &Feature, own: f64) -> Vec<f64> {
     (-40..=40).map(|k| f64::from(k) * step).filter(is_allowed).collect()
 }
 
-/// Every feasible action of every intervention set.
+/// Every feasible action on every set of things that may be named together.
 fn all_actions(problem: &Problem, own: &[f64]) -> Vec<Action> {
     let features = problem.features();
     let mut actions = Vec::new();
-    for set in intervention_sets(features, true).unwrap() {
+    for set in intervention_sets(features, true).unwrap().iter().filter(|set| is_allowed(problem, set)) {
         let mut partial = vec![Vec::new()];
-        for &i in &set {
+        let mut rest = set.clone();
+        while let Some(&i) = rest.first() {
             let feature = features.feature(i);
-            let changes = changes(feature, own[i]);
+            let size = rest
+                .iter()
+                .filter(|&&j| j == i || feature.group.is_some() && features.feature(j).group == feature.group)
+                .count();
+            let unit: Vec<usize> = rest.drain(..size).collect();
+            let moves: Vec<Vec<f64>> = match size {
+                1 => changes(feature, own[i]).into_iter().map(|by| vec![by]).collect(),
+                _ => unit
+                    .iter()
+                    .map(|&to| unit.iter().map(|&j| f64::from(u8::from(j == to)) - own[j]).collect())
+                    .collect(),
+            };
             let longer = |some: &Vec<f64>| {
-                let with = |by: &f64| [&some[..], &[by / feature.std]].concat();
-                changes.iter().map(with).collect::<Vec<_>>()
+                let with = |by: &Vec<f64>| {
+                    let by: Vec<f64> =
+                        by.iter().zip(&unit).map(|(by, &j)| by / features.feature(j).std).collect();
+                    [&some[..], &by].concat()
+                };
+                moves.iter().map(with).collect::<Vec<_>>()
             };
             partial = partial.iter().flat_map(longer).collect();
         }
@@ -157,7 +243,14 @@ fn all_actions(problem: &Problem, own: &[f64]) -> Vec<Action> {
     actions
 }
 
-/// The same problem without steps and largest changes.
+/// Whether every allowed set of features is free in one of the cases.
+fn is_covered(problem: &Problem, cases: &[Case]) -> bool {
+    let sets = intervention_sets(problem.features(), true).unwrap();
+    let mut sets = sets.iter().filter(|set| is_allowed(problem, set));
+    sets.all(|set| cases.iter().any(|case| set.iter().all(|i| !case.fixed.contains(i))))
+}
+
+/// The same problem without steps, largest changes and limits.
 fn twin(problem: &Problem) -> Problem {
     let plain = |feature: &Feature| Feature {
         kind: Kind::Real,
@@ -167,6 +260,7 @@ fn twin(problem: &Problem) -> Problem {
         lower: f64::NEG_INFINITY,
         upper: f64::INFINITY,
         change: Change::Any,
+        group: None,
         ..feature.clone()
     };
     let features = Features::new(problem.features().iter().map(plain).collect()).unwrap();
@@ -175,7 +269,7 @@ fn twin(problem: &Problem) -> Problem {
     let twin = twin.with_action_kind(problem.action_kind()).with_cost(problem.cost());
     let Some(scm) = problem.scm() else { return twin };
     let last = features.len() - 1;
-    let coefficient = scm.coefficients().unwrap()[[last, 0]];
+    let coefficient = scm.coefficients().unwrap()[[last, features.index("x0").unwrap()]];
     let name = &features.names()[last];
     let equation = Equation::linear(&["x0"], vec![coefficient], 0.1);
     twin.with_causal_model(Scm::new(&features, vec![(name, equation)]).unwrap()).unwrap()
@@ -215,15 +309,19 @@ fn respects(problem: &Problem, own: &[f64], action: &Action) -> bool {
             let slack = 1e-12 * (feature.mean.abs() + own[i].abs() + by.abs());
             return by.abs() <= most + slack && to >= feature.lower - slack && to <= feature.upper + slack;
         }
+        if feature.group.is_some() {
+            return [-1.0, 0.0, 1.0].iter().any(|step| (step - by).abs() < 1e-12);
+        }
         changes(feature, own[i]).iter().any(|other| (other - by).abs() <= 1e-11 * by.abs())
     })
 }
 
-fn brute_force(model: Model, rounds: u64) {
+fn brute_force(model: Model, together: Together, rounds: u64) {
     let (mut found, mut impossible, mut undecided, mut tried, mut optima) = (0, 0, 0, 0, 0);
+    let (mut divided, mut narrowed) = (0, 0);
     for round in 0..rounds {
         let random = &mut ChaCha8Rng::seed_from_u64(round);
-        let problem = problem(random, model);
+        let problem = problem(random, model, together);
         let twin = twin(&problem);
         let exact = (model == Model::Linear).then(|| Exact::new(&twin).unwrap());
         let own = person(random, problem.features());
@@ -236,11 +334,31 @@ fn brute_force(model: Model, rounds: u64) {
         let saved = SavedProof::from_json(&proof.to_json(&problem, x)).unwrap();
         let checked = verify(&problem, &saved).unwrap();
         assert!(checked.is_verified(), "{round}: {checked:?} {:?}", proof.outcome);
+        divided += u64::from(!saved.cases.is_empty());
+        // No case can be left out, unless the others contain its actions.
+        for k in 0..saved.cases.len() {
+            let mut less = saved.clone();
+            let case = less.cases.remove(k);
+            let verdict = verify(&problem, &less).unwrap();
+            let is_contained = !less.cases.is_empty() && verdict.is_verified();
+            narrowed += u64::from(!is_contained);
+            assert!(
+                is_contained || matches!(verdict, Verification::Wrong(_) | Verification::Unverified(_)),
+                "{round}: {case:?} {verdict:?}"
+            );
+            if is_contained {
+                assert!(is_covered(&problem, &less.cases), "{round}: {less:?}");
+            }
+        }
         match &outcome {
             Outcome::AlreadyFavourable => continue,
             Outcome::Found(answer) => {
                 found += 1;
                 assert!(respects(&problem, &own, &answer.action), "{round}: {answer:?}");
+                assert!(
+                    is_allowed(&problem, &essential(&problem, &answer.action).features),
+                    "{round}: {answer:?}"
+                );
                 assert_eq!(infeasibility(&problem, x, &answer.action).unwrap(), None, "{round}");
                 let verdict = certify(&problem, x, &answer.action, Budget::default()).unwrap().verdict;
                 assert!(matches!(verdict, Verdict::Holds { .. }), "{round}: {verdict:?}");
@@ -271,22 +389,38 @@ fn brute_force(model: Model, rounds: u64) {
             assert!(answer.cost <= best / 0.985, "{round}: {best} {answer:?}");
         }
     }
-    let counts = (found, impossible, undecided, tried, optima);
+    let counts = (found, impossible, undecided, tried, optima, divided, narrowed);
+    assert_eq!(divided > rounds / 12 && narrowed > rounds / 8, together == Together::Limited, "{counts:?}");
     assert!(found > rounds / 8 && impossible > rounds / 10, "{counts:?}");
-    assert!(undecided <= rounds / 20 && optima > rounds / 10 && tried > 20 * rounds, "{counts:?}");
+    assert!(undecided <= rounds / 20 && optima > rounds / 10 && tried > 10 * rounds, "{counts:?}");
 }
 
 #[test]
 fn multiples_of_steps_of_linear_problems_agree_with_an_enumeration() {
-    brute_force(Model::Linear, 300);
+    brute_force(Model::Linear, Together::Anything, 300);
 }
 
 #[test]
 fn multiples_of_steps_of_networks_agree_with_an_enumeration() {
-    brute_force(Model::Network, 200);
+    brute_force(Model::Network, Together::Anything, 200);
 }
 
 #[test]
 fn multiples_of_steps_of_trees_agree_with_an_enumeration() {
-    brute_force(Model::Trees, 120);
+    brute_force(Model::Trees, Together::Anything, 120);
+}
+
+#[test]
+fn what_linear_problems_change_together_agrees_with_an_enumeration() {
+    brute_force(Model::Linear, Together::Limited, 400);
+}
+
+#[test]
+fn what_networks_change_together_agrees_with_an_enumeration() {
+    brute_force(Model::Network, Together::Limited, 200);
+}
+
+#[test]
+fn what_trees_change_together_agrees_with_an_enumeration() {
+    brute_force(Model::Trees, Together::Limited, 200);
 }

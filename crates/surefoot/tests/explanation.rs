@@ -104,7 +104,9 @@ impl Parts {
             Relaxation::Constraint(k) => {
                 parts.rules.remove(*k);
             }
-            Relaxation::Transition(_) => panic!("none is forbidden"),
+            Relaxation::Transition(_) | Relaxation::MostChanges | Relaxation::OneOf(_) => {
+                panic!("there is none: {relaxation:?}")
+            }
         }
         parts.problem()
     }

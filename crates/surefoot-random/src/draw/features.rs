@@ -67,20 +67,6 @@ fn real(random: &mut ChaCha8Rng, feature: Feature) -> Feature {
     if random.random_bool(0.6) {
         feature.upper = digits(mean + std * random.random_range(0.3..4.0), 5);
     }
-    if random.random_bool(0.2) {
-        feature.step = Some(digits(std * random.random_range(0.1..1.0), 2));
-    }
-    with_largest_change(random, feature)
-}
-
-/// A largest change, in own units or as a share, for some features.
-fn with_largest_change(random: &mut ChaCha8Rng, mut feature: Feature) -> Feature {
-    if random.random_bool(0.15) {
-        feature.most_change = digits(feature.std * random.random_range(0.5..3.0), 3);
-    }
-    if random.random_bool(0.1) {
-        feature.most_change_share = digits(random.random_range(0.1..1.5), 2);
-    }
     feature
 }
 
@@ -94,10 +80,7 @@ fn integer(random: &mut ChaCha8Rng, feature: Feature) -> Feature {
     if random.random_bool(0.7) {
         feature.upper = (mean + std * random.random_range(0.5..3.0)).ceil();
     }
-    if random.random_bool(0.2) {
-        feature.step = Some(one(random, &[2.0, 3.0, 5.0]));
-    }
-    with_largest_change(random, feature)
+    feature
 }
 
 pub(super) fn write(text: &mut String, feature: &Feature, norm_weight: f64) {

@@ -50,7 +50,8 @@ impl Fingerprint {
             ("classifier is", &self.classifier, &other.classifier),
             ("causal model is", &self.causal_model, &other.causal_model),
             (
-                "constraints, forbidden transitions, what limits are about or what else is uncertain are",
+                "constraints, forbidden transitions, what may change together, what limits are about or what else is \
+                 uncertain are",
                 &self.rules,
                 &other.rules,
             ),
@@ -118,6 +119,17 @@ fn digest_rules(problem: &Problem, digest: &mut Digest) {
                 digest.numbers(to.iter());
             }
         }
+    }
+    // Proofs of problems without limits on what changes together keep their digest.
+    let limits = problem.change_limits();
+    if let Some(most) = limits.most_changes() {
+        digest.text("most changes");
+        digest.count(most);
+    }
+    for list in limits.one_of() {
+        digest.text("one of");
+        digest.count(list.len());
+        list.iter().for_each(|&thing| digest.count(thing));
     }
     // Proofs of problems in which nothing else is uncertain keep their digest.
     if let Some(sources) = problem.sources() {

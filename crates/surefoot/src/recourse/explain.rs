@@ -6,7 +6,7 @@
 //! - the largest uncertainty for which an action holds ([`Reach`]);
 //! - the restrictions whose removal, one at a time, would allow an action ([`Relaxation`]): the limits of
 //!   a feature, its largest change or its step, its being fixed or changeable in one direction only, a
-//!   constraint, a forbidden transition.
+//!   constraint, a forbidden transition, what may be changed together.
 
 use std::sync::OnceLock;
 
@@ -32,6 +32,10 @@ pub enum Relaxation {
     Constraint(usize),
     /// A forbidden transition, by its position.
     Transition(usize),
+    /// The largest number of changes.
+    MostChanges,
+    /// A list of which at most one thing may be changed, by its position.
+    OneOf(usize),
 }
 
 /// A problem without one of its restrictions.
@@ -110,6 +114,14 @@ impl Relaxed {
             let mut rest = problem.forbidden().to_vec();
             rest.remove(k);
             push(Relaxation::Transition(k), problem.clone().with_forbidden(rest));
+        }
+        let limits = problem.change_limits();
+        if limits.most_changes().is_some() {
+            let rest = limits.without_most_changes();
+            push(Relaxation::MostChanges, problem.clone().with_change_limits(rest));
+        }
+        for k in 0..limits.one_of().len() {
+            push(Relaxation::OneOf(k), problem.clone().with_change_limits(limits.without_one_of(k)));
         }
         all
     }

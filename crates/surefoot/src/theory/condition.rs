@@ -17,13 +17,15 @@ pub enum Unmet {
     DefinedEverywhere(Vec<usize>),
     /// Actions are absolute.
     RelativeActions,
-    /// Actions change these features by integers or from one category to another.
+    /// Actions change these features by integers, by multiples of a step, or from one category to another.
     RealActions(Vec<usize>),
+    /// The changes of these features are limited.
+    NoLargestChanges(Vec<usize>),
     /// There are constraints.
     NoConstraints(Vec<usize>),
     /// These features are downstream of actions, and their limits apply to outcomes too.
     UnlimitedFollowers(Vec<usize>),
-    /// These features are fixed, may change in one direction only, or are not real-valued.
+    /// These features are fixed, may change in one direction or by a largest change only, or are not real-valued.
     EverythingActionable(Vec<usize>),
     /// No real-valued feature may change without limit in the direction that raises the score.
     UnboundedFeature,
@@ -66,6 +68,14 @@ impl Conditions<'_> {
     pub fn real(&self) -> Vec<Unmet> {
         let features = self.features(|feature| feature.is_actionable() && feature.spacing().is_some());
         named(features, Unmet::RealActions).into_iter().collect()
+    }
+
+    /// No largest changes.
+    pub fn no_largest_changes(&self) -> Vec<Unmet> {
+        let features = self.features(|feature| {
+            feature.is_actionable() && feature.most_change.min(feature.most_change_share).is_finite()
+        });
+        named(features, Unmet::NoLargestChanges).into_iter().collect()
     }
 
     /// No constraints.

@@ -60,6 +60,7 @@ impl AboutProblem {
     /// If nothing is actionable, or if the problem has several variants.
     pub fn new(problem: &Problem) -> Result<Self> {
         problem.require_one_variant("the theory is")?;
+        problem.require_no_change_limits("the theory")?;
         Self::with(problem, solver(problem)?.as_ref())
     }
 
@@ -80,6 +81,7 @@ impl AboutProblem {
                 linear,
                 conditions.relative(),
                 conditions.real(),
+                conditions.no_largest_changes(),
                 conditions.unconstrained(),
                 conditions.unlimited_followers(),
             ]
