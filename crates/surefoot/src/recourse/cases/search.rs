@@ -336,7 +336,11 @@ impl<'s> Search<'s> {
             }
         }
         kept.sort_unstable();
-        let answer = self.answer(&self.cases.others(&kept))?;
+        // It needs a budget of its own: that of the search may be spent.
+        let spent = std::mem::take(&mut self.evaluations);
+        let answer = self.answer(&self.cases.others(&kept));
+        self.evaluations += spent;
+        let answer = answer?;
         Ok(match answer.proof.outcome {
             Outcome::Impossible(shortfall) => shortfall,
             Outcome::Undecided(undecided) => Shortfall { best: undecided.best, missing: -undecided.margin },
