@@ -21,6 +21,9 @@ class _Feature(TypedDict):
     std: float
     limits: tuple[float, float] | None
     change: Any
+    step: float | None
+    most_change: float | None
+    most_change_share: float | None
     weight: float
     norm_weight: float
     categories: list[str]
@@ -81,6 +84,8 @@ class Problem:
         constraints: Sequence[str],
         forbidden_categories: Sequence[tuple[str, Sequence[str], Sequence[str]]],
         forbidden_values: Sequence[tuple[str, Sequence[float], Sequence[float]]],
+        most_changes: int | None,
+        one_of: Sequence[Sequence[str]],
         uncertainty: str | None,
     ) -> Problem: ...
     @staticmethod

@@ -35,6 +35,9 @@ class Feature:
     :param limits: the lowest and the highest value, in own units; None for none.
     :param weight: what changing it by one standard deviation costs.
     :param norm_weight: what a shift by one standard deviation counts in the norm.
+    :param step: the smallest change, in own units: every action changes it by a multiple of this.
+    :param most_change: the largest change, in own units.
+    :param most_change_share: the largest change as a share of a person's own value.
     :param kind: ``"real"``, ``"integer"`` or ``"binary"``; ``"category"`` (one of several names) or
         ``"ordinal"`` (names in an order) with their ``categories``.
     :param label: what people read instead of the name.
@@ -57,6 +60,9 @@ class Feature:
     norm_weight: float = 1.0
     kind: Kind = "real"
     categories: Sequence[object] = ()
+    step: float | None = None
+    most_change: float | None = None
+    most_change_share: float | None = None
     label: str | None = None
     unit: str | Sequence[str] | None = None
     describe: Mapping[Any, str] | None = dataclasses.field(default=None, hash=False)
@@ -146,6 +152,7 @@ class Feature:
             "special": (),
             "ordered": False,
         }
+        usual |= {"step": None, "most_change": None, "most_change_share": None}
         for field, value in usual.items():
             if getattr(self, field) != value:
                 parts.append(f"{field}={getattr(self, field)!r}")
@@ -160,6 +167,9 @@ def features(
     limits: Mapping[str, Limits | None] | None = None,
     weight: Mapping[str, float] | None = None,
     norm_weight: Mapping[str, float] | None = None,
+    step: Mapping[str, float] | None = None,
+    most_change: Mapping[str, float] | None = None,
+    most_change_share: Mapping[str, float] | None = None,
     categories: Mapping[str, Sequence[object]] | None = None,
     label: Mapping[str, str] | None = None,
     unit: Mapping[str, str | Sequence[str]] | None = None,
@@ -214,6 +224,9 @@ def features(
         "limits": limits,
         "weight": weight,
         "norm_weight": norm_weight,
+        "step": step,
+        "most_change": most_change,
+        "most_change_share": most_change_share,
         "categories": categories,
         "label": label,
         "unit": unit,

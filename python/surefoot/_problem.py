@@ -54,6 +54,9 @@ class Problem:
     :param forbid: transitions that no action may make, ``(feature, from, to)`` of whole numbers,
         levels or categories; each one of them or a list, None for all:
         ``("contract", "none", "permanent")``.
+    :param most_changes: how many features an action may change at most; a category counts once.
+    :param one_of: lists of names of features, of each of which an action may change at most one:
+        ``[["income", "job"]]``.
     :param uncertainty: what else is known of the uncertainty: see :class:`Uncertainty`. Answers hold for
         all of it together.
     :param alternatives: further causal models that may be right, by their names: answers hold for each.
@@ -73,6 +76,8 @@ class Problem:
         safety: float | None = None,
         constraints: Sequence[str] = (),
         forbid: Sequence[tuple[str, object, object]] = (),
+        most_changes: int | None = None,
+        one_of: Sequence[Sequence[str]] = (),
         uncertainty: Sequence[Uncertainty] = (),
         alternatives: Mapping[str, CausalModel] | None = None,
     ) -> None:
@@ -99,6 +104,8 @@ class Problem:
             list(constraints),
             categories,
             values,
+            most_changes,
+            [list(names) for names in one_of],
             _sections(uncertainty),
         )
         settings = {
@@ -110,6 +117,8 @@ class Problem:
             "safety": safety,
             "constraints": tuple(constraints),
             "forbid": tuple(forbid),
+            "most_changes": most_changes,
+            "one_of": tuple(tuple(names) for names in one_of),
             "uncertainty": tuple(uncertainty),
             "alternatives": None if alternatives is None else dict(alternatives),
         }

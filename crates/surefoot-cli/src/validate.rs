@@ -135,6 +135,18 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
     for transition in forbidden {
         writeln!(text, "Forbidden: {}", forbids(transition, features))?;
     }
+    let limits = file.change_limits();
+    if let Some(most) = limits.most_changes() {
+        writeln!(text, "At most {most} changed together")?;
+    }
+    for list in limits.one_of() {
+        let name = |&i: &usize| {
+            let feature = features.feature(i);
+            escape_line(feature.group.as_ref().unwrap_or(&feature.name)).into_owned()
+        };
+        let names: Vec<String> = list.iter().map(name).collect();
+        writeln!(text, "At most one changed of: {}", names.join(", "))?;
+    }
     let mut missing = Vec::new();
     if features.actionable().is_empty() {
         missing.push("every feature is fixed: let an action change at least one (change = \"increase\")");
@@ -182,6 +194,27 @@ fn limits(feature: &Feature) -> String {
     }
 }
 
+/// What an action may do to a feature, in words.
+fn change(feature: &Feature) -> String {
+    let direction = match feature.change {
+        Change::Fixed => return "fixed".into(),
+        Change::Any => "any",
+        Change::Increase => "increase",
+        Change::Decrease => "decrease",
+    };
+    let mut words = direction.to_owned();
+    if let Some(step) = feature.step {
+        words += &format!(", in steps of {}", six_digits(step));
+    }
+    if feature.most_change.is_finite() {
+        words += &format!(", by at most {}", six_digits(feature.most_change));
+    }
+    if feature.most_change_share.is_finite() {
+        words += &format!(", by at most {}%", six_digits(100.0 * feature.most_change_share));
+    }
+    words
+}
+
 fn kind(feature: &Feature) -> String {
     match &feature.shown {
         Shown::Ordered(_) => "ordered".into(),
@@ -222,12 +255,6 @@ fn feature_table(file: &ProblemFile, features: &Features) -> Table {
     table.load_style(UTF8_FULL_CONDENSED);
     table.set_header(["feature", "kind", "mean", "std", "limits", "change", "cost weight", "shift up to"]);
     for (i, feature) in features.iter().enumerate() {
-        let change = match feature.change {
-            Change::Fixed => "fixed",
-            Change::Any => "any",
-            Change::Increase => "increase",
-            Change::Decrease => "decrease",
-        };
         let weight = if feature.is_actionable() { six_digits(feature.weight) } else { String::new() };
         // Alone, in people's own units.
         let shift = file.uncertainty().alone(i, features.len(), feature.std);
@@ -241,7 +268,7 @@ fn feature_table(file: &ProblemFile, features: &Features) -> Table {
             six_digits(feature.mean),
             six_digits(feature.std),
             limits(feature),
-            change.into(),
+            change(feature),
             weight,
             six_digits(shift),
         ]);

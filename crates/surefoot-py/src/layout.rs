@@ -19,6 +19,9 @@ pub struct Declared {
     std: f64,
     limits: Option<(f64, f64)>,
     change: String,
+    step: Option<f64>,
+    most_change: Option<f64>,
+    most_change_share: Option<f64>,
     weight: f64,
     norm_weight: f64,
     #[pyo3(attribute("_labels"))]
@@ -66,9 +69,11 @@ impl Layout {
                 .scaling(feature.mean, feature.std)
                 .limits(lower, upper)
                 .change(change)
-                .weight(feature.weight);
+                .weight(feature.weight)
+                .most_change(feature.most_change.unwrap_or(f64::INFINITY))
+                .most_change_share(feature.most_change_share.unwrap_or(f64::INFINITY));
             let special = feature.special.into_iter().map(|(value, meaning)| Special { value, meaning });
-            let plain = Feature { words, special: special.collect(), ..plain };
+            let plain = Feature { words, special: special.collect(), step: feature.step, ..plain };
             match feature.kind.as_str() {
                 "category" if feature.ordered && matches!(change, Change::Increase | Change::Decrease) => {
                     if feature.labels.len() > 1 {
@@ -136,6 +141,9 @@ impl Layout {
                 std: feature.std,
                 limits: Some(limits).filter(|_| is_limited),
                 change: name(change.map_or("fixed", |(name, _)| name)),
+                step: feature.step,
+                most_change: Some(feature.most_change).filter(|most| most.is_finite()),
+                most_change_share: Some(feature.most_change_share).filter(|share| share.is_finite()),
                 weight: feature.weight,
                 norm_weight: norm.weights().map_or(1.0, |weights| weights[first]),
                 categories: column.categories().map(<[String]>::to_vec).unwrap_or_default(),
@@ -189,6 +197,9 @@ pub struct Stated {
     std: f64,
     limits: Option<(f64, f64)>,
     change: String,
+    step: Option<f64>,
+    most_change: Option<f64>,
+    most_change_share: Option<f64>,
     weight: f64,
     norm_weight: f64,
     categories: Vec<String>,

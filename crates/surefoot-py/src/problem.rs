@@ -11,7 +11,8 @@ use surefoot::error::{ModelError, PeopleError};
 use surefoot::report::AnswerTable;
 use surefoot::uncertainty::named_norms;
 use surefoot::{
-    ActionKind, Committee, Constraint, Cost, Error, Forbidden, Intervention, LimitsOn, ProblemFile, Scm,
+    ActionKind, ChangeLimits, Committee, Constraint, Cost, Error, Forbidden, Intervention, LimitsOn,
+    ProblemFile, Scm,
 };
 
 use crate::error::{Result, choice};
@@ -117,6 +118,8 @@ impl Problem {
         constraints: Vec<String>,
         forbidden_categories: Vec<(String, Vec<String>, Vec<String>)>,
         forbidden_values: Vec<(String, Vec<f64>, Vec<f64>)>,
+        most_changes: Option<usize>,
+        one_of: Vec<Vec<String>>,
         uncertainty: Option<&str>,
     ) -> Result<Self> {
         let layout = Layout::new(features)?;
@@ -162,6 +165,15 @@ impl Problem {
             forbidden.extend(Forbidden::against_order(features, column, *change)?);
         }
         problem = problem.with_forbidden(forbidden)?;
+        let mut limits = ChangeLimits::none();
+        if let Some(most) = most_changes {
+            limits = limits.with_most_changes(most)?;
+        }
+        for names in &one_of {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            limits = limits.with_one_of(features, &names)?;
+        }
+        problem = problem.with_change_limits(limits)?;
         if let Some(sections) = uncertainty {
             problem = problem.with_sections(sections)?;
         }

@@ -40,7 +40,9 @@ pub(crate) fn draw(
 fn moved(random: &mut ChaCha8Rng, case: &Case, near: &Action) -> Action {
     let size = one(random, &[1e-3, 0.03, 0.3]);
     let change = near.features.iter().zip(&near.change).map(|(&i, &change)| match case.features[i].kind {
-        Kind::Real if change != 0.0 => change * (1.0 + size * random.random_range(-1.0..1.0)),
+        Kind::Real if change != 0.0 && case.features[i].step.is_none() => {
+            change * (1.0 + size * random.random_range(-1.0..1.0))
+        }
         _ => change,
     });
     Action { features: near.features.clone(), change: change.collect() }
@@ -100,6 +102,11 @@ fn change(random: &mut ChaCha8Rng, case: &Case, individual: &[f64], i: usize, mo
         2 => 0.0,
         _ => low + (high - low) * random.random_range(0.0..1.0),
     };
+    let most = feature.most_change.min(feature.most_change_share * feature.own_units(individual[i]).abs());
+    let change = change.clamp(-most / feature.std, most / feature.std);
+    if let Some(step) = feature.step {
+        return (feature.std * change / step).round() * step / feature.std;
+    }
     match feature.kind {
         Kind::Real => change,
         Kind::Integer => (feature.std * change).round() / feature.std,
@@ -122,7 +129,7 @@ fn cheapen(random: &mut ChaCha8Rng, case: &Case, action: &mut Action, most: f64)
             return;
         }
         for (&i, change) in action.features.iter().zip(&mut action.change) {
-            if case.features[i].kind == Kind::Real {
+            if case.features[i].kind == Kind::Real && case.features[i].step.is_none() {
                 *change *= aim / now;
             }
         }

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use surefoot::margin::{counterfactual, margin};
-use surefoot::{Action, Change, Kind, LimitsOn, NormKind, Problem};
+use surefoot::{Action, Change, Kind, LimitsOn, NormKind, Problem, essential};
 
 use crate::Case;
 use crate::draw::Forbid;
@@ -157,6 +157,21 @@ pub(crate) fn obstacle(
         // No change is allowed to everybody, also to those whom rounding puts outside the limits.
         let is_within = change == 0.0 || to >= feature.lower + slack && to <= feature.upper - slack;
         let is_integer = feature.kind == Kind::Real || (by - by.round()).abs() < 1e-9 * by.abs().max(1.0);
+        let steps = feature.step.map_or(0.0, |step| by / step);
+        if (steps - steps.round()).abs() > 1e-9 * steps.abs().max(1.0) {
+            return Some(format!(
+                "{} may not change by {by}, which is no multiple of its step",
+                feature.name
+            ));
+        }
+        // Whole numbers and steps reach the largest change exactly, or not at all.
+        let most = feature.most_change.min(feature.most_change_share * own(i).abs());
+        let is_exact = feature.step.is_some() || feature.kind != Kind::Real;
+        if by.abs()
+            > if is_exact { most + 1e-9 * (most.abs() + feature.mean.abs() * 1e-3) } else { most - slack }
+        {
+            return Some(format!("{} may not change by {by}, only by {most}", feature.name));
+        }
         let is_binary = feature.kind != Kind::Binary || [0.0, 1.0].contains(&to.round());
         if !(allowed && is_integer && is_binary && (is_within || feature.kind != Kind::Real)) {
             return Some(format!("{} may not change by {by}, from {} to {to}", feature.name, own(i)));
@@ -171,6 +186,9 @@ pub(crate) fn obstacle(
     }
     if let Some(transition) = forbidden_transition(case, individual, action) {
         return Some(transition);
+    }
+    if let Some(together) = together(case, problem, action) {
+        return Some(together);
     }
     let reached = match counterfactual(problem, individual, action, &vec![0.0; individual.len()]) {
         Ok(reached) => reached,
@@ -197,6 +215,23 @@ pub(crate) fn obstacle(
         }
     }
     None
+}
+
+/// Things that an action changes or holds together, if that is not allowed. A group counts once.
+fn together(case: &Case, problem: &Problem, action: &Action) -> Option<String> {
+    let group = |i: usize| case.features[i].group.as_ref();
+    let is_same = |i: usize, j: usize| i == j || group(i).is_some() && group(i) == group(j);
+    let mut things: Vec<usize> = Vec::new();
+    for i in essential(problem, action).features {
+        if !things.iter().any(|&j| is_same(i, j)) {
+            things.push(i);
+        }
+    }
+    let is_listed = |list: &[usize], i: usize| list.iter().any(|&j| is_same(i, j));
+    let of = |list: &Vec<usize>| things.iter().filter(|&&i| is_listed(list, i)).count();
+    let is_much = case.most_changes.is_some_and(|most| things.len() > most);
+    (is_much || case.one_of.iter().any(|list| of(list) > 1))
+        .then(|| format!("{things:?} may not change together"))
 }
 
 /// A move of a group that leads to no single category, or a transition that is forbidden.

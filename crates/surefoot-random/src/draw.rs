@@ -1,5 +1,6 @@
 //! Draws problem files with people.
 
+mod effort;
 mod equations;
 mod features;
 mod model;
@@ -18,6 +19,9 @@ use equations::Equation;
 use model::Model;
 pub(crate) use rules::{Forbid, Rule};
 
+/// Tells the random numbers of steps and limits from those of everything else.
+const EFFORT: u64 = 0x5745;
+
 /// A random problem with people, as files.
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -32,6 +36,10 @@ pub struct Case {
     pub(crate) limits_on: LimitsOn,
     pub(crate) rules: Vec<Rule>,
     pub(crate) forbidden: Vec<Forbid>,
+    /// The largest number of things that an action may change.
+    pub(crate) most_changes: Option<usize>,
+    /// Lists of features, of which an action may change at most one each. A group is named by its first column.
+    pub(crate) one_of: Vec<Vec<usize>>,
     equations: Vec<Equation>,
     model: Model,
     /// People in their own units.
@@ -65,6 +73,8 @@ impl Case {
             _ => digits(log_uniform(random, 0.02, 1.0), 3),
         };
         let mut case = Self {
+            most_changes: None,
+            one_of: Vec::new(),
             drawn_from: (seed, number),
             kind: one(random, &[NormKind::L1, NormKind::L2, NormKind::Linf]),
             norm_weights,
@@ -80,6 +90,10 @@ impl Case {
             features,
         };
         people::draw(random, &mut case);
+        let random = &mut ChaCha8Rng::seed_from_u64(seed ^ EFFORT);
+        random.set_stream(number);
+        effort::limit(random, &mut case.features);
+        (case.most_changes, case.one_of) = effort::together(random, &case.features);
         case
     }
 
@@ -127,6 +141,9 @@ impl Case {
         .unwrap();
         let limits_on = if self.limits_on == LimitsOn::Outcome { "outcome" } else { "action" };
         writeln!(text, "limits_on = \"{limits_on}\"").unwrap();
+        if let Some(most) = self.most_changes {
+            writeln!(text, "most_changes = {most}").unwrap();
+        }
         for (feature, weight) in self.features.iter().zip(&self.norm_weights) {
             features::write(&mut text, feature, *weight);
         }
@@ -136,6 +153,11 @@ impl Case {
         }
         self.rules.iter().for_each(|rule| rule.write(&mut text, &self.features));
         self.forbidden.iter().for_each(|rule| rule.write(&mut text, &self.features));
+        for list in &self.one_of {
+            let name = |&i: &usize| self.features[i].group.as_ref().unwrap_or(&self.features[i].name);
+            let names: Vec<&String> = list.iter().map(name).collect();
+            writeln!(text, "\n[[one_of]]\nfeatures = {names:?}").unwrap();
+        }
         self.model.write(&mut text, &self.features, &mut networks);
         for (file, network) in networks {
             Network::write(folder.join(file), &[("", network)]).unwrap();

@@ -17,7 +17,7 @@ use surefoot::outcome::{Recourse, UndecidedReason};
 use surefoot::proof::Proof;
 use surefoot::recourse::{self, Solver};
 use surefoot::verify::Verification;
-use surefoot::{Budget, Complete, Outcome, People, Problem, SavedProof, describe, verify};
+use surefoot::{Budget, Outcome, People, Problem, SavedProof, describe, verify};
 
 use crate::definition::{obstacle, worst};
 use crate::words::has_no_number;
@@ -104,7 +104,8 @@ fn effort(evaluations: usize) -> recourse::Settings {
 
 /// The answer of the complete method with its proof.
 pub(crate) fn prove(problem: &Problem, individual: &[f64], evaluations: usize) -> surefoot::Result<Proof> {
-    Complete::new(problem)?.with_budget(Budget { evaluations })?.prove(individual)
+    let settings = recourse::Settings { method: "complete".parse()?, ..effort(evaluations) };
+    Solver::new(problem, settings)?.prove(individual)
 }
 
 /// One person of a case, with what contradicts itself so far.

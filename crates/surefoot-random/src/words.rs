@@ -57,7 +57,11 @@ fn read_step(case: &Case, individual: &[f64], step: &str) -> Result<Vec<(usize, 
             if (by > 0.0) != (verb == "raise") {
                 return Err(format!("a change by {by} is no way to {verb}"));
             }
-            let by = if case.features[i].kind == Kind::Real { by } else { by.round() };
+            let by = match (case.features[i].step, case.features[i].kind) {
+                (Some(step), _) => (by / step).round() * step,
+                (None, Kind::Real) => by,
+                (None, _) => by.round(),
+            };
             Ok(vec![(i, by / case.features[i].std)])
         }
         ["hold", name, "where", "it", "is"] => Ok(vec![(position(name)?, 0.0)]),

@@ -1,7 +1,7 @@
 //! Actions: intervention sets, feasible changes and costs.
 
 use crate::error::{FeatureError, PeopleError};
-use crate::{Change, Cost, Error, Feature, Features, Kind, Result, Scm};
+use crate::{Change, Cost, Error, Feature, Features, Result, Scm};
 
 /// The largest number of units of intervention (features, or one-hot groups) of which every combination
 /// is enumerated: 4096 intervention sets.
@@ -170,18 +170,21 @@ fn enumerate(always: &[usize], units: &[Vec<usize>]) -> Result<Vec<Vec<usize>>> 
 /// The lowest and the highest change of one feature that an action may make for an individual.
 ///
 /// Zero is always allowed, also for an individual whom rounding has put outside the limits. For integer
-/// features both ends are integer numbers of own units, and so is every allowed change in between.
+/// features both ends are integer numbers of own units, and so is every allowed change in between. For features
+/// with a step they are multiples of it.
 ///
 /// # Panics
 /// If there is no feature at this position.
 pub fn feasible_change(features: &Features, index: usize, value: f64) -> (f64, f64) {
     let feature = features.feature(index);
-    if feature.kind != Kind::Real {
+    if let Some(steps_per_std) = feature.steps_per_std() {
         let (down, up) = feature.feasible_steps(value);
-        return (down / feature.std, up / feature.std);
+        return (down / steps_per_std, up / steps_per_std);
     }
     let (lower, upper) = feature.standardised_limits();
-    let (down, up) = ((lower - value).min(0.0), (upper - value).max(0.0));
+    let (mut down, mut up) = ((lower - value).min(0.0), (upper - value).max(0.0));
+    let most = feature.largest_change(feature.own_units(value)) / feature.std;
+    (down, up) = (down.max(-most), up.min(most));
     match feature.change {
         Change::Fixed => (0.0, 0.0),
         Change::Any => (down, up),
@@ -196,14 +199,18 @@ const DIGITS: u32 = 4;
 /// The change, in standardised units, as it will be displayed: rounded away from zero. A change that is
 /// already rounded stays as it is.
 pub(crate) fn rounded_for_display(feature: &Feature, form: ActionKind, value: f64, change: f64) -> f64 {
-    // Integers are displayed exactly.
-    if change == 0.0 || feature.kind != Kind::Real {
+    // Integers and multiples of a step are displayed exactly.
+    if change == 0.0 || feature.spacing().is_some() {
         return change;
     }
     let (from, by) = (feature.own_units(value), feature.std * change);
+    let allows = |by: f64| feature.allows_strictly(from + by) && feature.allows_change(from, by);
     let told = match form {
-        ActionKind::Relative => rounded(by, by, |by| feature.allows_strictly(from + by)).0,
-        ActionKind::Absolute => rounded(from + by, by, |to| feature.allows_strictly(to)).0 - from,
+        ActionKind::Relative => rounded(by, by, allows).0,
+        ActionKind::Absolute => {
+            let allows = |to: f64| feature.allows_strictly(to) && feature.allows_change(from, to - from);
+            rounded(from + by, by, allows).0 - from
+        }
     };
     told / feature.std
 }

@@ -232,7 +232,7 @@ fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize
     }
     let verb = if change > 0.0 { "raise" } else { "lower" };
     let name = feature.spoken_name();
-    let by = feature.std * change;
+    let by = feature.snap_to_step(feature.std * change);
     if feature.kind != Kind::Real {
         // For integers, only the error of the conversion of units is rounded away.
         let (from, by) = (from.round(), by.round());
@@ -247,8 +247,26 @@ fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize
             (_, ActionKind::Absolute) => format!("{verb} {name} to {to} (from {from})"),
         };
     }
+    if feature.spacing().is_some() {
+        // A multiple of the step is exact; the values are as precise as it is.
+        let (by_text, magnitude) = (readable(by.abs()), by.abs().log10().floor());
+        let decimals = by_text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let decimals = decimals.max((3.0 - magnitude).clamp(0.0, 15.0) as usize);
+        let value = |value: f64| fixed(value, decimals);
+        return match problem.action_kind() {
+            ActionKind::Relative => {
+                format!("{verb} {} by {by_text} (from {} to {})", feature.name, value(from), value(from + by))
+            }
+            // The level is the instruction, so that it is not rounded.
+            ActionKind::Absolute => {
+                format!("{verb} {} to {} (from {})", feature.name, number(from + by, 12), value(from))
+            }
+        };
+    }
     let allowed = |by: f64| {
-        feature.allows_strictly(from + by) && meets(problem, individual, action, place, by / feature.std)
+        feature.allows_strictly(from + by)
+            && feature.allows_change(from, by)
+            && meets(problem, individual, action, place, by / feature.std)
     };
     let (by, to, decimals) = match problem.action_kind() {
         ActionKind::Relative => {

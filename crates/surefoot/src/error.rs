@@ -20,7 +20,7 @@ mod words;
 
 pub use category::CategoryProblem;
 pub use causal_model::CausalModelError;
-pub use feature::FeatureError;
+pub use feature::{EffortProblem, FeatureError};
 pub use file::{FileError, FileProblem, SavedProblem};
 pub use formula::{FormulaProblem, Obstacle};
 pub use mistake::{Fault, Mistake, Mistakes};

@@ -13,7 +13,7 @@ use crate::error::{CausalModelError, PeopleError};
 use crate::feature::Group;
 use crate::magnitude::readable;
 use crate::margin::outcome;
-use crate::{Action, ActionKind, Change, Constraint, Error, Kind, Problem, Result};
+use crate::{Action, ActionKind, Change, ChangeLimits, Constraint, Error, Kind, Problem, Result, essential};
 
 /// The share of a value below which a difference counts as the rounding of units.
 const ROUNDING: f64 = 1e-9;
@@ -55,6 +55,12 @@ pub enum InfeasibleReason {
     /// A fractional change of an integer feature.
     #[error("`{feature}` would change by {}, and changes by whole numbers only", readable(*change))]
     NotInteger { feature: String, change: f64 },
+    /// A change that is no multiple of the step.
+    #[error("`{feature}` would change by {}, and changes by multiples of {} only", readable(*change), readable(*step))]
+    NotAStep { feature: String, change: f64, step: f64 },
+    /// A change that is larger than the largest one.
+    #[error("`{feature}` would change by {}, and may change by {} at most", readable(*change), readable(*most))]
+    MostChange { feature: String, change: f64, most: f64 },
     /// No category afterwards, or several.
     #[error("`{group}` would not go from one category to another")]
     NoCategory { group: String },
@@ -64,6 +70,12 @@ pub enum InfeasibleReason {
     /// A forbidden transition between categories.
     #[error("`{group}` may not go from `{from}` to `{to}`")]
     ForbiddenCategory { group: String, from: String, to: String },
+    /// More changes than are allowed.
+    #[error("{changes} things would be changed or held ({}), and {most} at most may be", names.join(", "))]
+    TooManyChanges { changes: usize, most: usize, names: Vec<String> },
+    /// Several changes of which one is allowed.
+    #[error("only one of {} may be changed", names.join(", "))]
+    OneOf { names: Vec<String> },
     /// A result that the causal model leaves undefined.
     #[error("its result is undefined: {why}")]
     Undefined { why: String },
@@ -108,6 +120,7 @@ pub fn infeasibility(problem: &Problem, individual: &[f64], action: &Action) -> 
     for group in features.groups() {
         reasons.extend(of_group(problem, individual, action, group));
     }
+    reasons.extend(together(problem, action));
     match outcome(problem, individual, action) {
         Ok(reached) => {
             // Actions from other sources were read from text, so a violation within rounding is accepted.
@@ -155,13 +168,28 @@ fn of_feature(problem: &Problem, individual: &[f64], i: usize, change: f64) -> O
     }
     let by = feature.std * change;
     let whole = by.round();
-    if feature.kind != Kind::Real && (by - whole).abs() > ROUNDING * whole.abs().max(1.0) {
-        return Some(InfeasibleReason::NotInteger { feature: name(), change: by });
+    if let Some(spacing) = feature.spacing() {
+        let steps = by / spacing;
+        if (steps - steps.round()).abs() > ROUNDING * steps.abs().max(1.0) {
+            return Some(match feature.step {
+                Some(step) => InfeasibleReason::NotAStep { feature: name(), change: ten_digits(by), step },
+                None => InfeasibleReason::NotInteger { feature: name(), change: by },
+            });
+        }
     }
     let (lower, upper) = feasible_change(problem.features(), i, individual[i]);
     let slack = ROUNDING * (1.0 + individual[i].abs() + change.abs());
     if change < lower - slack || change > upper + slack {
         let up = change > 0.0;
+        let from = feature.start(individual[i]);
+        let is_in_direction = feature.change == Change::Any || (feature.change == Change::Increase) == up;
+        if is_in_direction && !feature.allows_change(from, by * (1.0 - ROUNDING)) {
+            return Some(InfeasibleReason::MostChange {
+                feature: name(),
+                change: ten_digits(by.abs()),
+                most: ten_digits(feature.largest_change(from)),
+            });
+        }
         return Some(match feature.change {
             Change::Increase | Change::Decrease if feature.group.is_some() => {
                 InfeasibleReason::Category { category: name(), entered: up }
@@ -216,6 +244,31 @@ fn of_group(
     });
     let name = |i: usize| feature(i).plain_name().to_owned();
     forbids.then(|| InfeasibleReason::ForbiddenCategory { group: group.name, from: name(from), to: name(to) })
+}
+
+/// The reasons why the changes of an action are not allowed together.
+fn together(problem: &Problem, action: &Action) -> Vec<InfeasibleReason> {
+    let limits = problem.change_limits();
+    if *limits == ChangeLimits::none() {
+        return Vec::new();
+    }
+    let things = problem.changed_things(&essential(problem, action));
+    let name = |&i: &usize| {
+        let feature = problem.features().feature(i);
+        feature.group.clone().unwrap_or_else(|| feature.name.clone())
+    };
+    let mut reasons = Vec::new();
+    if let Some(most) = limits.most_changes().filter(|most| things.len() > *most) {
+        let names = things.iter().map(name).collect();
+        reasons.push(InfeasibleReason::TooManyChanges { changes: things.len(), most, names });
+    }
+    for list in limits.one_of() {
+        let names: Vec<String> = things.iter().filter(|thing| list.contains(thing)).map(name).collect();
+        if names.len() > 1 {
+            reasons.push(InfeasibleReason::OneOf { names });
+        }
+    }
+    reasons
 }
 
 /// Rounds to ten digits, which removes the error of the conversion of units.

@@ -5,6 +5,7 @@
 //! between the two.
 
 mod category;
+mod effort;
 mod special;
 mod words;
 
@@ -90,6 +91,13 @@ pub struct Feature {
     pub change: Change,
     /// The cost of changing it by one standardised unit.
     pub weight: f64,
+    /// The smallest change, in its own units: an action changes it by multiples of this. `None` for any change
+    /// or, of an integer or binary feature, for whole numbers.
+    pub step: Option<f64>,
+    /// The largest change, in its own units; infinite for no limit.
+    pub most_change: f64,
+    /// The largest change as a share of a person's own value; infinite for no limit.
+    pub most_change_share: f64,
     /// The one-hot group that it is a column of, if any.
     pub group: Option<String>,
     /// How people's tables show its values.
@@ -112,6 +120,9 @@ impl Feature {
             upper: f64::INFINITY,
             change: Change::Fixed,
             weight: 1.0,
+            step: None,
+            most_change: f64::INFINITY,
+            most_change_share: f64::INFINITY,
             group: None,
             shown: Shown::Number,
             words: Words::default(),
@@ -178,25 +189,6 @@ impl Feature {
         (self.standardise(self.lower), self.standardise(self.upper))
     }
 
-    /// The lowest and highest integer number of own units by which an action may change an integer value;
-    /// see [`feasible_change`](crate::action::feasible_change).
-    pub(crate) fn feasible_steps(&self, value: f64) -> (f64, f64) {
-        let from = self.own_units(value).round();
-        let room = |limit: f64| if limit.is_finite() { 1e-9 * limit.abs().max(1.0) } else { 0.0 };
-        let (mut lower, mut upper) =
-            ((self.lower - room(self.lower)).ceil(), (self.upper + room(self.upper)).floor());
-        if self.kind == Kind::Binary {
-            (lower, upper) = (lower.max(0.0), upper.min(1.0));
-        }
-        let (down, up) = ((lower - from).min(0.0), (upper - from).max(0.0));
-        match self.change {
-            Change::Fixed => (0.0, 0.0),
-            Change::Any => (down, up),
-            Change::Increase => (0.0, up),
-            Change::Decrease => (down, 0.0),
-        }
-    }
-
     /// A value in own units without the rounding error of units: for integer and binary features, a value
     /// very close to an integer becomes that integer.
     pub fn snap_to_integer(&self, value: f64) -> f64 {
@@ -241,6 +233,7 @@ impl Feature {
             let (lower, upper) = (self.lower, self.upper);
             mistakes.push(Error::Feature(FeatureError::FeatureLimits { feature: feature(), lower, upper }));
         }
+        mistakes.extend(self.effort_mistakes());
         if let Some(group) = self.group.as_ref().filter(|_| self.kind != Kind::Binary) {
             mistakes.push(Error::Feature(FeatureError::GroupKind {
                 feature: feature(),

@@ -1,7 +1,7 @@
 //! Integer values: the changes of a set of features that an individual may make.
 //!
 //! The change of an integer or binary feature is an integer number of its own units, `k / std` in
-//! standardised ones. Columns of a one-hot group change together: from the individual's own category to
+//! standardised ones. That of a feature with a step is an integer number of steps, `k / (std / step)`. Columns of a one-hot group change together: from the individual's own category to
 //! another, or not at all. Forbidden transitions are excluded from both.
 
 use crate::Cost;
@@ -10,7 +10,7 @@ use crate::{Kind, Problem};
 /// The integer-valued changes of an intervention set.
 #[derive(Clone, Debug)]
 pub(crate) struct Integrality {
-    /// The steps of each feature of the set; `None` for real features and for columns of groups.
+    /// The steps of each feature of the set; `None` for features without a spacing and for columns of groups.
     steps: Vec<Option<Steps>>,
     groups: Vec<Moves>,
 }
@@ -18,7 +18,8 @@ pub(crate) struct Integrality {
 /// The steps of one feature.
 #[derive(Clone, Debug)]
 struct Steps {
-    std: f64,
+    /// The number of steps in one standard deviation.
+    steps_per_std: f64,
     /// Numbers of steps that are forbidden.
     holes: Vec<f64>,
     /// Whether every change is forbidden.
@@ -43,13 +44,17 @@ impl Integrality {
         let own = |i: usize| features.feature(i).own_units(individual[i]).round();
         let steps = |&i: &usize| {
             let feature = features.feature(i);
-            if feature.kind == Kind::Real || feature.group.is_some() {
-                return None;
+            let spacing = feature.spacing().filter(|_| feature.group.is_none())?;
+            let steps_per_std = feature.std / spacing;
+            if feature.kind == Kind::Real {
+                return Some(Steps { steps_per_std, holes: Vec::new(), stays: false });
             }
             let forbidden = problem.forbidden();
             let holes = forbidden.iter().flat_map(|forbidden| forbidden.forbidden_values(i, own(i)));
             let stays = forbidden.iter().any(|forbidden| forbidden.forbids_leaving(i, own(i)));
-            Some(Steps { std: feature.std, holes: holes.map(|to| to - own(i)).collect(), stays })
+            // A fraction of a step is never made.
+            let holes = holes.map(|to| (to - own(i)) / spacing).filter(|steps| steps.fract() == 0.0);
+            Some(Steps { steps_per_std, holes: holes.collect(), stays })
         };
         let has_group = set.iter().any(|&i| features.feature(i).group.is_some());
         let groups = if has_group { features.groups() } else { Vec::new() };
@@ -79,7 +84,7 @@ impl Integrality {
         Self { steps: set.iter().map(steps).collect(), groups: groups.collect() }
     }
 
-    /// Whether a feature of the set takes integer values.
+    /// Whether a feature of the set changes by steps.
     pub fn is_integer(&self, k: usize) -> bool {
         self.steps[k].is_some() || self.is_category(k)
     }
@@ -93,7 +98,7 @@ impl Integrality {
     /// cannot change alone.
     pub fn step(&self, k: usize) -> f64 {
         match &self.steps[k] {
-            Some(steps) => 1.0 / steps.std,
+            Some(steps) => 1.0 / steps.steps_per_std,
             None if self.is_category(k) => f64::INFINITY,
             None => 0.0,
         }
@@ -102,7 +107,7 @@ impl Integrality {
     /// The largest change of an integer feature up to which floating point represents every number of
     /// steps, and every half step, exactly; `None` for other features.
     pub fn exact_limit(&self, k: usize) -> Option<f64> {
-        self.steps[k].as_ref().map(|steps| 2f64.powi(50) / steps.std)
+        self.steps[k].as_ref().map(|steps| 2f64.powi(50) / steps.steps_per_std)
     }
 
     pub fn groups(&self) -> &[Moves] {
@@ -117,7 +122,7 @@ impl Integrality {
             if first > last {
                 return None;
             }
-            (lower[k], upper[k]) = (first / steps.std, last / steps.std);
+            (lower[k], upper[k]) = (first / steps.steps_per_std, last / steps.steps_per_std);
         }
         for group in &self.groups {
             let mut left = group.within(&lower, &upper).peekable();
@@ -156,7 +161,7 @@ impl Integrality {
         let mut near = change.to_vec();
         for (k, steps) in self.steps.iter().enumerate() {
             let Some(steps) = steps else { continue };
-            near[k] = steps.nearest(lower[k], upper[k], change[k]) / steps.std;
+            near[k] = steps.nearest(lower[k], upper[k], change[k]) / steps.steps_per_std;
         }
         for group in &self.groups {
             let own: Vec<f64> = group.columns.iter().map(|&k| change[k]).collect();
@@ -175,19 +180,20 @@ impl Integrality {
         }
         let Some(steps) = &self.steps[k] else { return Some((lower[k], upper[k])) };
         let (first, last) = steps.within(lower[k], upper[k]);
-        let middle = (at * steps.std).floor().max(first).min(last - 1.0);
-        Some((middle / steps.std, (middle + 1.0) / steps.std))
+        let middle = (at * steps.steps_per_std).floor().max(first).min(last - 1.0);
+        Some((middle / steps.steps_per_std, (middle + 1.0) / steps.steps_per_std))
     }
 }
 
 impl Steps {
     /// The first and the last number of steps between two changes that is not forbidden.
     fn within(&self, lower: f64, upper: f64) -> (f64, f64) {
-        let (mut first, mut last) = ((lower * self.std).round(), (upper * self.std).round());
-        if first / self.std < lower {
+        let (mut first, mut last) =
+            ((lower * self.steps_per_std).round(), (upper * self.steps_per_std).round());
+        if first / self.steps_per_std < lower {
             first += 1.0;
         }
-        if last / self.std > upper {
+        if last / self.steps_per_std > upper {
             last -= 1.0;
         }
         if self.stays {
@@ -206,7 +212,7 @@ impl Steps {
     /// equally near, the smaller change.
     fn nearest(&self, lower: f64, upper: f64, change: f64) -> f64 {
         let (first, last) = self.within(lower, upper);
-        let wanted = change * self.std;
+        let wanted = change * self.steps_per_std;
         let start = wanted.round().max(first).min(last);
         // The first and the last number are not forbidden, so the loops end.
         let (mut below, mut above) = (start, start);
@@ -246,7 +252,7 @@ mod tests {
         for forbidden in 0..1 << all.len() {
             let holes: Vec<f64> =
                 (0..all.len()).filter(|k| forbidden >> k & 1 == 1).map(|k| all[k]).collect();
-            let steps = Steps { std: 2.0, holes: holes.clone(), stays: false };
+            let steps = Steps { steps_per_std: 2.0, holes: holes.clone(), stays: false };
             let mut allowed: Vec<f64> = all.iter().copied().filter(|step| !holes.contains(step)).collect();
             // Of equally near numbers the first is the smaller change.
             allowed.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
@@ -269,12 +275,12 @@ mod tests {
 
     #[test]
     fn a_forbidden_step_is_left_downwards_if_that_is_nearer() {
-        let steps = Steps { std: 1.0, holes: vec![3.0, 4.0], stays: false };
+        let steps = Steps { steps_per_std: 1.0, holes: vec![3.0, 4.0], stays: false };
         assert_eq!(steps.nearest(0.0, 9.0, 2.8), 2.0);
         assert_eq!(steps.nearest(0.0, 9.0, 3.4), 2.0);
         assert_eq!(steps.nearest(0.0, 9.0, 3.6), 5.0);
         assert_eq!(steps.nearest(3.0, 9.0, 3.2), 5.0);
-        let downwards = Steps { std: 1.0, holes: vec![-3.0], stays: false };
+        let downwards = Steps { steps_per_std: 1.0, holes: vec![-3.0], stays: false };
         assert_eq!(downwards.nearest(-9.0, 0.0, -3.0), -2.0);
         assert_eq!(downwards.nearest(-9.0, -3.0, -3.0), -4.0);
     }

@@ -117,7 +117,7 @@ pub use network::{Activation, Layer, Network};
 pub use observed::{Observed, Unsuitable};
 pub use outcome::{Outcome, Recourse};
 pub use people::People;
-pub use problem::{LimitsOn, Problem, ProblemFile};
+pub use problem::{ChangeLimits, LimitsOn, Problem, ProblemFile};
 pub use proof::{Certificate, SavedProof, Verdict};
 pub use recourse::{Complete, Descent, Exact, recourse, recourse_options};
 pub use scm::{Equation, Intervention, Noise, Scm};

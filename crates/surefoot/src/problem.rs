@@ -1,6 +1,7 @@
 //! Problems: features, classifier, causal model, uncertainty, and restrictions of actions.
 
 mod categories;
+mod changes;
 mod classifier;
 mod committee;
 mod edit;
@@ -23,6 +24,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use crate::error::{Fault, Mistake, Mistakes};
+pub use changes::ChangeLimits;
+pub(crate) use changes::first_of_unit;
 pub use classifier::{ClassifierEntry, ClassifierForm, LinearModel, OnnxFile, StatedModel, TreesFile};
 pub use edit::Edit;
 pub use entry::{EquationEntry, EquationForm, Inputs, NetworkFile};
@@ -76,6 +79,8 @@ pub struct Problem {
     /// The constraints, followed by the limits on features that are downstream of actions.
     requirements: Vec<Constraint>,
     forbidden: Vec<Forbidden>,
+    /// Which features an action may change together.
+    change_limits: ChangeLimits,
     /// The committee and the further causal models, if there are any.
     variations: Variations,
 }
@@ -115,6 +120,7 @@ impl Problem {
             limits_on: LimitsOn::default(),
             requirements: Vec::new(),
             forbidden: Vec::new(),
+            change_limits: ChangeLimits::none(),
             variations: Variations::default(),
         })
     }
@@ -298,9 +304,9 @@ impl Problem {
         }
     }
 
-    /// The first integer or binary feature that actions change, if there is one.
+    /// The first feature that actions change by whole numbers or by multiples of a step, if there is one.
     pub(crate) fn whole_feature(&self) -> Option<&Feature> {
-        self.features.iter().find(|feature| feature.is_actionable() && feature.kind != Kind::Real)
+        self.features.iter().find(|feature| feature.is_actionable() && feature.spacing().is_some())
     }
 
     /// Whether an outcome, in standardised units, meets every requirement.
@@ -311,11 +317,17 @@ impl Problem {
     /// Rejects problems that a method for real-valued changes in a box cannot answer.
     pub(crate) fn require_continuous(&self) -> Result<()> {
         let what = match (self.whole_feature(), self.requirements.first()) {
+            (Some(feature), _) if feature.kind == Kind::Real => {
+                format!("`{}` changes by multiples of a step", feature.name)
+            }
             (Some(feature), _) => format!("`{}` is {}", feature.name, feature.kind),
             (None, Some(limit)) if limit.limited_feature().is_some() => {
                 format!("limits hold for what follows from actions, {}", limit.text())
             }
             (None, Some(constraint)) => format!("there is a constraint, `{}`", constraint.text()),
+            (None, None) if self.has_change_limits() => {
+                "some features must not be changed together".to_owned()
+            }
             (None, None) => return Ok(()),
         };
         Err(Error::Setting(SettingError::NotContinuous { what }))

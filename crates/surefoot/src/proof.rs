@@ -309,6 +309,18 @@ pub enum TreeReason {
     },
 }
 
+/// A part of the actions of a problem that limits what may be changed together: those that leave some features as
+/// they are. In it, nothing that is cheaper than the bound holds, whatever is changed together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Case {
+    /// The features that no action of the part changes, in ascending order.
+    pub fixed: Vec<usize>,
+    /// The parts that show that no cheaper action, or no action at all, holds.
+    pub ruled_out: Vec<RuledOut>,
+    /// The same for tree ensembles.
+    pub dividing: Option<Dividing>,
+}
+
 /// An answer with the data that is needed to check it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proof {
@@ -320,6 +332,9 @@ pub struct Proof {
     pub ruled_out: Vec<RuledOut>,
     /// The same for tree ensembles.
     pub dividing: Option<Dividing>,
+    /// Where the problem limits what may be changed together: cases that together contain every action that is
+    /// allowed, unless no action cheaper than the bound holds whatever is changed together.
+    pub cases: Vec<Case>,
     /// The number of evaluations.
     pub evaluations: usize,
     /// How many of the evaluations were used to prove that actions hold.
@@ -339,6 +354,7 @@ impl Proof {
             certificate,
             ruled_out,
             dividing: None,
+            cases: Vec::new(),
             evaluations: 0,
             proving: 0,
             searched: None,

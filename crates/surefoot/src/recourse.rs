@@ -1,5 +1,6 @@
 //! Recourse: the cheapest action that holds, or a proof that there is none.
 
+mod cases;
 mod complete;
 mod descent;
 mod exact;

@@ -243,6 +243,7 @@ pub fn fragility(
 /// Rejects a problem for which the construction of Theorem 1 has no meaning.
 fn require_theorem_1(problem: &Problem) -> Result<()> {
     problem.require_one_variant("the theory is")?;
+    problem.require_no_change_limits("the theory")?;
     if let Some(scm) = problem.scm() {
         scm.require_additive()?;
     }

@@ -31,6 +31,9 @@
 //! under which an upper bound of the score is negative, or a cell in which the score is negative and which
 //! perturbations reach from every cheaper action of the box.
 //!
+//! Where the problem limits what may be changed together, the action keeps these limits, and 4 and 5 are verified for each
+//! of some cases, in which some features are fixed. Every set of changes that is allowed must be contained in a case.
+//!
 //! A proof that fails is either *wrong*, with a reason that anybody can check (an action that survives, a
 //! perturbation that breaks, a part that is not covered), or it *could not be verified*: the checker's
 //! bounds were not as tight as those of the search within its budget. Every proof contains a fingerprint
@@ -41,6 +44,7 @@
 mod affine;
 mod ball;
 mod quadratic;
+mod cases;
 mod cost_bound;
 mod cones;
 mod cover;
@@ -64,13 +68,14 @@ mod trees;
 mod tests;
 mod unit;
 mod tanh_network;
+mod effort;
 mod integer;
 mod weights;
 mod zone;
 
 use thiserror::Error;
 
-use crate::proof::{Cover, Fingerprint, SavedProof};
+use crate::proof::{Case, Cover, Fingerprint, SavedProof};
 use crate::{Error, Outcome, Problem, Result};
 use prove::Work;
 
@@ -138,6 +143,12 @@ pub enum Fault {
     /// An action that leads to no category, or to a forbidden one.
     #[error("group `{group}`: the action does not lead from one category to another that is allowed")]
     NotACategory { group: String },
+    /// An action that changes things that must not be changed together.
+    #[error("the action changes {features:?}, which must not be changed together")]
+    Together { features: Vec<String> },
+    /// An allowed set of changes that is in no case of the proof.
+    #[error("actions that change {features:?} are allowed, and no case of the proof contains them")]
+    CasesIncomplete { features: Vec<String> },
     /// An action whose outcome does not meet a requirement: a constraint, or a limit.
     #[error("requirement {number}, `{rule}`, is not met: {value} is negative")]
     Constraint { number: usize, rule: String, value: f64 },
@@ -232,6 +243,14 @@ impl From<Error> for Stop {
     }
 }
 
+impl Verified {
+    fn add(&mut self, ruled_out: &cost_bound::RuledOutCount) {
+        self.sets += ruled_out.sets;
+        self.boxes += ruled_out.boxes;
+        self.cones += ruled_out.cones;
+    }
+}
+
 impl Verification {
     /// Whether every claim was verified.
     pub fn is_verified(&self) -> bool {
@@ -248,7 +267,12 @@ impl Verification {
 pub fn verify(problem: &Problem, saved: &SavedProof) -> Result<Verification> {
     let pieces = saved.cover.iter().chain(&saved.further).map(|cover| cover.pieces.len()).sum::<usize>();
     let divisions = saved.dividing.iter().flat_map(|dividing| &dividing.sets).map(|(_, steps)| steps.len());
-    let parts = pieces + saved.ruled_out.len() + divisions.sum::<usize>();
+    let of_case = |case: &Case| {
+        let divisions = case.dividing.iter().flat_map(|dividing| &dividing.sets);
+        case.ruled_out.len() + divisions.map(|(_, steps)| steps.len()).sum::<usize>()
+    };
+    let of_cases = saved.cases.iter().map(of_case).sum::<usize>();
+    let parts = pieces + saved.ruled_out.len() + divisions.sum::<usize>() + of_cases;
     verify_within(problem, saved, BOUNDS + BOUNDS_FOR_EACH * parts)
 }
 
@@ -305,6 +329,7 @@ fn claims(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
         Outcome::Found(found) => {
             found.action.check(problem.features())?;
             robustness::verify_feasible(problem, &saved.individual, &found.action)?;
+            cases::verify_together(problem, &found.action)?;
             let cost = problem.cost().of(problem.features(), &found.action);
             if !(cost.is_finite() && (cost - found.cost).abs() <= 1e-12 * cost) {
                 return wrong(Fault::Cost { cost, stated: found.cost });
@@ -347,8 +372,20 @@ fn claims(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
     }
     let with_weights = weights::for_ruling_out(problem, &saved.individual)?;
     let ruling_out = with_weights.as_ref().unwrap_or(problem);
-    let ruled_out = cost_bound::nothing_cheaper(ruling_out, saved, verified.cost_bound, &mut work)?;
-    (verified.sets, verified.boxes, verified.cones) = (ruled_out.sets, ruled_out.boxes, ruled_out.cones);
+    if saved.cases.is_empty() || !(verified.cost_bound > 0.0) {
+        // What is proven whatever is changed together is proven.
+        verified.add(&cost_bound::nothing_cheaper(ruling_out, saved, verified.cost_bound, &mut work)?);
+    } else {
+        cases::verify_complete(problem, &saved.cases)?;
+        for case in &saved.cases {
+            let part = saved.of_case(case);
+            let problem = ruling_out.without(&case.fixed);
+            // Whoever changes nothing is rejected.
+            if !problem.features().actionable().is_empty() {
+                verified.add(&cost_bound::nothing_cheaper(&problem, &part, verified.cost_bound, &mut work)?);
+            }
+        }
+    }
     verified.bounds = work.done;
     Ok(verified)
 }

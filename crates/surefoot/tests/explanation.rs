@@ -48,6 +48,8 @@ impl Parts {
         if random.random_bool(0.25) {
             features[1] = features[1].clone().kind(Kind::Integer).scaling(0.0, 0.5).limits(-1.0, 1.0);
         }
+        features[0].step = one(random, &[None, None, Some(0.4)]);
+        features[2].most_change = one(random, &[f64::INFINITY, f64::INFINITY, 0.3]);
         let classifier = match random.random_bool(0.35) {
             true => {
                 let activation = one(random, &ACTIVATIONS);
@@ -93,6 +95,8 @@ impl Parts {
             Relaxation::Limits(i) => {
                 parts.features[*i] = parts.features[*i].clone().limits(f64::NEG_INFINITY, f64::INFINITY);
             }
+            Relaxation::MostChange(i) => parts.features[*i].most_change = f64::INFINITY,
+            Relaxation::Step(i) => parts.features[*i].step = None,
             Relaxation::Change(unit) => {
                 let [i] = unit[..] else { panic!("{unit:?}") };
                 parts.features[i] = parts.features[i].clone().change(Change::Any);
@@ -100,13 +104,16 @@ impl Parts {
             Relaxation::Constraint(k) => {
                 parts.rules.remove(*k);
             }
-            Relaxation::Transition(_) => panic!("none is forbidden"),
+            Relaxation::Transition(_) | Relaxation::MostChanges | Relaxation::OneOf(_) => {
+                panic!("there is none: {relaxation:?}")
+            }
         }
         parts.problem()
     }
 
     fn relaxations(&self) -> Vec<Relaxation> {
         let all = (0..self.features.len()).map(Relaxation::Limits);
+        let all = all.chain([Relaxation::MostChange(2), Relaxation::Step(0)]);
         let all = all.chain((0..self.features.len()).map(|i| Relaxation::Change(vec![i])));
         all.chain((0..self.rules.len()).map(Relaxation::Constraint)).collect()
     }

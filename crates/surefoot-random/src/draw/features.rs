@@ -98,6 +98,15 @@ pub(super) fn write(text: &mut String, feature: &Feature, norm_weight: f64) {
         writeln!(text, "limits = [{:?}, {:?}]", feature.lower, feature.upper).unwrap();
     }
     writeln!(text, "change = \"{}\"", format!("{:?}", feature.change).to_lowercase()).unwrap();
+    if let Some(step) = feature.step {
+        writeln!(text, "step = {step:?}").unwrap();
+    }
+    if feature.most_change.is_finite() {
+        writeln!(text, "most_change = {:?}", feature.most_change).unwrap();
+    }
+    if feature.most_change_share.is_finite() {
+        writeln!(text, "most_change_share = {:?}", feature.most_change_share).unwrap();
+    }
     writeln!(text, "weight = {:?}", feature.weight).unwrap();
     if norm_weight != 1.0 {
         writeln!(text, "norm_weight = {norm_weight:?}").unwrap();

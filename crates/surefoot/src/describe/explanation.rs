@@ -5,7 +5,7 @@ use crate::action::rounded;
 use crate::feature::Shown;
 use crate::magnitude::readable;
 use crate::recourse::{Explanation, Reach, Relaxation};
-use crate::{Change, Forbidden, Kind, Problem, Recourse};
+use crate::{Change, Forbidden, Kind, Problem, Recourse, essential};
 
 /// The number of digits of the sizes of shifts.
 const DIGITS: u32 = 4;
@@ -105,6 +105,12 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
             let limit = feature.amount(limit);
             Some(format!("if {name} could {verb} to {value}, {side} its limit of {limit}"))
         }
+        Relaxation::MostChange(i) => larger_change(problem, *i, found),
+        Relaxation::Step(i) => {
+            let feature = features.feature(*i);
+            let step = readable(feature.step?);
+            Some(format!("if {} could change by other amounts than multiples of {step}", feature.name))
+        }
         Relaxation::Change(unit) => {
             let feature = features.feature(*unit.first()?);
             let name = feature.full_name();
@@ -126,7 +132,52 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
             let name = feature.spoken_group().map_or_else(|| feature.full_name(), Into::into);
             Some(format!("if the transition of {name} that is forbidden were allowed"))
         }
+        Relaxation::MostChanges | Relaxation::OneOf(_) => changed_together(problem, relaxation, found),
     }
+}
+
+/// The condition that a feature could change by more than its largest change.
+fn larger_change(problem: &Problem, i: usize, found: &Recourse) -> Option<String> {
+    let feature = problem.features().feature(i);
+    let place = found.action.features.iter().position(|&acted| acted == i)?;
+    let change = found.action.change[place];
+    // The value of a feature that is acted upon is that of the individual, plus the change.
+    let from = feature.own_units(found.counterfactual[i]) - feature.std * change;
+    let most = feature.largest_change(from);
+    let by = feature.snap_to_step(feature.std * change).abs();
+    if by <= most * (1.0 + 1e-9) {
+        return None;
+    }
+    let by = match feature.spacing() {
+        Some(_) => readable(by),
+        None => {
+            let (by, decimals) = rounded(by, by, |_| true);
+            decimals.map_or(readable(by), |decimals| super::fixed(by, decimals))
+        }
+    };
+    let most = number(most, 6);
+    Some(format!("if {} could change by {by}, more than the {most} that are allowed", feature.name))
+}
+
+/// The condition that more could be changed together.
+fn changed_together(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Option<String> {
+    let limits = problem.change_limits();
+    let mut changed = problem.changed_things(&essential(problem, &found.action));
+    if let Relaxation::OneOf(k) = relaxation {
+        let list = limits.one_of().get(*k)?;
+        changed.retain(|thing| list.contains(thing));
+        let name = |&i: &usize| {
+            let feature = problem.features().feature(i);
+            feature.group.clone().unwrap_or_else(|| feature.name.clone())
+        };
+        let names: Vec<String> = changed.iter().map(name).collect();
+        return (names.len() > 1)
+            .then(|| format!("if {} could be changed together", super::join(&names, "and")));
+    }
+    let (changes, most) = (changed.len(), limits.most_changes()?);
+    let are = if most == 1 { "is" } else { "are" };
+    (changes > most)
+        .then(|| format!("if {changes} things could be changed together, where {most} {are} allowed"))
 }
 
 /// Rounds down to four digits.

@@ -129,6 +129,9 @@ pub fn describe_unmet(problem: &Problem, unmet: &Unmet) -> String {
             names(features),
             are(features)
         ),
+        Unmet::NoLargestChanges(features) => {
+            format!("needs changes of any size, and those of {} are limited", names(features))
+        }
         Unmet::NoConstraints(constraints) => {
             let rules = constraints.iter().filter_map(|&k| problem.constraints().get(k));
             let rules: Vec<String> = rules.map(|rule| rule.text().to_owned()).collect();

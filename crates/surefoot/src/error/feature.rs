@@ -40,6 +40,15 @@ pub enum FeatureError {
         "feature `{feature}`: the limits [{lower:?}, {upper:?}] contain no number, or end beyond 1e100; give the lower one first (infinite: none)"
     )]
     FeatureLimits { feature: String, lower: f64, upper: f64 },
+    /// A step that cannot be.
+    #[error("feature `{feature}`: {problem}")]
+    FeatureStep { feature: String, problem: EffortProblem },
+    /// A largest change that cannot be.
+    #[error("feature `{feature}`: {problem}")]
+    FeatureMostChange { feature: String, problem: EffortProblem },
+    /// A largest share that cannot be.
+    #[error("feature `{feature}`: {problem}")]
+    FeatureMostShare { feature: String, problem: EffortProblem },
     /// A column of a group that is not 0 or 1.
     #[error(
         "feature `{feature}`: a column of the group `{group}` is 0 or 1, not {kind}; make its kind \"binary\", or leave out the group"
@@ -91,4 +100,31 @@ pub enum FeatureError {
         "there are {sets} intervention sets to try, every combination of {features} features that affect one another, and {most} is the most that are tried: mark some of these features as fixed, or simplify the graph"
     )]
     TooManySets { features: usize, sets: f64, most: usize },
+}
+
+/// What can be wrong with the step and the largest change of a feature.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "fields are named by the message of their variant")]
+pub enum EffortProblem {
+    /// A step of something that has no amounts.
+    #[error("the values of binary features and of categories have no step; leave it out")]
+    StepOfCategory,
+    /// A step that is no positive number.
+    #[error("the step is {step:?}; it must be positive, between 1e-100 and 1e100")]
+    StepSize { step: f64 },
+    /// A step of an integer feature that leads to fractions.
+    #[error("the step is {step:?}; that of an integer feature must be a whole number")]
+    StepOfInteger { step: f64 },
+    /// A largest change of something that changes or does not.
+    #[error("a binary feature or a category changes or does not; leave the largest change out, or fix it")]
+    MostOfCategory,
+    /// A share of something that is no amount.
+    #[error("a category has no share; give `most_change` as a number of categories, or leave it out")]
+    ShareOfCategory,
+    /// A largest change that is no positive number.
+    #[error(
+        "the largest change is {most:?}; it must be positive, between 1e-100 and 1e100 (fix the feature if it must not change)"
+    )]
+    Most { most: f64 },
 }

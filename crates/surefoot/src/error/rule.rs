@@ -34,6 +34,15 @@ pub enum RuleError {
         "a forbidden transition names neither where from nor where to; make it `change = \"fixed\"` instead"
     )]
     ForbiddenEverything,
+    /// A limit that allows no change.
+    #[error("at most 0 changes leave no action; allow at least 1")]
+    NoChanges,
+    /// A list of which at most one may change, that does not name two things.
+    #[error(
+        "of {} at most one may change: name at least two different features or groups",
+        super::quoted(names)
+    )]
+    OneOf { names: Vec<String> },
 }
 
 /// What is wrong with the text of a constraint. The column it points at is kept beside it.

@@ -12,6 +12,11 @@ pub enum SettingError {
     /// A method that does not know whole values or constraints.
     #[error("this method does not know all of the problem: {what}; choose the method `auto`, which does")]
     NotContinuous { what: String },
+    /// Something that does not know limits on what may be changed together.
+    #[error(
+        "the problem limits what may be changed together (`most_changes`, `one_of`), which {method} does not know; a solver with the method `auto` does"
+    )]
+    ChangeLimits { method: &'static str },
     /// A statement about relative actions where they are absolute.
     #[error("this holds for relative actions (\"raise by\"), and the problem has absolute ones (\"reach\")")]
     AbsoluteActions,

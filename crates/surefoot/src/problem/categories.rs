@@ -30,7 +30,7 @@ pub(super) fn read_categories(
         return vec![feature];
     }
     let Some(categories) = fields.texts("categories") else { return vec![feature] };
-    refuse(fields, "categories", &["kind", "group"]);
+    refuse(fields, "categories", &["kind", "group", "step", "most_change_share"]);
     let fault = |problem| Error::Feature(FeatureError::Categories { feature: feature.name.clone(), problem });
     if let Some(problem) = listed(&categories) {
         fields.report_at("categories", fault(problem));
@@ -39,7 +39,7 @@ pub(super) fn read_categories(
     if is_ordered == Some(true) && !is_one_hot {
         return vec![read_levels(fields, feature, categories)];
     }
-    refuse(fields, if is_one_hot { "one_hot" } else { "categories" }, &["limits"]);
+    refuse(fields, if is_one_hot { "one_hot" } else { "categories" }, &["limits", "most_change"]);
     if is_one_hot && matches!(feature.change, Change::Increase | Change::Decrease) && categories.len() > 1 {
         directions.push((feature.name.clone(), feature.change));
         return feature.change(Change::Any).one_of(categories);

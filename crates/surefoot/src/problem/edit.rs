@@ -334,6 +334,14 @@ fn feature(feature: &Feature, column: &Column) -> Entries {
         Change::Decrease => "decrease",
     };
     fields.push(("change", value(change)));
+    fields.extend(feature.step.map(|step| ("step", value(number(step)))));
+    for (name, most) in
+        [("most_change", feature.most_change), ("most_change_share", feature.most_change_share)]
+    {
+        if most.is_finite() {
+            fields.push((name, value(number(most))));
+        }
+    }
     if feature.weight != 1.0 {
         fields.push(("weight", value(feature.weight)));
     }

@@ -6,11 +6,11 @@ use super::classifier::ClassifierEntry;
 use super::committee::{Classifiers, read_classifiers};
 use super::entry::{EquationEntry, files_of};
 use super::fields::Fields;
-use super::rules::{read_constraints, read_forbidden};
+use super::rules::{read_change_limits, read_constraints, read_forbidden};
 use super::sections::{read_equations, read_features};
 use super::syntax::Node;
 use super::uncertainty::{Section, apply, read_uncertainty};
-use super::{DEFAULT_SAFETY, LimitsOn, Problem};
+use super::{ChangeLimits, DEFAULT_SAFETY, LimitsOn, Problem};
 use crate::error::FileProblem;
 use crate::error::{Fault, Mistake, Mistakes};
 use crate::error::{FeatureError, FileError, SettingError};
@@ -56,6 +56,7 @@ pub struct ProblemFile {
     scm: Option<Scm>,
     constraints: Vec<Constraint>,
     forbidden: Vec<Forbidden>,
+    change_limits: ChangeLimits,
     stated: Vec<Section>,
     classifiers: Classifiers,
     mistakes: Sections,
@@ -71,7 +72,7 @@ struct Settings {
 }
 
 /// The fields of a file at the top.
-pub(super) const TOP_FIELDS: [&str; 13] = [
+pub(super) const TOP_FIELDS: [&str; 15] = [
     "epsilon",
     "norm",
     "cost",
@@ -79,10 +80,12 @@ pub(super) const TOP_FIELDS: [&str; 13] = [
     "limits_on",
     "safety",
     "agree",
+    "most_changes",
     "feature",
     "equation",
     "constraint",
     "forbid",
+    "one_of",
     "classifier",
     "uncertainty",
 ];
@@ -98,7 +101,7 @@ struct Sections {
     /// Settings and features.
     basis: Vec<Mistake>,
     equations: Vec<Mistake>,
-    /// Constraints and forbidden transitions.
+    /// Constraints, forbidden transitions, and what may be changed together.
     rules: Vec<Mistake>,
     classifier: Vec<Mistake>,
     uncertainty: Vec<Mistake>,
@@ -151,6 +154,7 @@ impl ProblemFile {
             let rules = features.as_ref().map(|features| Forbidden::against_order(features, &group, change));
             forbidden.extend(rules.and_then(Result::ok).unwrap_or_default());
         }
+        let change_limits = read_change_limits(&mut top, features.as_ref(), &mut mistakes.rules);
         let stated = read_uncertainty(&mut top, features.as_ref(), &folder, &mut mistakes.uncertainty);
         let classifiers = read_classifiers(&mut top, features.as_ref(), &folder, &mut mistakes.classifier);
         mistakes.basis.extend(top.finish());
@@ -164,6 +168,7 @@ impl ProblemFile {
             scm,
             constraints,
             forbidden,
+            change_limits,
             stated,
             classifiers,
             mistakes,
@@ -243,6 +248,11 @@ impl ProblemFile {
         (&self.constraints, &self.forbidden)
     }
 
+    /// Which features an action may change together, as far as that is valid.
+    pub fn change_limits(&self) -> &ChangeLimits {
+        &self.change_limits
+    }
+
     /// The valid equations, as stated in the file.
     pub fn equation_entries(&self) -> &[EquationEntry] {
         &self.equations
@@ -305,7 +315,8 @@ impl ProblemFile {
             .with_action_kind(form)
             .with_limits_on(limits_on)?
             .with_constraints(self.constraints.clone())?
-            .with_forbidden(self.forbidden.clone())?;
+            .with_forbidden(self.forbidden.clone())?
+            .with_change_limits(self.change_limits.clone())?;
         let problem = match &self.scm {
             Some(scm) => problem.with_causal_model(scm.clone())?,
             None => problem,

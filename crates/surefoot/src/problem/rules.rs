@@ -1,5 +1,6 @@
-//! The constraints and forbidden transitions of a problem file.
+//! The constraints and forbidden transitions of a problem file, and what may be changed together.
 
+use super::ChangeLimits;
 use super::fields::Fields;
 use super::sections::tables;
 use crate::error::{Fault, Mistake};
@@ -56,6 +57,37 @@ pub(super) fn read_forbidden(
         mistakes.extend(fields.finish());
     }
     forbidden
+}
+
+/// What may be changed together: `most_changes` at the top, and the lists of `[[one_of]]`.
+pub(super) fn read_change_limits(
+    top: &mut Fields<'_>,
+    features: Option<&Features>,
+    mistakes: &mut Vec<Mistake>,
+) -> ChangeLimits {
+    let mut limits = ChangeLimits::none();
+    if let Some(most) = top.count("most_changes") {
+        match limits.clone().with_most_changes(most) {
+            Ok(limited) => limits = limited,
+            Err(error) => top.report_at("most_changes", error),
+        }
+    }
+    for (position, node) in
+        tables(top, "one_of", "a list of tables, each headed [[one_of]]").iter().enumerate()
+    {
+        let entry = Some(format!("list {} of which one may change", position + 1));
+        let mut fields = Fields::new(node, entry, &["features"]);
+        fields.require("features", "name the features and groups of which at most one may be changed");
+        if let (Some(names), Some(features)) = (fields.texts("features"), features) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            match limits.clone().with_one_of(features, &names) {
+                Ok(limited) => limits = limited,
+                Err(error) => fields.report_at("features", error),
+            }
+        }
+        mistakes.extend(fields.finish());
+    }
+    limits
 }
 
 /// A transition, or the error in it; `None` if the mistake has been reported already.

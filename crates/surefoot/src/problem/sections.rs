@@ -15,13 +15,16 @@ use crate::file::ModelFolder;
 use crate::magnitude::is_scale;
 use crate::{Change, Classifier, Error, Feature, Features, Kind, Scm};
 
-const FEATURE_FIELDS: [&str; 16] = [
+const FEATURE_FIELDS: [&str; 19] = [
     "name",
     "kind",
     "mean",
     "std",
     "limits",
     "change",
+    "step",
+    "most_change",
+    "most_change_share",
     "weight",
     "norm_weight",
     "group",
@@ -146,6 +149,9 @@ fn report_mistakes(fields: &mut Fields<'_>, feature: &Feature, has_name: bool) {
             Error::Feature(FeatureError::FeatureStd { .. }) => "std",
             Error::Feature(FeatureError::FeatureWeight { .. }) => "weight",
             Error::Feature(FeatureError::FeatureLimits { .. }) => "limits",
+            Error::Feature(FeatureError::FeatureStep { .. }) => "step",
+            Error::Feature(FeatureError::FeatureMostChange { .. }) => "most_change",
+            Error::Feature(FeatureError::FeatureMostShare { .. }) => "most_change_share",
             Error::Feature(FeatureError::GroupKind { .. }) => "kind",
             _ => "name",
         };
@@ -170,7 +176,10 @@ fn read_feature(fields: &mut Fields<'_>, name: String) -> Feature {
     let change = fields.choice("change", &changes).unwrap_or_default();
     let weight = fields.number("weight").unwrap_or(1.0);
     let feature = Feature::new(name).kind(kind).scaling(mean, std).limits(lower, upper);
-    Feature { group, ..feature.change(change).weight(weight) }
+    let step = fields.number("step");
+    let most_change = fields.number("most_change").unwrap_or(f64::INFINITY);
+    let most_change_share = fields.number("most_change_share").unwrap_or(f64::INFINITY);
+    Feature { group, step, most_change, most_change_share, ..feature.change(change).weight(weight) }
 }
 
 /// The valid equations, and the causal model if all are valid.

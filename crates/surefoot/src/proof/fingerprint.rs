@@ -50,7 +50,8 @@ impl Fingerprint {
             ("classifier is", &self.classifier, &other.classifier),
             ("causal model is", &self.causal_model, &other.causal_model),
             (
-                "constraints, forbidden transitions, what limits are about or what else is uncertain are",
+                "constraints, forbidden transitions, what may change together, what limits are about or what else is \
+                 uncertain are",
                 &self.rules,
                 &other.rules,
             ),
@@ -75,6 +76,17 @@ fn digest_features(features: &Features, digest: &mut Digest) {
         });
         digest.numbers([feature.mean, feature.std, feature.lower, feature.upper, feature.weight].iter());
         digest.text(feature.group.as_deref().unwrap_or_default());
+        // Proofs of problems without steps and largest changes keep their digest.
+        for (what, limit) in [
+            ("step", feature.step),
+            ("most change", Some(feature.most_change).filter(|most| most.is_finite())),
+            ("most change share", Some(feature.most_change_share).filter(|share| share.is_finite())),
+        ] {
+            if let Some(limit) = limit {
+                digest.text(what);
+                digest.number(limit);
+            }
+        }
         // The meaning of the feature's numbers. The names of unordered categories are part of the feature
         // names.
         if let Shown::Ordered(levels) = &feature.shown {
@@ -112,6 +124,17 @@ fn digest_rules(problem: &Problem, digest: &mut Digest) {
                 digest.numbers(to.iter());
             }
         }
+    }
+    // Proofs of problems without limits on what changes together keep their digest.
+    let limits = problem.change_limits();
+    if let Some(most) = limits.most_changes() {
+        digest.text("most changes");
+        digest.count(most);
+    }
+    for list in limits.one_of() {
+        digest.text("one of");
+        digest.count(list.len());
+        list.iter().for_each(|&thing| digest.count(thing));
     }
     // Proofs of problems in which nothing else is uncertain keep their digest.
     if let Some(sources) = problem.sources() {

@@ -10,7 +10,7 @@ use crate::error::SavedProblem;
 use crate::error::{FeatureError, FileError, PeopleError};
 use crate::outcome::{Recourse, Shortfall, Undecided, UndecidedReason};
 use crate::proof::{
-    BoundKind, Cell, Cone, Cover, Cut, Parabolas, PhaseBound, PhaseNode, Piece, RuledOut, Scenario,
+    BoundKind, Case, Cell, Cone, Cover, Cut, Parabolas, PhaseBound, PhaseNode, Piece, RuledOut, Scenario,
     WeightedMargin,
 };
 use crate::uncertainty::named_norms;
@@ -93,6 +93,10 @@ impl SavedProof {
                 .map(|part| part.ruled_out(width, coordinates, &scenarios))
                 .collect::<Result<_>>()?,
             dividing: top.dividing(width)?,
+            cases: match top.object()?.contains_key("cases") {
+                true => top.field("cases")?.listed(None, |item| item.case(width, coordinates, &scenarios))?,
+                false => Vec::new(),
+            },
             individual,
         })
     }
@@ -111,7 +115,8 @@ impl SavedProof {
             let cuts = pieces.iter().flat_map(|piece| &piece.cells).filter_map(|cell| cell.cut.as_ref());
             lengths.extend(cuts.map(|cut| (width, cut.direction.len())));
         }
-        for part in &self.ruled_out {
+        let of_cases = self.cases.iter().flat_map(|case| &case.ruled_out);
+        for part in self.ruled_out.iter().chain(of_cases) {
             let count = part.features.len();
             lengths.extend([(count, part.lower.len()), (count, part.upper.len())]);
             let rays = part.cone.iter().flat_map(|cone| &cone.rays);
@@ -122,6 +127,9 @@ impl SavedProof {
             if let Some(&index) = part.features.iter().find(|&&i| i >= features) {
                 return Err(Error::Feature(FeatureError::NoSuchFeature { index, features }));
             }
+        }
+        if let Some(&index) = self.cases.iter().flat_map(|case| &case.fixed).find(|&&i| i >= features) {
+            return Err(Error::Feature(FeatureError::NoSuchFeature { index, features }));
         }
         match lengths.into_iter().find(|(expected, found)| expected != found) {
             Some((expected, found)) => Err(Error::People(PeopleError::VectorLength { expected, found })),
@@ -264,6 +272,16 @@ impl<'v> At<'v> {
                 },
             }),
             _ => return Err(kind.expected("`found`, `impossible`, `undecided` or `favourable`")),
+        })
+    }
+
+    /// What is ruled out while some features stay as they are.
+    fn case(&self, width: usize, coordinates: usize, scenarios: &[Scenario]) -> Result<Case> {
+        let part = |part: &At<'v>| part.ruled_out(width, coordinates, scenarios);
+        Ok(Case {
+            fixed: self.field("fixed")?.features(width)?,
+            ruled_out: self.field("ruled_out")?.listed(None, part)?,
+            dividing: self.dividing(width)?,
         })
     }
 

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! {
-//!   "surefoot_proof": 7,
+//!   "surefoot_proof": 8,
 //!   "problem": {"features": "9f2c...", "classifier": "...", "causal_model": "...", "rules": "..."},
 //!   "individual": [0.3, -1.2],
 //!   "epsilon": 0.1,
@@ -35,7 +35,10 @@
 //!   "dividing": {                                        for tree ensembles
 //!     "reasons": [{"pivot": [...], "radii": [...]}, {"lower": [...], "upper": [...]}],
 //!     "sets": [{"features": [1], "divisions": [[0, 0.3], 0, null]}]     a division, a reason, no reason
-//!   }
+//!   },
+//!   "cases": [                                           where the problem limits what may change together
+//!     {"fixed": [0], "ruled_out": [...], "dividing": {...}}
+//!   ]
 //! }
 //! ```
 
@@ -45,16 +48,16 @@ use serde_json::{Map, Value, json};
 
 use super::fingerprint::Fingerprint;
 use crate::proof::{
-    BoundKind, Cell, Cover, Cut, Dividing, Division, Parabolas, PhaseBound, PhaseNode, Piece, Proof,
+    BoundKind, Case, Cell, Cover, Cut, Dividing, Division, Parabolas, PhaseBound, PhaseNode, Piece, Proof,
     RuledOut, Scenario, TreeReason, WeightedMargin,
 };
 use crate::{Action, ActionKind, Cost, Norm, Outcome, Problem};
 
 /// The version that is written. Version 1, in which at most one constraint could rule out a box,
 /// version 2, in which one perturbation did, version 3, which had no parabolas, version 4, which had no
-/// tree ensembles, version 5, which had no points at which bounds touch, and version 6, which had no phases, are
-/// read as well.
-pub const VERSION: u64 = 7;
+/// tree ensembles, version 5, which had no points at which bounds touch, version 6, which had no phases, and
+/// version 7, which had no cases, are read as well.
+pub const VERSION: u64 = 8;
 
 /// The norm of perturbations in a saved proof: its uncertainty set and its weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,6 +107,9 @@ pub struct SavedProof {
     pub ruled_out: Vec<RuledOut>,
     /// The same for tree ensembles.
     pub dividing: Option<Dividing>,
+    /// Where the problem limits what may be changed together: cases that together contain every action that is
+    /// allowed.
+    pub cases: Vec<Case>,
 }
 
 impl Proof {
@@ -130,6 +136,7 @@ impl Proof {
             further: self.certificate.as_ref().map_or(Vec::new(), |certificate| certificate.further.clone()),
             ruled_out: self.ruled_out.clone(),
             dividing: self.dividing.clone(),
+            cases: self.cases.clone(),
         }
     }
 
@@ -140,10 +147,30 @@ impl Proof {
 }
 
 impl SavedProof {
+    /// The same claims with what supports the bound on the cost in one of the cases.
+    pub(crate) fn of_case(&self, case: &Case) -> Self {
+        Self {
+            problem: None,
+            individual: self.individual.clone(),
+            coordinates: self.coordinates,
+            norm: self.norm.clone(),
+            epsilon: self.epsilon,
+            cost: self.cost,
+            form: self.form,
+            outcome: self.outcome.clone(),
+            cover: None,
+            further: Vec::new(),
+            ruled_out: case.ruled_out.clone(),
+            dividing: case.dividing.clone(),
+            cases: Vec::new(),
+        }
+    }
+
     /// The proof as JSON.
     pub fn to_json(&self) -> String {
         // Many parts have the same scenarios, so each is written once.
-        let margins = self.ruled_out.iter().flat_map(|part| &part.margins);
+        let of_cases = self.cases.iter().flat_map(|case| &case.ruled_out);
+        let margins = self.ruled_out.iter().chain(of_cases).flat_map(|part| &part.margins);
         let mut scenarios: Vec<&Scenario> = Vec::new();
         let mut places = HashMap::new();
         for WeightedMargin { scenario, .. } in margins {
@@ -177,6 +204,17 @@ impl SavedProof {
         }
         if let Some(divided) = &self.dividing {
             value["dividing"] = dividing(divided);
+        }
+        if !self.cases.is_empty() {
+            let case = |Case { fixed, ruled_out: parts, dividing: divided }: &Case| {
+                let parts: Vec<Value> = parts.iter().map(|part| ruled_out(part, &places)).collect();
+                let mut case = json!({ "fixed": fixed, "ruled_out": parts });
+                if let Some(divided) = divided {
+                    case["dividing"] = dividing(divided);
+                }
+                case
+            };
+            value["cases"] = self.cases.iter().map(case).collect();
         }
         value.to_string()
     }

@@ -207,6 +207,7 @@ impl<'p> Complete<'p> {
     /// actionable feature, and those with too many intervention sets; see
     /// [`covering_sets`](crate::action::covering_sets).
     pub fn new(problem: &'p Problem) -> Result<Self> {
+        problem.require_no_change_limits("the method `complete` alone")?;
         let causal_models = problem.causal_models();
         let sets = covering_sets_for_all(problem.features(), &causal_models, problem.action_kind())?;
         Ok(Self { problem, sets, gap: 0.01, budget: Budget::default(), seconds: None, end: None })

@@ -88,6 +88,7 @@ impl<'p> Exact<'p> {
     /// actionable feature.
     pub fn new(problem: &'p Problem) -> Result<Self> {
         problem.require_one_variant("the method `exact` is")?;
+        problem.require_no_change_limits("the method `exact` alone")?;
         problem.require_ball_only(|what| SettingError::UncertaintyNotKnown { what, method: "exact" })?;
         let (weights, _) = problem.classifier().coefficients()?;
         let arrows = Arrows::new(problem)?;

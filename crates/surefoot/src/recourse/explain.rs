@@ -5,8 +5,8 @@
 //!
 //! - the largest uncertainty for which an action holds ([`Reach`]);
 //! - the restrictions whose removal, one at a time, would allow an action ([`Relaxation`]): the limits of
-//!   a feature, its being fixed or changeable in one direction only, a constraint, a forbidden
-//!   transition.
+//!   a feature, its largest change or its step, its being fixed or changeable in one direction only, a
+//!   constraint, a forbidden transition, what may be changed together.
 
 use std::sync::OnceLock;
 
@@ -22,12 +22,20 @@ use crate::{Budget, Change, Feature, Kind, Problem, Result};
 pub enum Relaxation {
     /// The limits of a feature.
     Limits(usize),
+    /// The largest change of a feature.
+    MostChange(usize),
+    /// That a feature changes by multiples of a step.
+    Step(usize),
     /// That a feature, or the columns of a group, are fixed or may change in one direction only.
     Change(Vec<usize>),
     /// A constraint, by its position.
     Constraint(usize),
     /// A forbidden transition, by its position.
     Transition(usize),
+    /// The largest number of changes.
+    MostChanges,
+    /// A list of which at most one thing may be changed, by its position.
+    OneOf(usize),
 }
 
 /// A problem without one of its restrictions.
@@ -66,6 +74,23 @@ impl Relaxed {
                 });
                 push(Relaxation::Limits(i), problem.with_features(unlimited));
             }
+            let is_actionable = feature.is_actionable();
+            if is_actionable && feature.most_change.min(feature.most_change_share).is_finite() {
+                let unlimited = features.altered(|k, feature| {
+                    if k == i {
+                        (feature.most_change, feature.most_change_share) = (f64::INFINITY, f64::INFINITY);
+                    }
+                });
+                push(Relaxation::MostChange(i), problem.with_features(unlimited));
+            }
+            if is_actionable && feature.step.is_some() {
+                let free = features.altered(|k, feature| {
+                    if k == i {
+                        feature.step = None;
+                    }
+                });
+                push(Relaxation::Step(i), problem.with_features(free));
+            }
         }
         let mut units: Vec<Vec<usize>> = features.groups().into_iter().map(|group| group.columns).collect();
         units.extend((0..features.len()).filter(|&i| features.feature(i).group.is_none()).map(|i| vec![i]));
@@ -89,6 +114,14 @@ impl Relaxed {
             let mut rest = problem.forbidden().to_vec();
             rest.remove(k);
             push(Relaxation::Transition(k), problem.clone().with_forbidden(rest));
+        }
+        let limits = problem.change_limits();
+        if limits.most_changes().is_some() {
+            let rest = limits.without_most_changes();
+            push(Relaxation::MostChanges, problem.clone().with_change_limits(rest));
+        }
+        for k in 0..limits.one_of().len() {
+            push(Relaxation::OneOf(k), problem.clone().with_change_limits(limits.without_one_of(k)));
         }
         all
     }

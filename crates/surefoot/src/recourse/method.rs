@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use rayon::prelude::*;
 
+use super::cases::Cases;
 use super::local::Local;
 use super::trees::Trees;
 use super::{Complete, Descent, Exact, Settings};
@@ -67,6 +68,8 @@ struct Listed {
     is_automatic: bool,
     /// Whether its searches keep to the gap, the budget and the seconds of the settings.
     is_limited: bool,
+    /// Whether it answers problems that limit what is changed together by [`Cases`].
+    is_by_cases: bool,
     prepare: Prepare,
 }
 
@@ -78,30 +81,35 @@ const METHODS: [Listed; 5] = [
         name: "exact",
         is_automatic: true,
         is_limited: true,
+        is_by_cases: true,
         prepare: |problem, settings| Exact::prepare_method(problem, settings),
     },
     Listed {
         name: "trees",
         is_automatic: true,
         is_limited: true,
+        is_by_cases: true,
         prepare: |problem, settings| Trees::prepare_method(problem, settings),
     },
     Listed {
         name: "complete",
         is_automatic: true,
         is_limited: true,
+        is_by_cases: true,
         prepare: |problem, settings| Complete::prepare_method(problem, settings),
     },
     Listed {
         name: "local",
         is_automatic: false,
         is_limited: true,
+        is_by_cases: true,
         prepare: |problem, settings| Local::prepare_method(problem, settings),
     },
     Listed {
         name: "descent",
         is_automatic: false,
         is_limited: false,
+        is_by_cases: false,
         prepare: |problem, settings| Descent::prepare_method(problem, settings),
     },
 ];
@@ -138,6 +146,10 @@ impl MethodName {
 
     /// Prepares the method for a problem.
     pub(super) fn prepare(self, problem: &Problem, settings: Settings) -> Result<Box<dyn Method + '_>> {
+        let is_by_cases = METHODS.iter().all(|listed| listed.name != self.0 || listed.is_by_cases);
+        if is_by_cases && problem.has_change_limits() {
+            return Cases::prepare_method(problem, self, settings);
+        }
         if let Some(listed) = METHODS.iter().find(|listed| listed.name == self.0) {
             return (listed.prepare)(problem, settings);
         }

@@ -65,6 +65,7 @@ impl<'p> Trees<'p> {
     pub fn new(problem: &'p Problem, settings: Settings) -> Result<Self> {
         settings.check()?;
         problem.require_one_variant("the method `trees` is")?;
+        problem.require_no_change_limits("the method `trees` alone")?;
         let forest = Forest::of(problem.classifier()).ok_or(Error::Model(ModelError::ClassifierNotTrees))?;
         if let Some(scm) = problem.scm() {
             scm.coefficients()?;

@@ -153,7 +153,7 @@ impl<'a> AnswerTable<'a> {
         let change = |action: &Option<Action>| {
             let action = action.as_ref()?;
             let place = action.features.iter().position(|&acted| acted == at)?;
-            Some(feature.snap_to_integer(action.change[place] * feature.std))
+            Some(feature.snap_to_step(action.change[place] * feature.std))
         };
         Values::numbers(actions.iter().map(change))
     }

@@ -1,6 +1,6 @@
 //! The conditions under which the theory makes statements.
 
-use crate::{ActionKind, Feature, Kind, Problem};
+use crate::{ActionKind, Feature, Problem};
 
 /// A condition of a statement that a problem does not meet. Features and constraints are given by
 /// position.
@@ -17,13 +17,15 @@ pub enum Unmet {
     DefinedEverywhere(Vec<usize>),
     /// Actions are absolute.
     RelativeActions,
-    /// Actions change these features by integers or from one category to another.
+    /// Actions change these features by integers, by multiples of a step, or from one category to another.
     RealActions(Vec<usize>),
+    /// The changes of these features are limited.
+    NoLargestChanges(Vec<usize>),
     /// There are constraints.
     NoConstraints(Vec<usize>),
     /// These features are downstream of actions, and their limits apply to outcomes too.
     UnlimitedFollowers(Vec<usize>),
-    /// These features are fixed, may change in one direction only, or are not real-valued.
+    /// These features are fixed, may change in one direction or by a largest change only, or are not real-valued.
     EverythingActionable(Vec<usize>),
     /// No real-valued feature may change without limit in the direction that raises the score.
     UnboundedFeature,
@@ -64,8 +66,16 @@ impl Conditions<'_> {
 
     /// Real-valued actions.
     pub fn real(&self) -> Vec<Unmet> {
-        let features = self.features(|feature| feature.is_actionable() && feature.kind != Kind::Real);
+        let features = self.features(|feature| feature.is_actionable() && feature.spacing().is_some());
         named(features, Unmet::RealActions).into_iter().collect()
+    }
+
+    /// No largest changes.
+    pub fn no_largest_changes(&self) -> Vec<Unmet> {
+        let features = self.features(|feature| {
+            feature.is_actionable() && feature.most_change.min(feature.most_change_share).is_finite()
+        });
+        named(features, Unmet::NoLargestChanges).into_iter().collect()
     }
 
     /// No constraints.
@@ -85,7 +95,10 @@ impl Conditions<'_> {
 
     /// Every feature is real-valued and may change in both directions.
     pub fn everything_actionable(&self) -> Vec<Unmet> {
-        let is_free = |feature: &Feature| feature.change == crate::Change::Any && feature.kind == Kind::Real;
+        let is_free = |feature: &Feature| {
+            let is_unlimited = feature.most_change.is_infinite() && feature.most_change_share.is_infinite();
+            feature.change == crate::Change::Any && feature.spacing().is_none() && is_unlimited
+        };
         named(self.features(|feature| !is_free(feature)), Unmet::EverythingActionable).into_iter().collect()
     }
 

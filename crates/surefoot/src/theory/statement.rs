@@ -4,7 +4,7 @@ use super::condition::{Conditions, Unmet};
 use super::{conditions_of_existence, most_robust_margin};
 use crate::error::SettingError;
 use crate::recourse::{Exact, Settings, Solver};
-use crate::{Error, Kind, LimitsOn, Problem, Result};
+use crate::{Error, LimitsOn, Problem, Result};
 
 /// The conclusion about the existence of robust recourse for everybody whom the classifier rejects.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +60,7 @@ impl AboutProblem {
     /// If nothing is actionable, or if the problem has several variants.
     pub fn new(problem: &Problem) -> Result<Self> {
         problem.require_one_variant("the theory is")?;
+        problem.require_no_change_limits("the theory")?;
         Self::with(problem, solver(problem)?.as_ref())
     }
 
@@ -80,6 +81,7 @@ impl AboutProblem {
                 linear,
                 conditions.relative(),
                 conditions.real(),
+                conditions.no_largest_changes(),
                 conditions.unconstrained(),
                 conditions.unlimited_followers(),
             ]
@@ -131,7 +133,7 @@ fn guarantee(problem: &Problem, exact: Option<&Exact<'_>>) -> Result<Guarantee> 
         return Ok(Guarantee::Impossible(reachable));
     }
     let known = conditions_of_existence(exact)?;
-    let is_real = |i: &usize| problem.features().feature(*i).kind == Kind::Real;
+    let is_real = |i: &usize| problem.features().feature(*i).spacing().is_none();
     let unbounded: Vec<usize> = known.unbounded.into_iter().filter(is_real).collect();
     let mut proposition_3 = [conditions.unconstrained(), conditions.unlimited_followers()].concat();
     proposition_3.extend(unbounded.is_empty().then_some(Unmet::UnboundedFeature));

@@ -6,13 +6,13 @@ use super::affine::Affine;
 use super::ball::Ball;
 use super::cones::{Far, halved, long_sides};
 use super::cover::{Covered, Sides, covered};
+use super::effort::allowed_changes;
 use super::integer::Cells;
 use super::prove::{Claim, Work, agrees, at_least};
 use super::rays::Rays;
 use super::tape::Tape;
 use super::zone::Zone;
 use super::{Fault, Stop, trees};
-use crate::action::feasible_change;
 use crate::graph::Graph;
 use crate::margin::{Composer, Scenario, margin, outcome};
 use crate::proof::{Cone, RuledOut, SavedProof, WeightedMargin};
@@ -132,8 +132,7 @@ fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) 
     // A box without integer values rules out nothing.
     let near: Vec<usize> = near.into_iter().filter(|k| cells_of(k).is_some()).collect();
     let boxes: Vec<Sides> = near.iter().filter_map(cells_of).collect();
-    let whole: Sides =
-        features.iter().map(|&i| feasible_change(problem.features(), i, saved.individual[i])).unzip();
+    let whole = allowed_changes(problem, &saved.individual, features);
     let Some(whole) = cells.cells(&whole) else { return Ok(Vec::new()) };
     // Outside all boxes, parts far away are split at the faces of the boxes that the cones belong to.
     // Where two of these boxes share an integer value, neither contains the cells of both.

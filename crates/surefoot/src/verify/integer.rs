@@ -1,10 +1,11 @@
-//! Integer values in the checker. Every integer-valued action is the middle of a cell that extends half a
-//! step to either side. So boxes of actions cover the integer-valued ones if and only if they cover the
-//! cells.
+//! Integer values and steps in the checker. The change of an integer feature is a whole number of own units, that of
+//! a feature with a step a whole number of steps. Every such action is the middle of a cell that extends half a
+//! step to either side. So boxes of actions cover these actions if and only if they cover the cells.
 
 use super::cover::Sides;
+use super::effort::allowed_change;
 use super::{Fault, Stop};
-use crate::{Action, Kind, Problem};
+use crate::{Action, Feature, Kind, Problem};
 
 /// The integer-valued actions of an individual on some features.
 pub(super) struct Cells<'a> {
@@ -45,24 +46,23 @@ impl<'a> Cells<'a> {
         cells
     }
 
-    /// The standard deviation of an integer or binary feature; `None` for real ones.
+    /// The number of steps in a standard deviation; `None` for features that change by any amount.
     fn unit(&self, k: usize) -> Option<f64> {
-        let feature = self.problem.features().feature(self.features[k]);
-        (feature.kind != Kind::Real).then_some(feature.std)
+        steps_of(self.problem.features().feature(self.features[k]))
     }
 
-    /// The first and the last integer number of own units between two changes.
+    /// The first and the last number of steps between two changes, and the number of steps in a standard deviation.
     fn within(&self, k: usize, (lower, upper): &Sides) -> Option<(f64, f64, f64)> {
-        let std = self.unit(k)?;
-        let (mut first, mut last) = ((lower[k] * std).round(), (upper[k] * std).round());
+        let unit = self.unit(k)?;
+        let (mut first, mut last) = ((lower[k] * unit).round(), (upper[k] * unit).round());
         // Decided by comparison with the changes themselves, to be independent of the product's rounding.
-        if first / std < lower[k] {
+        if first / unit < lower[k] {
             first += 1.0;
         }
-        if last / std > upper[k] {
+        if last / unit > upper[k] {
             last -= 1.0;
         }
-        Some((first, last, std))
+        Some((first, last, unit))
     }
 
     /// The cells of all integer values in a box; `None` if there are none.
@@ -78,11 +78,11 @@ impl<'a> Cells<'a> {
     fn ends(&self, sides: &Sides, beyond: f64) -> Option<Sides> {
         let mut ends = sides.clone();
         for k in 0..self.features.len() {
-            let Some((first, last, std)) = self.within(k, sides) else { continue };
+            let Some((first, last, unit)) = self.within(k, sides) else { continue };
             if !(first <= last) {
                 return None;
             }
-            (ends.0[k], ends.1[k]) = ((first - beyond) / std, (last + beyond) / std);
+            (ends.0[k], ends.1[k]) = ((first - beyond) / unit, (last + beyond) / unit);
         }
         Some(ends)
     }
@@ -93,7 +93,7 @@ impl<'a> Cells<'a> {
         let mut hull = self.values(part)?;
         for Group { places, moves } in &self.groups {
             let changes = moves.iter().map(|steps| {
-                let change = |(steps, &k): (&f64, &usize)| self.unit(k).map_or(0.0, |std| steps / std);
+                let change = |(steps, &k): (&f64, &usize)| self.unit(k).map_or(0.0, |unit| steps / unit);
                 steps.iter().zip(places).map(change).collect::<Vec<f64>>()
             });
             let is_inside = |change: &Vec<f64>| {
@@ -118,7 +118,7 @@ impl<'a> Cells<'a> {
         let mut change: Vec<f64> = lower.iter().zip(&upper).map(|(&l, &u)| 0.0f64.max(l).min(u)).collect();
         for k in 0..self.features.len() {
             let i = self.features[k];
-            let Some((first, last, std)) = self.within(k, part) else { continue };
+            let Some((first, last, unit)) = self.within(k, part) else { continue };
             if self.problem.features().feature(i).group.is_some() {
                 continue;
             }
@@ -135,12 +135,12 @@ impl<'a> Cells<'a> {
                 }
                 steps = next;
             }
-            change[k] = steps / std;
+            change[k] = steps / unit;
         }
         let features = self.features.to_vec();
         for Group { places, moves } in &self.groups {
             let changes = moves.iter().map(|steps| {
-                let change = |(steps, &k): (&f64, &usize)| self.unit(k).map_or(0.0, |std| steps / std);
+                let change = |(steps, &k): (&f64, &usize)| self.unit(k).map_or(0.0, |unit| steps / unit);
                 steps.iter().zip(places).map(change).collect::<Vec<f64>>()
             });
             let inside = changes
@@ -157,10 +157,23 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Whether transitions allow a feature to change by `steps` own units.
+/// The number of steps in a standard deviation: of an integer or binary feature one for each of its own units, of one
+/// with a step as many as fit; `None` where a change may be any number.
+fn steps_of(feature: &Feature) -> Option<f64> {
+    match (feature.step, feature.kind) {
+        (Some(step), _) => Some(feature.std / step),
+        (None, Kind::Real) => None,
+        (None, Kind::Integer | Kind::Binary) => Some(feature.std),
+    }
+}
+
+/// Whether transitions allow a feature to change by a number of steps.
 fn allowed_steps(problem: &Problem, individual: &[f64], i: usize, steps: f64) -> bool {
-    let own = problem.features().feature(i).own_units(individual[i]).round();
-    !problem.forbidden().iter().any(|rule| rule.forbids_step(i, own, own + steps))
+    let feature = problem.features().feature(i);
+    let own = feature.own_units(individual[i]).round();
+    // Transitions are between whole numbers, of features whose values are whole.
+    let to = own + steps * feature.step.unwrap_or(1.0);
+    !problem.forbidden().iter().any(|rule| rule.forbids_step(i, own, to))
 }
 
 /// Whether columns of a group may change by `steps` own units: not at all, or from the individual's own
@@ -174,8 +187,9 @@ fn allowed_move(problem: &Problem, individual: &[f64], columns: &[usize], steps:
         (&[from], &[to]) => {
             let others = steps.iter().filter(|steps| **steps != 0.0).count() == 2;
             let can = |i: usize, steps: f64| {
-                let (lowest, highest) = problem.features().feature(i).feasible_steps(individual[i]);
-                steps >= lowest && steps <= highest && allowed_steps(problem, individual, i, steps)
+                let (lowest, highest) = allowed_change(problem, individual, i);
+                let change = steps / problem.features().feature(i).std;
+                change >= lowest && change <= highest && allowed_steps(problem, individual, i, steps)
             };
             let is_forbidden = problem.forbidden().iter().any(|rule| rule.forbids_move(from, to));
             others && own(from) == 1.0 && own(to) == 0.0 && can(from, -1.0) && can(to, 1.0) && !is_forbidden
@@ -184,7 +198,8 @@ fn allowed_move(problem: &Problem, individual: &[f64], columns: &[usize], steps:
     }
 }
 
-/// Verifies that an action has integer values where required and makes no forbidden transition.
+/// Verifies that an action changes features by whole numbers of steps where required, and makes no forbidden
+/// transition.
 pub(super) fn verify_integers(problem: &Problem, individual: &[f64], action: &Action) -> Result<(), Stop> {
     let features = problem.features();
     let steps = |i: usize| {
@@ -193,12 +208,13 @@ pub(super) fn verify_integers(problem: &Problem, individual: &[f64], action: &Ac
     };
     for &i in &action.features {
         let feature = features.feature(i);
-        let (change, whole) = (steps(i), steps(i).round());
-        if feature.kind == Kind::Real {
-            continue;
-        }
+        let Some(unit) = steps_of(feature) else { continue };
+        let place = action.features.iter().position(|&named| named == i);
+        let change = place.map_or(0.0, |k| action.change[k] * unit);
+        let whole = change.round();
         let is_integer = (change - whole).abs() <= 1e-9 * whole.abs().max(1.0);
         if !is_integer || feature.group.is_none() && !allowed_steps(problem, individual, i, whole) {
+            let change = change * feature.step.unwrap_or(1.0);
             return Err(Stop::Wrong(Fault::NotInteger { feature: feature.name.clone(), change }));
         }
     }

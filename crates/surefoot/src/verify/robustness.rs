@@ -200,7 +200,7 @@ fn admissible(problem: &Problem, coordinates: &Coordinates, y: &[f64]) -> Vec<f6
 pub(super) fn verify_feasible(problem: &Problem, individual: &[f64], action: &Action) -> Result<(), Stop> {
     for (&i, &change) in action.features.iter().zip(&action.change) {
         let feature = problem.features().feature(i);
-        let (lower, upper) = crate::action::feasible_change(problem.features(), i, individual[i]);
+        let (lower, upper) = super::effort::allowed_change(problem, individual, i);
         if !(feature.is_actionable() && change >= lower && change <= upper) {
             let feature = feature.name.clone();
             return Err(Stop::Wrong(Fault::Infeasible { feature, change, lower, upper }));

@@ -348,6 +348,7 @@ impl Solver<'_, '_> {
             certificate: Some(certificate),
             ruled_out: Vec::new(),
             dividing: None,
+            cases: Vec::new(),
             evaluations: 0,
             proving: 0,
             searched: None,

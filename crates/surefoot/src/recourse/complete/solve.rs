@@ -242,6 +242,7 @@ impl<'p, 's> Solver<'p, 's> {
             certificate,
             ruled_out: self.ruled_out,
             dividing: None,
+            cases: Vec::new(),
             evaluations: self.prover.evaluations(),
             proving: self.proving,
             searched: self.searched,

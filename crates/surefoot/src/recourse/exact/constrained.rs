@@ -16,7 +16,7 @@ use crate::integer::{Integrality, Sides};
 use crate::margin::outcome;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided, UndecidedReason};
 use crate::program::{Program, Row, Solution};
-use crate::{Action, Cost, Kind, Result};
+use crate::{Action, Cost, Result};
 
 /// The largest number of boxes for one intervention set before another method takes over.
 const MAX_BOXES: usize = 5_000;
@@ -104,11 +104,11 @@ impl Exact<'_> {
         })
     }
 
-    /// Whether the value of a requirement is unaffected by every real-valued feature of a set, given its
-    /// response to each feature. Then it is constant or moves in steps.
+    /// Whether the value of a requirement is unaffected by every feature of a set that may change by any amount,
+    /// given its response to each feature. Then it is constant or moves in steps.
     pub(super) fn is_stepwise(&self, set: &Set, effects: &[f64]) -> bool {
-        let is_real = |i: usize| self.problem.features().feature(i).kind == Kind::Real;
-        set.features.iter().zip(effects).all(|(&i, effect)| *effect == 0.0 || !is_real(i))
+        let has_steps = |i: usize| self.problem.features().feature(i).spacing().is_some();
+        set.features.iter().zip(effects).all(|(&i, effect)| *effect == 0.0 || has_steps(i))
     }
 
     /// The cheapest action of a set that meets every requirement and holds, as evaluated by the

@@ -22,7 +22,7 @@ use crate::outcome::{Undecided, UndecidedReason};
 use crate::problem::DEFAULT_SAFETY;
 use crate::proof::{Certificate, Proof, Verdict};
 use crate::recourse::{Method, MethodName, Settings, Solver};
-use crate::{Action, Budget, Error, Kind, Outcome, Problem, Recourse, Result, certify, essential};
+use crate::{Action, Budget, Error, Outcome, Problem, Recourse, Result, certify, essential};
 
 /// The evaluations that the certificate of one action for one variant may cost during the search.
 const TRIAL: usize = 300;
@@ -247,9 +247,9 @@ impl Search<'_> {
                 other.insert(i, change);
                 other
             };
-            let whole = |change: f64| match feature.kind {
-                Kind::Real => change,
-                _ => (change * feature.std).round() / feature.std,
+            let whole = |change: f64| match feature.steps_per_std() {
+                None => change,
+                Some(steps_per_std) => (change * steps_per_std).round() / steps_per_std,
             };
             let (mut low, mut high) = (0.0, at[&i]);
             if self.holds(&with(0.0)) {
@@ -286,9 +286,9 @@ impl Search<'_> {
             }
             let (lower, upper) = feasible_change(features, i, self.individual[i]);
             let now = at.get(&i).copied().unwrap_or(0.0);
-            let lengths: Vec<f64> = match feature.kind {
-                Kind::Real => STEPS.to_vec(),
-                _ => INTEGER_STEPS.iter().map(|step| step / feature.std).collect(),
+            let lengths: Vec<f64> = match feature.steps_per_std() {
+                None => STEPS.to_vec(),
+                Some(steps_per_std) => INTEGER_STEPS.iter().map(|step| step / steps_per_std).collect(),
             };
             for step in lengths.iter().flat_map(|step| [-step, *step]) {
                 let change = (now + step).clamp(lower, upper);

@@ -11,11 +11,11 @@ use path::Path;
 
 use super::super::cost_bound::{RuledOutCount, sets};
 use super::super::cover::Sides;
+use super::super::effort::allowed_changes;
 use super::super::integer::Cells;
 use super::super::prove::Work;
 use super::super::{Fault, Stop};
 use super::Situation;
-use crate::action::feasible_change;
 use crate::proof::{Dividing, Division, SavedProof, TreeReason};
 use crate::trees::{Member, Node};
 use crate::{Cost, Problem};
@@ -69,8 +69,7 @@ pub(in super::super) fn nothing_cheaper(
             let (lower, upper) = sides.clone();
             Stop::Wrong(Fault::ActionsNotCovered { features, lower, upper })
         };
-        let whole: Sides =
-            features.iter().map(|&i| feasible_change(problem.features(), i, saved.individual[i])).unzip();
+        let whole = allowed_changes(problem, &saved.individual, &features);
         let stated = dividing.sets.iter().find(|(stated, _)| *stated == features);
         let situation = Situation::new(problem, &saved.individual, &features);
         let (Some((_, divisions)), Some(situation)) = (stated, situation) else {
