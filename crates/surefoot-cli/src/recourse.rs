@@ -17,6 +17,8 @@ use surefoot::{ProblemFile, describe_options};
 
 use crate::effort::Effort;
 use crate::people;
+pub use chunk::proof_line;
+pub use counts::Counts;
 use answering::{Answered, Answering};
 use journal::Paths;
 

@@ -25,9 +25,12 @@ pub use classifier::{ClassifierEntry, ClassifierForm, LinearModel, OnnxFile, Sta
 pub use edit::Edit;
 pub use entry::{EquationEntry, EquationForm, Inputs, NetworkFile};
 pub use file::ProblemFile;
+pub(crate) use fields::Fields;
 pub(crate) use joint::Joint;
 pub use summary::six_digits;
+pub(crate) use syntax::{Node, Value};
 use variants::Variations;
+pub(crate) use words::read_words;
 
 use crate::error::{CausalModelError, ModelError, SettingError};
 use crate::magnitude::is_moderate;

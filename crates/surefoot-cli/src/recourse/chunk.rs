@@ -59,7 +59,7 @@ impl Chunk {
 }
 
 /// One line of a file of proofs.
-fn proof_line(id: &str, proof: &SavedProof) -> String {
+pub fn proof_line(id: &str, proof: &SavedProof) -> String {
     format!("{{\"id\":{},\"proof\":{}}}", serde_json::Value::from(id), proof.to_json())
 }
 

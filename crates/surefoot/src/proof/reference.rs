@@ -82,7 +82,6 @@ impl FromStr for Reference {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 mod tests {
     use super::*;
     use crate::recourse::{Settings, Solver};

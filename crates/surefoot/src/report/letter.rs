@@ -8,6 +8,7 @@ mod guarded;
 mod language;
 mod obstacles;
 mod rounding;
+mod specimen;
 mod spoken;
 mod steps;
 mod template;
@@ -19,7 +20,6 @@ mod writer;
 use serde::Serialize;
 
 pub use language::Language;
-pub use rounding::in_round_numbers;
 pub use steps::{Consequence, Step};
 pub use template::{Format, Template};
 pub use wording::Wording;

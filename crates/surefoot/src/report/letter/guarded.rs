@@ -1,11 +1,11 @@
 //! What an answer is guarded against: how far each thing may differ from what somebody told, and what else is allowed
 //! for.
 
-use super::language::{Language, decimals_of, plain};
+use super::language::Language;
 use super::spoken::Spoken;
 use crate::classifier::WeightUncertainty;
-use crate::uncertainty::{Shift, Sources, UncertaintySet};
-use crate::{Feature, Kind, Norm, NormKind, Problem};
+use crate::uncertainty::{Shift, Sources};
+use crate::{Feature, Kind, Norm, Problem};
 
 /// The most differences that the sentence names.
 const EXAMPLES: usize = 2;

@@ -63,11 +63,6 @@ impl Language {
         text
     }
 
-    /// A number with at most so many decimals, without trailing zeros.
-    pub(super) fn number(self, value: f64, decimals: usize) -> String {
-        self.localised(&plain(value, decimals), true)
-    }
-
     /// A share as a percentage: "12.5%", "12,5 %".
     pub(super) fn percent(self, share: f64) -> String {
         // Without the rounding of the product.

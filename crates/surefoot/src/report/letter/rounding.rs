@@ -144,7 +144,6 @@ fn away(value: f64, direction: f64, decimals: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 mod tests {
     use super::*;
     use crate::recourse::{Settings, Solver};

@@ -472,7 +472,7 @@ fn cheaper(language: Language, found: &Recourse) -> String {
 }
 
 /// Headings and introductions.
-fn words(language: Language, outcome: &Outcome) -> Words {
+pub(super) fn words(language: Language, outcome: &Outcome) -> Words {
     let of = |english: &'static str, german: &'static str| language.of(english, german);
     Words {
         title: of("About your application", "Zu Ihrem Antrag"),
