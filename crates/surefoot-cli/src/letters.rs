@@ -1,7 +1,6 @@
 //! `surefoot letters`: a letter for everybody in a table.
 
 mod folder;
-mod names;
 
 use std::path::PathBuf;
 
@@ -17,7 +16,7 @@ use surefoot::{Problem, ProblemFile};
 use crate::effort::Effort;
 use crate::interrupt;
 use crate::people::{Group, Source};
-use crate::recourse::{Counts, proof_line};
+use crate::recourse::Counts;
 use crate::verify::MOST_PROOF_BYTES;
 use folder::Folder;
 
@@ -174,7 +173,7 @@ fn write_all(
                 counts.add(&written.outcome);
                 let mut lines = String::new();
                 for (_, proof) in &written.proofs {
-                    let line = proof_line(&group.ids[i], proof);
+                    let line = proof.to_line(&group.ids[i]);
                     if line.len() > MOST_PROOF_BYTES {
                         bail!(
                             "{}: the proof has more than {MOST_PROOF_BYTES} bytes; a smaller --evaluations gives shorter ones",
@@ -182,7 +181,6 @@ fn write_all(
                         );
                     }
                     lines.push_str(&line);
-                    lines.push('\n');
                 }
                 folder.add(&written.letter, text, &lines)?;
             }

@@ -17,7 +17,6 @@ use surefoot::{ProblemFile, describe_options};
 
 use crate::effort::Effort;
 use crate::people;
-pub use chunk::proof_line;
 pub use counts::Counts;
 use answering::{Answered, Answering};
 use journal::Paths;

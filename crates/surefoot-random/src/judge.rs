@@ -4,6 +4,7 @@ mod actions;
 mod budget;
 mod cheaper;
 mod found;
+mod letters;
 mod options;
 #[cfg(test)]
 mod tests;
@@ -199,6 +200,7 @@ impl<'a> Judge<'a> {
             Outcome::AlreadyFavourable | Outcome::Unproved(_) => {}
         }
         self.reason(&outcome);
+        self.letters();
         self.verdicts(&outcome);
         self.more_budget(proof.as_ref().map(|proof| &proof.outcome));
         self.trade_off(&outcome);

@@ -5,11 +5,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use surefoot::report::letter::{Format, Letter};
+use surefoot::report::letter::{FileNames, Format, Letter};
 use tempfile::TempDir;
 
 use super::Form;
-use super::names::Names;
 use crate::formulas;
 use crate::table::{Column, Values, Writer};
 
@@ -23,7 +22,7 @@ pub struct Folder {
     path: PathBuf,
     form: Form,
     temporary: TempDir,
-    names: Names,
+    names: FileNames,
     /// All letters of a format that has one file.
     together: Option<BufWriter<File>>,
     has_started: bool,
@@ -70,7 +69,7 @@ impl Folder {
         Ok(Self {
             path: path.to_owned(),
             form,
-            names: Names::default(),
+            names: FileNames::default(),
             together: together.map(new).transpose()?,
             has_started: false,
             proofs: new(PROOFS)?,

@@ -6,6 +6,7 @@
 
 mod guarded;
 mod language;
+mod names;
 mod obstacles;
 mod rounding;
 mod specimen;
@@ -20,6 +21,7 @@ mod writer;
 use serde::Serialize;
 
 pub use language::Language;
+pub use names::FileNames;
 pub use steps::{Consequence, Step};
 pub use template::{Format, Template};
 pub use wording::Wording;

@@ -10,11 +10,11 @@ const LONGEST: usize = 80;
 /// The names of the files of letters: readable, the same on every run, and never one twice, also where a file system
 /// does not tell capital letters apart.
 #[derive(Default)]
-pub struct Names {
+pub struct FileNames {
     taken: HashSet<String>,
 }
 
-impl Names {
+impl FileNames {
     /// The name of the file for a person, without its ending. It has letters, digits, `-`, `_` and `.` only, and does
     /// not start with a dot, so that it cannot lead out of its folder.
     pub fn name(&mut self, id: &str) -> String {
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn names_stay_in_their_folder_and_are_never_the_same() {
-        let mut names = Names::default();
+        let mut names = FileNames::default();
         for (id, starts) in [
             ("ana", "ana"),
             ("2024-07.b_1", "2024-07.b_1"),
@@ -80,6 +80,6 @@ mod tests {
         }
         assert!(names.name(&"x".repeat(4000)).len() < 100);
         assert_ne!(names.name("a/b"), names.name("a?b"));
-        assert_eq!(Names::default().name("a/b"), Names::default().name("a/b"));
+        assert_eq!(FileNames::default().name("a/b"), FileNames::default().name("a/b"));
     }
 }
