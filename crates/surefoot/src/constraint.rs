@@ -53,6 +53,11 @@ struct Term {
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 impl Constraint {
+    /// Whether the value of a feature matters.
+    pub(crate) fn concerns(&self, feature: usize) -> bool {
+        self.coefficients[feature] != 0.0
+    }
+
     /// Parses a rule such as `2 * income - loan >= 100`: two formulas with `>=` or `<=` between them,
     /// linear in the features.
     pub fn parse(features: &Features, rule: &str) -> Result<Self> {

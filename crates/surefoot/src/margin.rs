@@ -73,6 +73,7 @@ pub fn counterfactual(
     perturbation: &[f64],
 ) -> Result<Vec<f64>> {
     check_vector(problem, individual, problem.features().len())?;
+    problem.require_usual(individual)?;
     check_vector(problem, perturbation, problem.perturbation_width())?;
     action.check(problem.features())?;
     if problem.joint().is_none() {
@@ -104,6 +105,7 @@ fn resolved(
 /// As [`counterfactual`].
 pub fn outcome(problem: &Problem, individual: &[f64], action: &Action) -> Result<Vec<f64>> {
     check_vector(problem, individual, problem.features().len())?;
+    problem.require_usual(individual)?;
     action.check(problem.features())?;
     after(problem, individual, action, &vec![0.0; individual.len()], &[])
 }

@@ -6,6 +6,7 @@ use super::categories::read_categories;
 use super::classifier::{ClassifierEntry, KINDS};
 use super::entry::{EquationEntry, EquationForm, Inputs};
 use super::fields::Fields;
+use super::special::{read_special, report_special};
 use super::syntax::{Node, Value};
 use super::words::{read_words, report_words};
 use crate::error::{CausalModelError, FeatureError, ModelError, SettingError};
@@ -14,7 +15,7 @@ use crate::file::ModelFolder;
 use crate::magnitude::is_scale;
 use crate::{Change, Classifier, Error, Feature, Features, Kind, Scm};
 
-const FEATURE_FIELDS: [&str; 14] = [
+const FEATURE_FIELDS: [&str; 15] = [
     "name",
     "kind",
     "mean",
@@ -29,6 +30,7 @@ const FEATURE_FIELDS: [&str; 14] = [
     "label",
     "unit",
     "describe",
+    "special",
 ];
 pub(super) const INPUTS: [(&str, Inputs); 2] = [("standardised", Inputs::Standardised), ("raw", Inputs::Raw)];
 
@@ -84,7 +86,12 @@ pub(super) fn read_features(
         }
         report_mistakes(&mut fields, &feature, name.is_some());
         let group = feature.group.clone();
-        let feature = Feature { words: read_words(&mut fields, &feature.name), ..feature };
+        let feature = Feature {
+            words: read_words(&mut fields, &feature.name),
+            special: read_special(&mut fields, &feature.name),
+            ..feature
+        };
+        report_special(&mut fields, &feature);
         let entry = read_categories(&mut fields, feature);
         report_words(&mut fields, &entry);
         let repeated =
