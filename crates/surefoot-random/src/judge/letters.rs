@@ -110,14 +110,14 @@ impl Judge<'_> {
         let text = step.text.split_once(": ").ok_or("no colon")?.1;
         let stated = numbers(text, ('.', ','));
         let near = |stated: f64, value: f64| (stated - value).abs() <= 1e-8 * value.abs().max(feature.std);
-        let before = |stated: f64| (stated - from).abs() <= 0.01 * feature.std + 1e-9 * from.abs();
+        let before = |stated: f64| (stated - from).abs() <= 0.06 * feature.std + 1e-9 * from.abs();
         let is_right = match (&stated[..], self.case.form) {
             _ if text.starts_with("leave") || text.starts_with("keep") => by == 0.0,
             _ if text.starts_with("change from") => text.contains("to \u{201c}yes\u{201d}") == (by > 0.0),
             ([size, at, to], ActionKind::Relative) => {
                 let size = if text.starts_with("raise") { *size } else { -size };
                 let is_exact = (size - by).abs() <= 2e-9 * by.abs();
-                is_exact && before(*at) && (to - from - by).abs() <= 0.01 * feature.std + 1e-9 * (from + by).abs()
+                is_exact && before(*at) && (to - from - by).abs() <= 0.06 * feature.std + 1e-9 * (from + by).abs()
             }
             ([to, at], ActionKind::Absolute) => {
                 near(*to, from + by) && before(*at) && text.starts_with("raise") == (by > 0.0)

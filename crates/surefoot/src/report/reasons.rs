@@ -9,7 +9,7 @@ use crate::{Action, Cost, Kind, Outcome, Problem, Scm, essential};
 /// The most reasons that are given.
 pub const MOST_REASONS: usize = 4;
 /// A feature that no action changes is a reason if it accounts for at least this share of the shortfall.
-const LEAST_SHARE: f64 = 0.05;
+const LEAST_SHARE: f64 = 0.1;
 
 /// A thing that people know as one: a feature, or the columns of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]

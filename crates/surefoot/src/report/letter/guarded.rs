@@ -94,7 +94,9 @@ impl Guard {
                 false => {
                     let mut shift = vec![0.0; count];
                     shift[i] = weight(i);
-                    Difference::Amount(round_down(radius * std / norm.set().gauge(&shift)))
+                    let size = radius * std / norm.set().gauge(&shift);
+                    // A special value is exact by a weight that leaves nothing of a shift.
+                    if size > 1e-12 * std { Difference::Amount(round_down(size)) } else { Difference::Exact }
                 }
                 true => {
                     let row: Vec<f64> = members.iter().map(|&j| factor[i * count + j]).collect();
@@ -162,12 +164,15 @@ impl Guard {
             return None;
         }
         let by = |size: f64| language.difference(feature, size, digits(size));
+        let whole = |size: f64| if feature.kind == Kind::Integer { size.floor() } else { size };
         Some(match self.differences[i] {
             Difference::Exact => language.of("not at all", "nicht").into(),
-            Difference::Amount(size) | Difference::Together(size) => language.of(
-                format!("by up to {}", by(size)),
-                format!("um bis zu {}", by(size)),
-            ),
+            // Less than a whole number, and less than a level, means nothing either.
+            Difference::Amount(size) | Difference::Together(size) if whole(size) == 0.0 => return None,
+            Difference::Amount(size) | Difference::Together(size) => {
+                let by = by(whole(size));
+                language.of(format!("by up to {by}"), format!("um bis zu {by}"))
+            }
             Difference::Share(share) => {
                 let percent = language.percent(share);
                 language.of(format!("by up to {percent}"), format!("um bis zu {percent}"))
@@ -322,19 +327,19 @@ fn execution(sources: &Sources, spoken: &Spoken<'_>, acted: &[usize], conditions
     }
 }
 
-/// The decimals of a size of three significant digits.
+/// The decimals of a size of two significant digits.
 pub(super) fn digits(size: f64) -> usize {
     let magnitude = if size == 0.0 { 0.0 } else { size.abs().log10().floor() };
-    (2.0 - magnitude).clamp(0.0, 15.0) as usize
+    (1.0 - magnitude).clamp(0.0, 15.0) as usize
 }
 
-/// Rounds to three significant digits, towards zero: what is said to be covered is covered.
+/// Rounds to two significant digits, towards zero: what is said to be covered is covered.
 fn round_down(value: f64) -> f64 {
     if !(value > 0.0) {
         return 0.0;
     }
     // Slightly enlarged, so that 0.1 * 1500 is 150 and not 149.
     let value = value * (1.0 + 1e-12);
-    let unit = 10f64.powf(value.log10().floor() - 2.0);
+    let unit = 10f64.powf(value.log10().floor() - 1.0);
     (value / unit).floor() * unit
 }

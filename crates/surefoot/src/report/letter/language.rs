@@ -82,6 +82,9 @@ impl Language {
     /// A value of a feature as people read it: with its unit, or in words. `None`: as many decimals as it takes.
     pub(super) fn amount(self, feature: &Feature, value: f64, decimals: Option<usize>) -> String {
         let value = feature.snap_to_integer(value);
+        if let Some(special) = feature.special_value(value) {
+            return special.words();
+        }
         if let Some(level) = feature.level(value) {
             return level.to_owned();
         }
@@ -160,13 +163,13 @@ pub(super) fn plain(value: f64, decimals: usize) -> String {
 }
 
 /// The fewest decimals that show a value of a feature exactly; if more than two beyond those that matter would be
-/// needed, those that matter: a hundredth of a standard deviation.
+/// needed, those that matter: they tell values apart that differ by a tenth of a standard deviation.
 pub(super) fn decimals_of(feature: &Feature, value: f64) -> usize {
     if feature.kind != Kind::Real {
         // Only what follows from others is not whole.
         return if value.fract() == 0.0 { 0 } else { 1 };
     }
-    let enough = (2.0 - feature.std.log10().floor()).clamp(0.0, 15.0) as usize;
+    let enough = (1.0 - feature.std.log10().floor()).clamp(0.0, 15.0) as usize;
     let is_exact = |&decimals: &usize| {
         let shown = plain(value, decimals).parse::<f64>();
         shown.is_ok_and(|shown| (shown - value).abs() <= 1e-9 * value.abs().max(feature.std))

@@ -3,7 +3,7 @@
 use super::language::Language;
 use super::wording::Wording;
 use crate::report::reasons::Thing;
-use crate::{Feature, Features, Problem, Result};
+use crate::{Feature, Features, Kind, Problem, Result};
 
 /// The words of a problem in one language.
 pub(super) struct Spoken<'p> {
@@ -16,8 +16,8 @@ pub(super) struct Spoken<'p> {
 
 impl<'p> Spoken<'p> {
     /// The words of a problem file, replaced by those of an organisation where there are any.
-    pub fn new(problem: &'p Problem, language: Language, wording: Wording) -> Result<Self> {
-        let features = wording.spoken_features(problem.features(), language)?;
+    pub fn new(problem: &'p Problem, features: &Features, language: Language, wording: Wording) -> Result<Self> {
+        let features = wording.spoken_features(features, language)?;
         let things = Thing::all(&features);
         Ok(Self { language, problem, wording, things, features })
     }
@@ -77,11 +77,18 @@ impl<'p> Spoken<'p> {
         }
     }
 
+    /// Whether the value of a thing is special: no amount, and not to be changed.
+    pub fn is_special(&self, thing: &Thing, vector: &[f64]) -> bool {
+        let feature = self.feature(thing.first());
+        feature.special_value(feature.own_units(vector[thing.first()])).is_some()
+    }
+
     /// Whether the values of a thing are words and no amounts.
     pub fn is_worded(&self, thing: &Thing, vector: &[f64]) -> bool {
         let feature = self.feature(thing.first());
         thing.positions.len() > 1
-            || feature.kind == crate::Kind::Binary
+            || feature.kind == Kind::Binary
+            || self.is_special(thing, vector)
             || feature.level(feature.snap_to_integer(feature.own_units(vector[thing.first()]))).is_some()
     }
 

@@ -154,7 +154,7 @@ pub(super) fn consequences(
         let value = feature.own_units(reached[i]);
         let before = spoken.value(thing, individual);
         // As many decimals as show two digits of the change.
-        let after = language.amount(feature, value, Some(digits(change).saturating_sub(1)));
+        let after = language.amount(feature, value, Some(digits(change)));
         let label = spoken.name(i);
         let (verb, verb_german) = if change > 0.0 { ("rises", "steigt") } else { ("falls", "sinkt") };
         let name = capitalised(&label);

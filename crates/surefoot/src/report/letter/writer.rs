@@ -11,7 +11,7 @@ use super::obstacles::obstacles;
 use crate::proof::{Reference, SavedProof};
 use crate::recourse::{Explainer, Explanation, Relaxed, Settings, Solver};
 use crate::report::reasons::{Reason, Remedy, reasons};
-use crate::{Outcome, Problem, Recourse, Result};
+use crate::{Features, Outcome, Problem, Recourse, Result};
 
 /// What letters are written in, and how much they say.
 #[derive(Clone, Debug, Default)]
@@ -28,11 +28,17 @@ pub struct LetterSettings {
 pub struct LetterWriter<'p> {
     problem: &'p Problem,
     settings: Settings,
-    others: usize,
-    spoken: Spoken<'p>,
-    guard: Guard,
+    letters: LetterSettings,
+    author: Author<'p>,
     solver: Solver<'p>,
     explainer: Option<Explainer<'p>>,
+}
+
+/// Writes what letters say, about the problem of everybody or of a person with special values.
+struct Author<'p> {
+    problem: &'p Problem,
+    spoken: Spoken<'p>,
+    guard: Guard,
 }
 
 /// A letter, and the proofs of what it says is proven.
@@ -62,15 +68,8 @@ impl<'p> LetterWriter<'p> {
             true => Some(Explainer::new(problem, relaxed, settings)?),
             false => None,
         };
-        Ok(Self {
-            problem,
-            settings,
-            others: letters.others,
-            spoken: Spoken::new(problem, letters.language, letters.wording)?,
-            guard: Guard::of(problem),
-            solver: Solver::new(problem, settings)?,
-            explainer,
-        })
+        let author = Author::new(problem, problem.features(), &letters)?;
+        Ok(Self { problem, settings, letters, author, solver: Solver::new(problem, settings)?, explainer })
     }
 
     /// The letter to the person with an identifier.
@@ -78,36 +77,51 @@ impl<'p> LetterWriter<'p> {
     /// # Errors
     /// As [`Solver::prove`].
     pub fn write(&self, id: &str, individual: &[f64]) -> Result<Written> {
+        let own = self.problem.for_person(individual)?;
+        let of_person = own.as_ref().map(|own| Author::new(own, self.problem.features(), &self.letters));
+        let of_person = of_person.transpose()?;
+        let author = of_person.as_ref().unwrap_or(&self.author);
         if !self.settings.method.proves() {
             let outcome = self.solver.solve(individual)?;
-            let letter = self.letter(id, individual, &outcome, None, None, Vec::new());
+            let letter = author.letter(id, individual, &outcome, None, None, Vec::new());
             return Ok(Written { letter, outcome, proofs: Vec::new() });
         }
         let found = self.solver.prove(individual)?;
         let first = found.outcome.clone();
-        let proof = in_round_numbers(self.problem, individual, found, self.settings.budget)?;
+        let proof = in_round_numbers(author.problem, individual, found, self.settings.budget)?;
         let saved = proof.saved(self.problem, individual);
         let outcome = proof.outcome;
         let mut proofs = vec![(Reference::of(id, &saved), saved)];
         let mut options = Vec::new();
-        if self.others > 0 && outcome.recourse().is_some() {
-            for other in self.solver.options_after(first, individual, self.others + 1)?.into_iter().skip(1) {
-                let Outcome::Found(recourse) = &other else { continue };
-                let Some(proof) = of_action(self.problem, individual, recourse, self.settings.budget)? else {
+        let others = self.letters.others;
+        if let (true, Outcome::Found(cheapest)) = (others > 0, &first) {
+            let all = self.solver.options_after(first.clone(), individual, others + 1)?;
+            // Within the gap of a search another one may come first.
+            let other = |option: &&Recourse| option.action != cheapest.action;
+            for recourse in all.iter().filter_map(Outcome::recourse).filter(other).take(others) {
+                let Some(proof) = of_action(author.problem, individual, recourse, self.settings.budget)? else {
                     continue;
                 };
                 let Outcome::Found(recourse) = &proof.outcome else { continue };
                 let saved = proof.saved(self.problem, individual);
                 let reference = Reference::of(id, &saved);
-                options.push(self.alternative(individual, recourse, &reference));
+                options.push(author.alternative(individual, recourse, &reference));
                 proofs.push((reference, saved));
             }
         }
         let explain = |explainer: &Explainer<'_>| explainer.explain(individual, &outcome);
         let explanation = self.explainer.as_ref().map(explain).transpose()?.flatten();
         let reference = Some(proofs[0].0.to_string());
-        let letter = self.letter(id, individual, &outcome, explanation.as_ref(), reference, options);
+        let letter = author.letter(id, individual, &outcome, explanation.as_ref(), reference, options);
         Ok(Written { letter, outcome, proofs })
+    }
+}
+
+impl<'p> Author<'p> {
+    /// The author of letters about a problem. The words are those of `features`, of which the problem has the same.
+    fn new(problem: &'p Problem, features: &Features, letters: &LetterSettings) -> Result<Self> {
+        let spoken = Spoken::new(problem, features, letters.language, letters.wording.clone())?;
+        Ok(Self { problem, spoken, guard: Guard::of(problem) })
     }
 
     fn alternative(&self, individual: &[f64], found: &Recourse, reference: &Reference) -> Alternative {
@@ -141,6 +155,7 @@ impl<'p> LetterWriter<'p> {
             None => self.problem.features().actionable(),
         };
         let conditions = conditions(self.problem, spoken, &asked);
+        let steps = advice.map_or(Vec::new(), |advice| steps(spoken, individual, advice.action));
         Letter {
             id: id.to_owned(),
             language: spoken.language,
@@ -148,7 +163,6 @@ impl<'p> LetterWriter<'p> {
             reference,
             decision: self.decision(individual, outcome),
             reasons: reasons.iter().map(|reason| self.given(individual, outcome, reason)).collect(),
-            steps: advice.map_or(Vec::new(), |advice| steps(spoken, individual, advice.action)),
             consequences: advice.map_or(Vec::new(), |advice| {
                 consequences(spoken, individual, advice.action, advice.counterfactual)
             }),
@@ -164,7 +178,8 @@ impl<'p> LetterWriter<'p> {
                 true => self.allowances(&conditions),
                 false => Vec::new(),
             },
-            words: words(spoken.language, outcome),
+            words: words(spoken.language, steps.len()),
+            steps,
         }
         .escaped()
     }
@@ -202,7 +217,9 @@ impl<'p> LetterWriter<'p> {
             let stop = if own.ends_with(['.', '!', '?']) { "" } else { "." };
             format!("{own}{stop} ({}: {value})", spoken.heading(&reason.thing))
         });
-        let (name, remedy) = match (reason.remedy, outcome) {
+        let is_special = spoken.is_special(&reason.thing, individual);
+        let remedy = if is_special { Remedy::Fixed } else { reason.remedy };
+        let (name, remedy) = match (remedy, outcome) {
             (Remedy::Changed, _) => (
                 "changed",
                 language.of("You can change this; see below.", "Das können Sie ändern, siehe unten."),
@@ -472,7 +489,7 @@ fn cheaper(language: Language, found: &Recourse) -> String {
 }
 
 /// Headings and introductions.
-pub(super) fn words(language: Language, outcome: &Outcome) -> Words {
+pub(super) fn words(language: Language, steps: usize) -> Words {
     let of = |english: &'static str, german: &'static str| language.of(english, german);
     Words {
         title: of("About your application", "Zu Ihrem Antrag"),
@@ -480,7 +497,7 @@ pub(super) fn words(language: Language, outcome: &Outcome) -> Words {
         reference: of("Reference", "Aktenzeichen"),
         reasons: of("Why", "Warum"),
         steps: of("What you can do", "Was Sie tun können"),
-        steps_intro: match outcome.advice().map_or(0, |advice| advice.action.features.len()) {
+        steps_intro: match steps {
             0 | 1 => of("This is enough:", "Das genügt:"),
             _ => of("All of this together is enough:", "All das zusammen genügt:"),
         },
