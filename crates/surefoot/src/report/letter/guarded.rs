@@ -181,7 +181,7 @@ impl Guard {
                 let own = |value: f64| language.amount(feature, value, None);
                 language.of(
                     format!("anything between {} and {}", own(lower), own(upper)),
-                    format!("beliebig zwischen {} und {}", own(lower), own(upper)),
+                    format!("beliebig, von {} bis {}", own(lower), own(upper)),
                 )
             }
         })
@@ -227,7 +227,7 @@ impl Guard {
                     let own = |value: f64| language.amount(feature, value, None);
                     language.of(
                         format!("{name} anywhere between {} and {}", own(lower), own(upper)),
-                        format!("{name} irgendwo zwischen {} und {}", own(lower), own(upper)),
+                        format!("{name} irgendwo im Bereich {} bis {}", own(lower), own(upper)),
                     )
                 }
                 _ => by(language.difference(feature, size, digits(size))),

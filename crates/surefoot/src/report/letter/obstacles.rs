@@ -89,11 +89,11 @@ fn obstacle(spoken: &Spoken<'_>, relaxation: &Relaxation, found: &Recourse) -> O
             Some(match is_above {
                 true => language.of(
                     format!("There would be a way if {name} could rise to {value}, above its limit of {limit}."),
-                    format!("Es gäbe einen Weg, wenn {name} auf {value} steigen könnte, über die Grenze von {limit}."),
+                    format!("Es gäbe einen Weg, wenn {name} auf {value} steigen könnte, über die Grenze hinaus ({limit})."),
                 ),
                 false => language.of(
                     format!("There would be a way if {name} could fall to {value}, below its limit of {limit}."),
-                    format!("Es gäbe einen Weg, wenn {name} auf {value} sinken könnte, unter die Grenze von {limit}."),
+                    format!("Es gäbe einen Weg, wenn {name} auf {value} sinken könnte, unter die Grenze ({limit})."),
                 ),
             })
         }

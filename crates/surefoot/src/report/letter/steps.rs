@@ -103,14 +103,14 @@ fn single(spoken: &Spoken<'_>, individual: &[f64], i: usize, change: f64) -> (St
             let (verb, verb_german) = if by > 0.0 { ("raise", "erhöhen") } else { ("lower", "senken") };
             language.of(
                 format!("{verb} by {amount}, from {before} to {after}."),
-                format!("um {amount} {verb_german}, von {before} auf {after}."),
+                format!("um {amount} {verb_german} (bisher {before}, danach {after})."),
             )
         }
         (false, false) => {
             let (verb, verb_german) = if by > 0.0 { ("raise", "erhöhen") } else { ("lower", "senken") };
             language.of(
                 format!("{verb} to {after} (now {before})."),
-                format!("auf {after} {verb_german} (jetzt {before})."),
+                format!("auf {after} {verb_german} (bisher {before})."),
             )
         }
     };
@@ -130,7 +130,7 @@ fn held(spoken: &Spoken<'_>, at: &str) -> String {
 }
 
 fn kept(spoken: &Spoken<'_>, at: &str) -> String {
-    spoken.language.of(format!("keep at {at}."), format!("bei {at} halten."))
+    spoken.language.of(format!("keep at {at}."), format!("unverändert halten ({at})."))
 }
 
 /// What follows from an action without being acted upon; `reached` is the individual after it.
@@ -160,7 +160,7 @@ pub(super) fn consequences(
         let name = capitalised(&label);
         let text = language.of(
             format!("{name}: {verb} from {before} to about {after}."),
-            format!("{name}: {verb_german} von {before} auf etwa {after}."),
+            format!("{name}: {verb_german} auf etwa {after} (bisher {before})."),
         );
         consequences.push(Consequence { feature: spoken.column(thing).into(), label, text, before, after, value });
     }

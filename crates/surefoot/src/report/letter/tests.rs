@@ -126,16 +126,16 @@ Ihr Antrag wurde abgelehnt.
 Warum
 
   1. Monthly income: EUR 2.400. Das können Sie ändern, siehe unten.
-  2. Age: 30 years. Das lässt sich nicht ändern. Mit 40 years stattdessen, und allem anderen wie es ist, wären 21\u{a0}% dessen, was fehlt, ausgeglichen.
+  2. Age: 30 years. Das lässt sich nicht ändern. Wäre die Angabe 40 years und alles andere gleich, so wären 21\u{a0}% dessen, was fehlt, ausgeglichen.
 
 Was Sie tun können
 
 Das genügt:
-  - Monthly income: um EUR 1.880 erhöhen, von EUR 2.400 auf EUR 4.280.
+  - Monthly income: um EUR 1.880 erhöhen (bisher EUR 2.400, danach EUR 4.280).
 
 Was daraus voraussichtlich von selbst folgt
 
-  - Savings: steigt von EUR 6.000 auf etwa EUR 9.760.
+  - Savings: steigt auf etwa EUR 9.760 (bisher EUR 6.000).
 
 Was dabei berücksichtigt ist
 
@@ -174,14 +174,14 @@ fn own_words_and_codes() {
     let wording = Wording::parse(wording, problem.features()).unwrap();
     let letters = LetterSettings { language: Language::German, others: 0, wording };
     let letter = write(&problem, &[2400.0, 6000.0, 30.0], letters, Settings::default()).letter;
-    assert_eq!(letter.steps[0].text, "Monatseinkommen: um 1.880 Euro erhöhen, von 2.400 Euro auf 4.280 Euro.");
+    assert_eq!(letter.steps[0].text, "Monatseinkommen: um 1.880 Euro erhöhen (bisher 2.400 Euro, danach 4.280 Euro).");
     assert_eq!(letter.reasons[0].code.as_deref(), Some("R1"));
     assert_eq!(
         letter.reasons[0].text,
         "Ihr Einkommen ist niedrig. (Monatseinkommen: 2.400 Euro) Das können Sie ändern, siehe unten."
     );
     // Two standard deviations add 0.6 of 1.42.
-    assert!(letter.reasons[1].text.starts_with("Alter: 30 Jahre. Das lässt sich nicht ändern. Mit 50 Jahre"));
+    assert!(letter.reasons[1].text.starts_with("Alter: 30 Jahre. Das lässt sich nicht ändern. Wäre die Angabe 50 Jahre"));
     assert!(letter.reasons[1].text.contains("42\u{a0}%"), "{}", letter.reasons[1].text);
 }
 

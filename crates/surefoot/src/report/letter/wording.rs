@@ -7,7 +7,7 @@ use crate::error::{Fault, FileError, FileProblem, LetterError, Mistake, Mistakes
 use crate::feature::{Column, Shown, Words, nearest};
 use crate::file::read_to_string;
 use crate::problem::{Fields, Node, Value, read_words};
-use crate::{Error, Features, Kind, Result};
+use crate::{Error, Features, Result};
 
 /// What an organisation says about the features of its problem, one entry for each column of people's tables.
 ///
@@ -157,7 +157,7 @@ fn read_entry(
         fields.report_at("feature", Error::Letter(LetterError::Repeated { feature: name.clone() }));
     }
     let feature = features.feature(column.positions().start);
-    let is_amount = matches!(feature.shown, Shown::Number | Shown::Ordered(_)) && feature.kind != Kind::Binary;
+    let is_amount = matches!(feature.shown, Shown::Number | Shown::Ordered(_)) && feature.group.is_none();
     if typical.is_some() && !is_amount {
         fields.report_at("typical", Error::Letter(LetterError::Typical { feature: name.clone() }));
     }

@@ -264,13 +264,13 @@ impl<'p> Author<'p> {
         match self.problem.score(&other) >= 0.0 {
             true => language.of(
                 format!("With {value} instead, and everything else as it is, the decision would have been favourable."),
-                format!("Mit {value} stattdessen, und allem anderen wie es ist, wäre günstig entschieden worden."),
+                format!("Wäre die Angabe {value} und alles andere gleich, so wäre günstig entschieden worden."),
             ),
             false => {
                 let percent = language.percent(percent / 100.0);
                 language.of(
                     format!("With {value} instead, and everything else as it is, {percent} of what is missing would be made up."),
-                    format!("Mit {value} stattdessen, und allem anderen wie es ist, wären {percent} dessen, was fehlt, ausgeglichen."),
+                    format!("Wäre die Angabe {value} und alles andere gleich, so wären {percent} dessen, was fehlt, ausgeglichen."),
                 )
             }
         }
