@@ -121,8 +121,10 @@ pub fn run(options: &Options) -> Result<String> {
     let (temporary, cleared) = (folder.temporary(), bar.clone());
     interrupt::before_the_end(move || {
         cleared.finish_and_clear();
-        // A folder that is left has a name of its own, and nobody takes it for the letters.
-        let _ = std::fs::remove_dir_all(temporary);
+        // Under another name nothing is added to it while it is removed. A folder that is left nobody takes for the
+        // letters.
+        let ended = temporary.with_extension("ended");
+        let _ = std::fs::rename(&temporary, &ended).and_then(|()| std::fs::remove_dir_all(&ended));
     });
     let result = write_all(options, &problem, (&writer, &template), &mut folder, &bar);
     bar.finish_and_clear();

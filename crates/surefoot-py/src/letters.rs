@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use rayon::prelude::*;
+use surefoot::Error;
+use surefoot::error::SettingError;
 use surefoot::recourse::{Relaxed, Settings};
 use surefoot::report::letter::{FileNames, Format, LetterSettings, LetterWriter, Template, Wording};
 
@@ -55,6 +57,9 @@ pub fn letters<'py>(
 ) -> Result<Vec<Letter>> {
     let (people, ids) = Source::new(people, &problem.layout).identified(ids, id)?;
     let settings = Settings::given(method.parse()?, gap, evaluations, seconds)?;
+    if options == 0 {
+        return Err(Error::Setting(SettingError::Setting { setting: "options", value: 0.0 }).into());
+    }
     if options > 1 && !settings.method.proves() {
         return Err(Fault::NoEffect { setting: "options", method: settings.method.as_str() }.into());
     }

@@ -123,13 +123,15 @@ impl Guard {
     /// How several differences come together, in sentences. Empty if one thing alone may differ.
     pub fn together(&self, spoken: &Spoken<'_>) -> Vec<String> {
         let language = spoken.language;
-        let named = |members: &[usize]| spoken.names(members.iter().copied());
         let stated = self.differences.iter().filter(|difference| **difference != Difference::Exact).count();
         let mut sentences = Vec::new();
-        for ball in self.balls.iter().filter(|ball| ball.members.len() > 1 && !ball.is_box) {
-            let which = match ball.members.len() == stated {
+        let differs = |i: &usize| self.differences[*i] != Difference::Exact;
+        let members = |ball: &Ball| ball.members.iter().copied().filter(differs).collect::<Vec<usize>>();
+        for ball in self.balls.iter().filter(|ball| members(ball).len() > 1 && !ball.is_box) {
+            let members = members(ball);
+            let which = match members.len() == stated {
                 true => String::new(),
-                false => format!(" ({})", named(&ball.members).join(", ")),
+                false => format!(" ({})", spoken.names(members.into_iter()).join(", ")),
             };
             sentences.push(match ball.is_mixed {
                 true => language.of(
@@ -142,7 +144,7 @@ impl Guard {
                 ),
             });
         }
-        let is_all_in_one = self.balls.iter().any(|ball| !ball.is_box && ball.members.len() == stated);
+        let is_all_in_one = self.balls.iter().any(|ball| !ball.is_box && members(ball).len() == stated);
         if stated > 1 && !is_all_in_one {
             sentences.push(match sentences.is_empty() {
                 true => language.of(

@@ -78,6 +78,6 @@ fn full(outcome: &Outcome) -> Letter {
         options: vec![Alternative { reference: text(), steps: vec![step], consequences: vec![consequence] }],
         details: vec![Detail { label: text(), value: text(), after: Some(text()), allowed: Some(text()) }],
         allowances: vec![text()],
-        words: words(Language::English, 1),
+        words: words(Language::English, outcome.recourse().is_some(), 1),
     }
 }

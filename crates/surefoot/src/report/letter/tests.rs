@@ -218,6 +218,7 @@ fn every_status_has_its_sentences() {
     assert!(unproved.letter.guarded.is_empty() && unproved.letter.allowances.is_empty());
     assert!(unproved.letter.proven[0].ends_with("That it works is not proven."));
     assert!(!text(&unproved.letter).contains("Reference"));
+    assert_eq!(unproved.letter.words.steps_intro, "This may be enough:");
 }
 
 /// Without uncertainty nothing may differ; in a box everything may at once.

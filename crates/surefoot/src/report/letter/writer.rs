@@ -178,7 +178,7 @@ impl<'p> Author<'p> {
                 true => self.allowances(&conditions),
                 false => Vec::new(),
             },
-            words: words(spoken.language, steps.len()),
+            words: words(spoken.language, outcome.recourse().is_some(), steps.len()),
             steps,
         }
         .escaped()
@@ -488,8 +488,8 @@ fn cheaper(language: Language, found: &Recourse) -> String {
     }
 }
 
-/// Headings and introductions.
-pub(super) fn words(language: Language, steps: usize) -> Words {
+/// Headings and introductions, of a letter with so many steps.
+pub(super) fn words(language: Language, is_proven: bool, steps: usize) -> Words {
     let of = |english: &'static str, german: &'static str| language.of(english, german);
     Words {
         title: of("About your application", "Zu Ihrem Antrag"),
@@ -497,9 +497,11 @@ pub(super) fn words(language: Language, steps: usize) -> Words {
         reference: of("Reference", "Aktenzeichen"),
         reasons: of("Why", "Warum"),
         steps: of("What you can do", "Was Sie tun können"),
-        steps_intro: match steps {
-            0 | 1 => of("This is enough:", "Das genügt:"),
-            _ => of("All of this together is enough:", "All das zusammen genügt:"),
+        steps_intro: match (is_proven, steps) {
+            (true, 0 | 1) => of("This is enough:", "Das genügt:"),
+            (true, _) => of("All of this together is enough:", "All das zusammen genügt:"),
+            (false, 0 | 1) => of("This may be enough:", "Das genügt vielleicht:"),
+            (false, _) => of("All of this together may be enough:", "All das zusammen genügt vielleicht:"),
         },
         consequences: of("What we expect to follow by itself", "Was daraus voraussichtlich von selbst folgt"),
         options: of("What you can do instead", "Was Sie stattdessen tun können"),
