@@ -158,7 +158,16 @@ pub fn run(options: &Options) -> Result<Report> {
     groups.extend(more);
     let (trees, more) = trees::answer(&sample, &everybody, causes, options)?;
     groups.extend(more);
-    Ok(Report { people: everybody.len(), epsilon: options.epsilon, linear, network, trees, groups, story, letter })
+    Ok(Report {
+        people: everybody.len(),
+        epsilon: options.epsilon,
+        linear,
+        network,
+        trees,
+        groups,
+        story,
+        letter,
+    })
 }
 
 /// The Loan features; nobody is asked for more than anybody in the sample has.

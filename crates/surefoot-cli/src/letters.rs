@@ -169,8 +169,11 @@ fn write_all(
     while let Some(group) = source.next()? {
         for start in (0..group.ids.len()).step_by(BATCH) {
             let people = start..group.ids.len().min(start + BATCH);
-            let written: Vec<(Written, String)> =
-                people.clone().into_par_iter().map(|i| one(problem, &group, i, writer, template, bar)).collect::<Result<_>>()?;
+            let written: Vec<(Written, String)> = people
+                .clone()
+                .into_par_iter()
+                .map(|i| one(problem, &group, i, writer, template, bar))
+                .collect::<Result<_>>()?;
             for (i, (written, text)) in people.zip(&written) {
                 counts.add(&written.outcome);
                 let mut lines = String::new();

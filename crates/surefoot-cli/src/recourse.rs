@@ -17,8 +17,8 @@ use surefoot::{ProblemFile, describe_options};
 
 use crate::effort::Effort;
 use crate::people;
-pub use counts::Counts;
 use answering::{Answered, Answering};
+pub use counts::Counts;
 use journal::Paths;
 
 /// What `surefoot recourse` can be asked.

@@ -49,10 +49,10 @@ fn every_letter_is_verified_by_its_reference() {
         let reference = after(&letter, "Reference: ")[0];
         // As somebody might type it.
         let typed = reference.to_lowercase().replace('-', " ");
-        let verified =
-            done(at, &["verify", "problem.toml", "letters/proofs.jsonl", "--reference", &typed]);
+        let verified = done(at, &["verify", "problem.toml", "letters/proofs.jsonl", "--reference", &typed]);
         assert!(verified.contains(words) && verified.contains("is verified. It says: "), "{verified}");
-        for step in after(&letter, "- income: raise by ").iter().chain(&after(&letter, "- Income: raise by ")) {
+        for step in after(&letter, "- income: raise by ").iter().chain(&after(&letter, "- Income: raise by "))
+        {
             let by = step.split(',').next().unwrap();
             assert!(verified.contains(&format!("Raise income by {by} ")), "{step} {verified}");
         }
@@ -69,7 +69,8 @@ fn a_changed_proof_has_another_reference() {
     done(at, &["letters", "problem.toml", "people.csv", "-o", "letters"]);
     let letter = fs::read_to_string(at.join("letters/ana.txt")).unwrap();
     let reference = after(&letter, "Reference: ")[0];
-    let check = || surefoot(at, &["verify", "problem.toml", "letters/proofs.jsonl", "--reference", reference]);
+    let check =
+        || surefoot(at, &["verify", "problem.toml", "letters/proofs.jsonl", "--reference", reference]);
     assert_eq!(check().status.code(), Some(0));
     let path = at.join("letters/proofs.jsonl");
     let proofs = fs::read_to_string(&path).unwrap();
@@ -248,7 +249,8 @@ fn letters_on_south_german_credit() {
             format!("{id},{}\n", line.split(' ').collect::<Vec<_>>().join(","))
         })
         .collect();
-    let folder = folder_with(&[("problem.toml", &problem), ("reasons.toml", &reasons), ("everybody.csv", &csv)]);
+    let folder =
+        folder_with(&[("problem.toml", &problem), ("reasons.toml", &reasons), ("everybody.csv", &csv)]);
     let at = folder.path();
     surefoot(at, &["train", "everybody.csv", "--target", "kredit", "--hidden", "8", "--epochs", "30"]);
     // The first of the file have repaid; the last ones have not.
@@ -256,8 +258,17 @@ fn letters_on_south_german_credit() {
     let ten = [&lines[..1], &lines[lines.len() - 10..]].concat().join("\n") + "\n";
     fs::write(at.join("ten.csv"), ten).unwrap();
     for (language, words) in [("en", "About your application"), ("de", "Zu Ihrem Antrag")] {
-        let arguments =
-            ["letters", "problem.toml", "ten.csv", "-o", language, "--language", language, "--reasons", "reasons.toml"];
+        let arguments = [
+            "letters",
+            "problem.toml",
+            "ten.csv",
+            "-o",
+            language,
+            "--language",
+            language,
+            "--reasons",
+            "reasons.toml",
+        ];
         done(at, &arguments);
         let letters = files(&at.join(language));
         assert_eq!(letters.len(), 12, "{letters:?}");
@@ -270,7 +281,8 @@ fn letters_on_south_german_credit() {
                 assert!(!letter.contains(raw), "{letter}");
             }
             steps += letter.matches("DM").count();
-            let reference = after(&letter, if language == "en" { "Reference: " } else { "Aktenzeichen: " })[0];
+            let reference =
+                after(&letter, if language == "en" { "Reference: " } else { "Aktenzeichen: " })[0];
             let proofs = format!("{language}/proofs.jsonl");
             let said = done(at, &["verify", "problem.toml", &proofs, "--reference", reference]);
             assert!(said.contains("is verified"), "{said}");

@@ -71,10 +71,10 @@ pub fn letters<'py>(
         Some(path) => Template::read(format, &path),
         None => Template::built_in(format),
     };
-    let (text, html) = (template(Format::Text, text_template)?, template(Format::Html, html_template.clone())?);
+    let (text, html) =
+        (template(Format::Text, text_template)?, template(Format::Html, html_template.clone())?);
     let document = template(Format::Document, html_template)?;
-    let words =
-        LetterSettings { language: language.parse()?, others: options.saturating_sub(1), wording };
+    let words = LetterSettings { language: language.parse()?, others: options.saturating_sub(1), wording };
     let ids = identities(ids, people.len());
     let engine = Arc::clone(&problem.problem);
     let mut letters = run(py, progress, move |watch| {

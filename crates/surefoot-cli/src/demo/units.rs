@@ -19,7 +19,8 @@ const UNITS: [(&str, &str, [&str; 2], f64, f64); 6] = [
 pub fn in_known_units(features: &Features) -> Result<Features> {
     let known = |feature: &Feature| -> Result<Feature> {
         let mut feature = feature.clone();
-        let Some((_, label, unit, offset, factor)) = UNITS.into_iter().find(|(name, ..)| *name == feature.name)
+        let Some((_, label, unit, offset, factor)) =
+            UNITS.into_iter().find(|(name, ..)| *name == feature.name)
         else {
             return Ok(feature.describe([("0", "female"), ("1", "male")]));
         };

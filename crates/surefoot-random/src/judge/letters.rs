@@ -19,7 +19,9 @@ impl Judge<'_> {
                 .and_then(|writer| writer.write("ana", self.individual));
             self.value("a letter is written", written)
         };
-        let (Some(english), Some(german)) = (write(Language::English), write(Language::German)) else { return };
+        let (Some(english), Some(german)) = (write(Language::English), write(Language::German)) else {
+            return;
+        };
         self.demand(english.outcome == german.outcome, "letters in both languages have one answer", || {
             format!("{:?} and {:?}", english.outcome, german.outcome)
         });
@@ -63,7 +65,9 @@ impl Judge<'_> {
     /// The steps, read from their sentences, are the proven action, and the same in German.
     fn steps_of(&mut self, english: &Written, german: &Written) {
         let Outcome::Found(found) = &english.outcome else {
-            self.demand(english.letter.steps.is_empty(), "only actions have steps", || english.letter.to_json());
+            self.demand(english.letter.steps.is_empty(), "only actions have steps", || {
+                english.letter.to_json()
+            });
             return;
         };
         let action = surefoot::essential(self.problem, &found.action);
@@ -75,7 +79,9 @@ impl Judge<'_> {
         for (own, other) in english.letter.steps.iter().zip(&german.letter.steps) {
             let numbers = numbers(&own.text, ('.', ','));
             let is_same = numbers == self::numbers(&other.text, (',', '.'));
-            self.demand(is_same, "German steps have the same numbers", || format!("{} {}", own.text, other.text));
+            self.demand(is_same, "German steps have the same numbers", || {
+                format!("{} {}", own.text, other.text)
+            });
         }
         let own_units = |i: usize, value: f64| self.case.features[i].own_units(value);
         let mut wrong = Vec::new();
@@ -85,7 +91,9 @@ impl Judge<'_> {
             let (before, after) = (own_units(i, self.individual[i]), own_units(i, found.counterfactual[i]));
             let stated = numbers(&consequence.text.replacen(&consequence.label, "", 1), ('.', ','));
             // "About": to a tenth of the change.
-            let is_near = stated.last().is_some_and(|to| (to - after).abs() <= 0.1 * (after - before).abs() + 1e-9 * after.abs());
+            let is_near = stated
+                .last()
+                .is_some_and(|to| (to - after).abs() <= 0.1 * (after - before).abs() + 1e-9 * after.abs());
             let rises = consequence.text.contains("rises") == (after > before);
             if !(is_near && rises && !action.features.contains(&i)) {
                 wrong.push(format!("{}: from {before} to {after}", consequence.text));
@@ -96,7 +104,8 @@ impl Judge<'_> {
 
     fn step(&self, step: &Step, action: &Action) -> Result<(), String> {
         let features = &self.case.features;
-        let Some(i) = features.iter().position(|feature| feature.name == step.feature && feature.group.is_none())
+        let Some(i) =
+            features.iter().position(|feature| feature.name == step.feature && feature.group.is_none())
         else {
             return match features.iter().any(|feature| feature.group.as_ref() == Some(&step.label)) {
                 true => self.moved(step, action),
@@ -117,7 +126,9 @@ impl Judge<'_> {
             ([size, at, to], ActionKind::Relative) => {
                 let size = if text.starts_with("raise") { *size } else { -size };
                 let is_exact = (size - by).abs() <= 2e-9 * by.abs();
-                is_exact && before(*at) && (to - from - by).abs() <= 0.06 * feature.std + 1e-9 * (from + by).abs()
+                is_exact
+                    && before(*at)
+                    && (to - from - by).abs() <= 0.06 * feature.std + 1e-9 * (from + by).abs()
             }
             ([to, at], ActionKind::Absolute) => {
                 near(*to, from + by) && before(*at) && text.starts_with("raise") == (by > 0.0)
@@ -130,9 +141,11 @@ impl Judge<'_> {
     /// A change of a category leads to the one that the action enters.
     fn moved(&self, step: &Step, action: &Action) -> Result<(), String> {
         let is_member = |feature: &Feature| feature.group.as_ref() == Some(&step.label);
-        let entered = action.features.iter().zip(&action.change).find(|(i, change)| {
-            is_member(&self.case.features[**i]) && **change > 0.0
-        });
+        let entered = action
+            .features
+            .iter()
+            .zip(&action.change)
+            .find(|(i, change)| is_member(&self.case.features[**i]) && **change > 0.0);
         match entered {
             Some((&i, _)) if step.after == self.case.features[i].name => Ok(()),
             None if step.text.contains(": keep at") => Ok(()),
@@ -150,9 +163,11 @@ impl Judge<'_> {
             self.demand(is_sound && before < 0.0, "reasons are sound", || format!("{reason:?}"));
             let has_all = reason.text.contains("would have been favourable");
             let is_all = reason.remedy != "changed" && reason.share >= 1.0;
-            self.demand(has_all == is_all || (reason.share - 1.0).abs() < 1e-9, "typical values decide", || {
-                format!("{reason:?}")
-            });
+            self.demand(
+                has_all == is_all || (reason.share - 1.0).abs() < 1e-9,
+                "typical values decide",
+                || format!("{reason:?}"),
+            );
         }
     }
 

@@ -14,7 +14,9 @@ pub enum LetterError {
     #[error("there is no format `{format}` of letters; the formats are {known}")]
     Format { format: String, known: String },
     /// A text that is no reference number.
-    #[error("`{reference}` is no reference; one has four groups of four digits and letters, such as 7K3M-0Q1X-9ABC-DEFG")]
+    #[error(
+        "`{reference}` is no reference; one has four groups of four digits and letters, such as 7K3M-0Q1X-9ABC-DEFG"
+    )]
     Reference { reference: String },
     /// A template that cannot be read, or that asks for something that letters do not have.
     #[error("{name}{}: {problem}", line.map_or(String::new(), |line| format!(", line {line}")))]
@@ -26,6 +28,8 @@ pub enum LetterError {
     #[error("`{feature}` has an entry already; keep one")]
     Repeated { feature: String },
     /// A reference value for something that has no amount.
-    #[error("`{feature}` has categories, and `typical` is an amount; leave it out: the most frequent category counts")]
+    #[error(
+        "`{feature}` has categories, and `typical` is an amount; leave it out: the most frequent category counts"
+    )]
     Typical { feature: String },
 }

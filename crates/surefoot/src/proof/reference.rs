@@ -71,8 +71,7 @@ impl FromStr for Reference {
             other => other,
         };
         let is_separator = |character: &char| *character == '-' || character.is_whitespace();
-        let digits: String =
-            text.chars().filter(|character| !is_separator(character)).map(digit).collect();
+        let digits: String = text.chars().filter(|character| !is_separator(character)).map(digit).collect();
         let is_known = digits.chars().all(|digit| digit.is_ascii() && ALPHABET.contains(&(digit as u8)));
         match is_known && digits.len() == DIGITS {
             true => Ok(Self(digits)),
@@ -114,7 +113,14 @@ mod tests {
         for written in [text.clone(), text.to_lowercase(), text.replace('-', ""), text.replace('-', " ")] {
             assert_eq!(written.parse::<Reference>().unwrap(), reference, "{written}");
         }
-        for wrong in ["", "1234", "7K3M-0Q1X-9ABC-DEF", "7K3M-0Q1X-9ABC-DEFGH", "7K3M-0Q1X-9ABC-DEFU", "7K3M-0Q1X-9ABC-DEÄ"] {
+        for wrong in [
+            "",
+            "1234",
+            "7K3M-0Q1X-9ABC-DEF",
+            "7K3M-0Q1X-9ABC-DEFGH",
+            "7K3M-0Q1X-9ABC-DEFU",
+            "7K3M-0Q1X-9ABC-DEÄ",
+        ] {
             let said = wrong.parse::<Reference>().unwrap_err().to_string();
             assert!(said.contains("four groups of four"), "{said}");
         }

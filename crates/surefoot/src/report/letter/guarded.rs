@@ -191,7 +191,13 @@ impl Guard {
 
     /// The differences, at most two, that would hurt somebody most after an action, each alone: "Income lower by EUR
     /// 150". Whichever are chosen, each is covered.
-    pub fn examples(&self, problem: &Problem, spoken: &Spoken<'_>, individual: &[f64], reached: &[f64]) -> Vec<String> {
+    pub fn examples(
+        &self,
+        problem: &Problem,
+        spoken: &Spoken<'_>,
+        individual: &[f64],
+        reached: &[f64],
+    ) -> Vec<String> {
         let language = spoken.language;
         let score = problem.score(reached);
         let mut hurting: Vec<(f64, String)> = Vec::new();
@@ -219,21 +225,25 @@ impl Guard {
                 continue;
             }
             let name = spoken.name(i);
-            let way = if down <= up { language.of("lower", "niedriger") } else { language.of("higher", "höher") };
+            let way =
+                if down <= up { language.of("lower", "niedriger") } else { language.of("higher", "höher") };
             let by = |amount: String| {
                 language.of(format!("{name} {way} by {amount}"), format!("{name} um {amount} {way}"))
             };
-            hurting.push((harm, match *difference {
-                Difference::Share(share) => by(language.percent(share)),
-                Difference::Between(lower, upper) => {
-                    let own = |value: f64| language.amount(feature, value, None);
-                    language.of(
-                        format!("{name} anywhere between {} and {}", own(lower), own(upper)),
-                        format!("{name} irgendwo im Bereich {} bis {}", own(lower), own(upper)),
-                    )
-                }
-                _ => by(language.difference(feature, size, digits(size))),
-            }));
+            hurting.push((
+                harm,
+                match *difference {
+                    Difference::Share(share) => by(language.percent(share)),
+                    Difference::Between(lower, upper) => {
+                        let own = |value: f64| language.amount(feature, value, None);
+                        language.of(
+                            format!("{name} anywhere between {} and {}", own(lower), own(upper)),
+                            format!("{name} irgendwo im Bereich {} bis {}", own(lower), own(upper)),
+                        )
+                    }
+                    _ => by(language.difference(feature, size, digits(size))),
+                },
+            ));
         }
         hurting.sort_by(|a, b| a.0.total_cmp(&b.0));
         hurting.into_iter().take(EXAMPLES).map(|(_, words)| words).collect()
@@ -268,7 +278,9 @@ pub(super) fn conditions(problem: &Problem, spoken: &Spoken<'_>, acted: &[usize]
             ));
         }
     }
-    conditions.extend(weights(problem, language).map(|words| language.of(format!("if {words}"), format!("wenn {words}"))));
+    conditions.extend(
+        weights(problem, language).map(|words| language.of(format!("if {words}"), format!("wenn {words}"))),
+    );
     if let Some(committee) = problem.committee() {
         let (members, agree) = (committee.members().len(), committee.at_least());
         conditions.push(match agree == members {
@@ -298,7 +310,10 @@ pub(super) fn weights(problem: &Problem, language: Language) -> Option<String> {
     let english = problem.uncertain_weights_in_words()?;
     let german = match problem.classifier().weight_uncertainty() {
         Some(WeightUncertainty::Within(radius)) => {
-            format!("jedes Gewicht des Modells um bis zu {} abweicht", language.localised(&radius.to_string(), true))
+            format!(
+                "jedes Gewicht des Modells um bis zu {} abweicht",
+                language.localised(&radius.to_string(), true)
+            )
         }
         Some(WeightUncertainty::Share(share)) => {
             format!("jedes Gewicht des Modells um bis zu {} abweicht", language.percent(share))
@@ -317,7 +332,9 @@ fn execution(sources: &Sources, spoken: &Spoken<'_>, acted: &[usize], conditions
         let within = language.difference(feature, size, digits(size));
         let percent = language.percent(error.share);
         let amount = match (error.share > 0.0, error.within > 0.0) {
-            (true, true) => language.of(format!("{percent} and {within} more"), format!("{percent} und weitere {within}")),
+            (true, true) => {
+                language.of(format!("{percent} and {within} more"), format!("{percent} und weitere {within}"))
+            }
             (true, false) => percent,
             (false, true) => within,
             (false, false) => continue,

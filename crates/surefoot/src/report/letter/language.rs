@@ -107,10 +107,8 @@ impl Language {
                 counted(one, several)
             }
             Some(unit) if unit.is_percent() => {
-                let (one, several) = self.of(
-                    ("percentage point", "percentage points"),
-                    ("Prozentpunkt", "Prozentpunkte"),
-                );
+                let (one, several) =
+                    self.of(("percentage point", "percentage points"), ("Prozentpunkt", "Prozentpunkte"));
                 counted(one, several)
             }
             _ => self.with_unit(feature, &number),

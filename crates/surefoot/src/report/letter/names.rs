@@ -41,7 +41,8 @@ impl FileNames {
 fn is_reserved(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().to_lowercase();
     let is_numbered = |device: &str| {
-        stem.strip_prefix(device).is_some_and(|rest| rest.len() == 1 && rest.bytes().all(|b| b.is_ascii_digit()))
+        stem.strip_prefix(device)
+            .is_some_and(|rest| rest.len() == 1 && rest.bytes().all(|b| b.is_ascii_digit()))
     };
     matches!(stem.as_str(), "" | "con" | "prn" | "aux" | "nul" | "letters" | "proofs")
         || is_numbered("com")

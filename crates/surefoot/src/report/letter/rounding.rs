@@ -48,9 +48,8 @@ pub fn of_action(
         Some(proven) => Some(proven),
         None => prove(problem, individual, &found, found.action.clone(), budget)?,
     };
-    Ok(proven.map(|(recourse, certificate)| {
-        Proof::of(Outcome::Found(recourse), Some(certificate), Vec::new())
-    }))
+    Ok(proven
+        .map(|(recourse, certificate)| Proof::of(Outcome::Found(recourse), Some(certificate), Vec::new())))
 }
 
 /// The first rounded action that is proven. `None` if no digits can be spared.

@@ -53,8 +53,14 @@ fn full(outcome: &Outcome) -> Letter {
         after: text(),
         change: Some(1.0),
     };
-    let consequence =
-        Consequence { feature: text(), label: text(), text: text(), before: text(), after: text(), value: 1.0 };
+    let consequence = Consequence {
+        feature: text(),
+        label: text(),
+        text: text(),
+        before: text(),
+        after: text(),
+        value: 1.0,
+    };
     Letter {
         id: text(),
         language: Language::English,

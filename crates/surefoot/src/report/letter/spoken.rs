@@ -16,7 +16,12 @@ pub(super) struct Spoken<'p> {
 
 impl<'p> Spoken<'p> {
     /// The words of a problem file, replaced by those of an organisation where there are any.
-    pub fn new(problem: &'p Problem, features: &Features, language: Language, wording: Wording) -> Result<Self> {
+    pub fn new(
+        problem: &'p Problem,
+        features: &Features,
+        language: Language,
+        wording: Wording,
+    ) -> Result<Self> {
         let features = wording.spoken_features(features, language)?;
         let things = Thing::all(&features);
         Ok(Self { language, problem, wording, things, features })

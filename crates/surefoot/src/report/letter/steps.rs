@@ -61,7 +61,9 @@ pub(super) fn steps(spoken: &Spoken<'_>, individual: &[f64], action: &Action) ->
                 let text = match acted.iter().any(|(_, change)| *change != 0.0) {
                     true => Some(moved(spoken, &from, &to)),
                     false if acted.is_empty() => None,
-                    false if spoken.problem.action_kind() == ActionKind::Absolute => Some(kept(spoken, &spoken.quoted(&from))),
+                    false if spoken.problem.action_kind() == ActionKind::Absolute => {
+                        Some(kept(spoken, &spoken.quoted(&from)))
+                    }
                     // A held category is where nothing else moves it.
                     false => None,
                 };
@@ -78,7 +80,12 @@ pub(super) fn steps(spoken: &Spoken<'_>, individual: &[f64], action: &Action) ->
 }
 
 /// The step of a single feature: the sentence, the values before and after, and the change in own units.
-fn single(spoken: &Spoken<'_>, individual: &[f64], i: usize, change: f64) -> (String, String, String, Option<f64>) {
+fn single(
+    spoken: &Spoken<'_>,
+    individual: &[f64],
+    i: usize,
+    change: f64,
+) -> (String, String, String, Option<f64>) {
     let (language, feature) = (spoken.language, spoken.feature(i));
     let from = feature.snap_to_integer(feature.own_units(individual[i]));
     let by = if feature.kind == Kind::Real { feature.std * change } else { (feature.std * change).round() };
@@ -162,7 +169,14 @@ pub(super) fn consequences(
             format!("{name}: {verb} from {before} to about {after}."),
             format!("{name}: {verb_german} auf etwa {after} (bisher {before})."),
         );
-        consequences.push(Consequence { feature: spoken.column(thing).into(), label, text, before, after, value });
+        consequences.push(Consequence {
+            feature: spoken.column(thing).into(),
+            label,
+            text,
+            before,
+            after,
+            value,
+        });
     }
     consequences
 }

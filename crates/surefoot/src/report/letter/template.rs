@@ -126,7 +126,9 @@ impl Template {
         let is_html = format.is_html();
         let escape = move |_: &str| if is_html { AutoEscape::Html } else { AutoEscape::None };
         environment.set_auto_escape_callback(escape);
-        environment.add_template_owned(name.to_owned(), text.to_owned()).map_err(|error| fault(name, &error))?;
+        environment
+            .add_template_owned(name.to_owned(), text.to_owned())
+            .map_err(|error| fault(name, &error))?;
         let template = Self { format, environment, name: name.to_owned() };
         for letter in super::specimen::specimens() {
             template.letter(&letter)?;

@@ -3,11 +3,11 @@
 use super::*;
 use crate::feature::Unit;
 use crate::recourse::{Relaxed, Settings};
+use crate::uncertainty::{Execution, Shift};
 use crate::verify::{Verification, verify};
 use crate::{
     ActionKind, Change, Classifier, Equation, Feature, Features, Kind, Norm, Outcome, Problem, Scm, Sources,
 };
-use crate::uncertainty::{Execution, Shift};
 
 fn euros(feature: Feature) -> Feature {
     feature.unit(Unit::new("EUR {}").unwrap())
@@ -17,7 +17,9 @@ fn euros(feature: Feature) -> Feature {
 fn features() -> Vec<Feature> {
     let years = Unit::with_singular("year", "years").unwrap();
     vec![
-        euros(Feature::new("income").label("monthly income").scaling(3000.0, 1500.0).change(Change::Increase)),
+        euros(
+            Feature::new("income").label("monthly income").scaling(3000.0, 1500.0).change(Change::Increase),
+        ),
         euros(Feature::new("savings").scaling(8000.0, 4000.0).change(Change::Increase)),
         Feature::new("age").scaling(40.0, 10.0).kind(Kind::Integer).unit(years),
     ]
@@ -174,14 +176,21 @@ fn own_words_and_codes() {
     let wording = Wording::parse(wording, problem.features()).unwrap();
     let letters = LetterSettings { language: Language::German, others: 0, wording };
     let letter = write(&problem, &[2400.0, 6000.0, 30.0], letters, Settings::default()).letter;
-    assert_eq!(letter.steps[0].text, "Monatseinkommen: um 1.880 Euro erhöhen (bisher 2.400 Euro, danach 4.280 Euro).");
+    assert_eq!(
+        letter.steps[0].text,
+        "Monatseinkommen: um 1.880 Euro erhöhen (bisher 2.400 Euro, danach 4.280 Euro)."
+    );
     assert_eq!(letter.reasons[0].code.as_deref(), Some("R1"));
     assert_eq!(
         letter.reasons[0].text,
         "Ihr Einkommen ist niedrig. (Monatseinkommen: 2.400 Euro) Das können Sie ändern, siehe unten."
     );
     // Two standard deviations add 0.6 of 1.42.
-    assert!(letter.reasons[1].text.starts_with("Alter: 30 Jahre. Das lässt sich nicht ändern. Wäre die Angabe 50 Jahre"));
+    assert!(
+        letter.reasons[1]
+            .text
+            .starts_with("Alter: 30 Jahre. Das lässt sich nicht ändern. Wäre die Angabe 50 Jahre")
+    );
     assert!(letter.reasons[1].text.contains("42\u{a0}%"), "{}", letter.reasons[1].text);
 }
 
@@ -205,7 +214,9 @@ fn every_status_has_its_sentences() {
 
     let favourable = letter(&problem(features(), 0.1), &[9000.0, 20000.0, 40.0], Language::English);
     assert_eq!(favourable.decision, "The decision on your application is favourable.");
-    assert!(favourable.reasons.is_empty() && favourable.guarded.is_empty() && favourable.allowances.is_empty());
+    assert!(
+        favourable.reasons.is_empty() && favourable.guarded.is_empty() && favourable.allowances.is_empty()
+    );
     assert!(favourable.proven[0].ends_with("if they were different was not asked."));
     let certain = letter(&problem(features(), 0.0), &[9000.0, 20000.0, 40.0], Language::English);
     assert_eq!(certain.proven, ["This is so for your circumstances as you told us."]);
@@ -365,7 +376,10 @@ fn mistakes_of_reasons_have_their_line() {
 #[test]
 fn numbers_are_written_by_language() {
     let [english, german] = Language::ALL;
-    assert_eq!((english.localised("1234567.5", true), german.localised("1234567.5", true)), ("1,234,567.5".into(), "1.234.567,5".into()));
+    assert_eq!(
+        (english.localised("1234567.5", true), german.localised("1234567.5", true)),
+        ("1,234,567.5".into(), "1.234.567,5".into())
+    );
     assert_eq!(english.localised("-1234", false), "\u{2212}1234");
     assert_eq!((english.percent(0.07), german.percent(0.125)), ("7%".into(), "12,5\u{a0}%".into()));
     let income = euros(Feature::new("income").scaling(3000.0, 1500.0));

@@ -55,9 +55,8 @@ impl Wording {
             let problem = FileProblem::Read(error.into());
             Error::File(FileError::File { path: path.into(), problem })
         })?;
-        Self::parse(&text, features).map_err(|mistakes| {
-            Error::File(FileError::ProblemFile(Mistakes { path: path.into(), mistakes }))
-        })
+        Self::parse(&text, features)
+            .map_err(|mistakes| Error::File(FileError::ProblemFile(Mistakes { path: path.into(), mistakes })))
     }
 
     /// Reads a table of reasons from its text.
@@ -77,7 +76,10 @@ impl Wording {
                 &[]
             }
             None => {
-                top.require("reason", "give one table, headed [[reason]], for each feature with a code or words");
+                top.require(
+                    "reason",
+                    "give one table, headed [[reason]], for each feature with a code or words",
+                );
                 &[]
             }
         };
@@ -112,7 +114,9 @@ impl Wording {
     pub(super) fn spoken_features(&self, features: &Features, language: Language) -> Result<Features> {
         let mut spoken: Vec<crate::Feature> = features.iter().cloned().collect();
         for column in features.columns() {
-            let Some(words) = self.spoken(column.name(), language).map(|spoken| &spoken.words) else { continue };
+            let Some(words) = self.spoken(column.name(), language).map(|spoken| &spoken.words) else {
+                continue;
+            };
             for i in column.positions() {
                 let own = &mut spoken[i].words;
                 own.label = words.label.clone().or(own.label.take());

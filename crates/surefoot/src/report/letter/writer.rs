@@ -2,12 +2,12 @@
 
 use super::guarded::{Guard, conditions, weights};
 use super::language::Language;
+use super::obstacles::obstacles;
 use super::rounding::{in_round_numbers, of_action};
 use super::spoken::Spoken;
 use super::steps::{consequences, steps};
 use super::wording::Wording;
 use super::{Alternative, Detail, GivenReason, Letter, Words};
-use super::obstacles::obstacles;
 use crate::proof::{Reference, SavedProof};
 use crate::recourse::{Explainer, Explanation, Relaxed, Settings, Solver};
 use crate::report::reasons::{Reason, Remedy, reasons};
@@ -99,7 +99,8 @@ impl<'p> LetterWriter<'p> {
             // Within the gap of a search another one may come first.
             let other = |option: &&Recourse| option.action != cheapest.action;
             for recourse in all.iter().filter_map(Outcome::recourse).filter(other).take(others) {
-                let Some(proof) = of_action(author.problem, individual, recourse, self.settings.budget)? else {
+                let Some(proof) = of_action(author.problem, individual, recourse, self.settings.budget)?
+                else {
                     continue;
                 };
                 let Outcome::Found(recourse) = &proof.outcome else { continue };
@@ -250,7 +251,15 @@ impl<'p> Author<'p> {
             text = format!("{text} {}", self.compared(individual, reason, typical));
         }
         let code = spoken.wording.code(&column).map(str::to_owned);
-        GivenReason { feature: column, label, code, text, remedy: name, share: reason.share, effort: reason.effort }
+        GivenReason {
+            feature: column,
+            label,
+            code,
+            text,
+            remedy: name,
+            share: reason.share,
+            effort: reason.effort,
+        }
     }
 
     /// What would be with the typical value.
@@ -277,7 +286,13 @@ impl<'p> Author<'p> {
     }
 
     /// What the answer is guarded against, in one sentence.
-    fn guarded(&self, individual: &[f64], outcome: &Outcome, reached: &[f64], conditions: &[String]) -> String {
+    fn guarded(
+        &self,
+        individual: &[f64],
+        outcome: &Outcome,
+        reached: &[f64],
+        conditions: &[String],
+    ) -> String {
         let (spoken, language) = (&self.spoken, self.spoken.language);
         let is_found = matches!(outcome, Outcome::Found(_));
         let more = match (conditions, self.guard.is_none()) {
@@ -333,7 +348,9 @@ impl<'p> Author<'p> {
         let features = self.problem.features();
         self.guard.differences.iter().enumerate().all(|(i, difference)| match *difference {
             Difference::Exact => true,
-            Difference::Amount(size) | Difference::Together(size) => size <= features.feature(i).std * (1.0 + 1e-9),
+            Difference::Amount(size) | Difference::Together(size) => {
+                size <= features.feature(i).std * (1.0 + 1e-9)
+            }
             Difference::Share(share) => share <= 0.1,
             Difference::Between(lower, upper) => upper - lower <= features.feature(i).std,
         })
