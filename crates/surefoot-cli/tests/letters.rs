@@ -39,7 +39,7 @@ fn every_letter_is_verified_by_its_reference() {
     assert!(names.contains(&"ana.txt".into()) && names.contains(&"proofs.jsonl".into()), "{names:?}");
     // No id leads out of the folder.
     assert_eq!(files(at), ["letters", "people.csv", "problem.toml"]);
-    let strange = names.iter().find(|name| name.starts_with("_.__.._x-")).unwrap();
+    let strange = names.iter().find(|name| name.starts_with("_._.._x-")).unwrap();
     for (name, words) in [
         ("ana.txt", "The proof of ana ("),
         ("ben.txt", "favourable as things stand"),

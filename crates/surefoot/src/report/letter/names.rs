@@ -59,7 +59,7 @@ mod tests {
         for (id, starts) in [
             ("ana", "ana"),
             ("2024-07.b_1", "2024-07.b_1"),
-            ("../../x", "_.__.._x-"),
+            ("../../x", "_._.._x-"),
             ("/etc/passwd", "_etc_passwd-"),
             ("..", "_.-"),
             (".hidden", "_hidden-"),

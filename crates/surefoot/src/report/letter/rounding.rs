@@ -166,7 +166,7 @@ mod tests {
     fn the_rounded_action_is_proven_and_keeps_the_bound() {
         for (form, limit, by) in [
             (ActionKind::Relative, f64::INFINITY, 734.0),
-            (ActionKind::Relative, 3150.5, 733.01),
+            (ActionKind::Relative, 3150.5, 733.1),
             (ActionKind::Absolute, f64::INFINITY, 734.0),
         ] {
             let income =

@@ -359,7 +359,7 @@ fn mistakes_of_reasons_have_their_line() {
         ("[[reason]]\ncode = \"A\"", 1, "`feature` is missing"),
         ("[[reason]]\nfeature = \"age\"\nfr = {}", 3, "unknown field `fr`"),
         ("[[reason]]\nfeature = \"age\"\nen = { txt = \"x\" }", 3, "unknown field `txt`"),
-        ("[[reason]]\nfeature = \"age\"\nde = { unit = \"{} {}\" }", 3, "`{} {}`"),
+        ("[[reason]]\nfeature = \"age\"\nde = { unit = \"{} a {}\" }", 3, "`{} a {}`"),
         ("[[reason]]\nfeature = \"job\"\ntypical = 1", 3, "categories"),
         ("[[reason]]\nfeature = \"job\"\nde = { describe = { king = \"x\" } }", 3, "king"),
         ("[[reason]]\nfeature = 3", 2, "must be a text"),
