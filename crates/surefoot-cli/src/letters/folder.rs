@@ -48,7 +48,11 @@ impl Folder {
             Err(error) => bail!("--output {shown}: cannot be read: {error}"),
         }
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let temporary = tempfile::Builder::new().prefix(".surefoot-letters-").tempdir_in(parent).map_err(|error| {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".surefoot-letters-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let temporary = builder.tempdir_in(parent).map_err(|error| {
             match error.kind() {
                 io::ErrorKind::NotFound => anyhow!(
                     "--output {shown}: cannot be written, since the folder that it is in does not exist; create it, \
