@@ -84,9 +84,9 @@ pub mod attack;
 pub mod theory;
 pub mod metrics;
 pub mod train;
+mod escape;
 mod describe;
 pub mod report;
-mod escape;
 // The random problems of unit tests and integration tests have one source.
 #[cfg(test)]
 extern crate self as surefoot;

@@ -29,10 +29,13 @@ pub(crate) use changes::first_of_unit;
 pub use classifier::{ClassifierEntry, ClassifierForm, LinearModel, OnnxFile, StatedModel, TreesFile};
 pub use edit::Edit;
 pub use entry::{EquationEntry, EquationForm, Inputs, NetworkFile};
+pub(crate) use fields::Fields;
 pub use file::ProblemFile;
 pub(crate) use joint::Joint;
 pub use summary::six_digits;
+pub(crate) use syntax::{Node, Value};
 use variants::Variations;
+pub(crate) use words::read_words;
 
 use crate::error::{CausalModelError, ModelError, SettingError};
 use crate::magnitude::is_moderate;

@@ -6,7 +6,7 @@ use crate::error::{Fault, Mistake};
 use crate::feature::nearest;
 
 /// A table whose field names have been checked.
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     entries: &'a [(String, Node)],
     line: Option<usize>,
     entry: Option<String>,

@@ -96,6 +96,12 @@ impl Problem {
         scores.fold(f64::INFINITY, |a, b| if b.is_nan() || b < a { b } else { a })
     }
 
+    /// As [`Problem::score`] with the trained weights, where weights are uncertain.
+    pub(crate) fn trained_score(&self, individual: &[f64]) -> f64 {
+        let scores = self.deciders().map(|classifier| classifier.trained().score(individual));
+        scores.fold(f64::INFINITY, |a, b| if b.is_nan() || b < a { b } else { a })
+    }
+
     /// The score; an error if it is not finite.
     pub(crate) fn finite_score(&self, individual: &[f64]) -> Result<f64> {
         self.require_usual(individual)?;

@@ -6,7 +6,7 @@ use crate::feature::{Unit, Words, columns};
 use crate::{Error, Feature};
 
 /// The words as stated. A unit that cannot be is reported.
-pub(super) fn read_words(fields: &mut Fields<'_>, feature: &str) -> Words {
+pub(crate) fn read_words(fields: &mut Fields<'_>, feature: &str) -> Words {
     let label = fields.text("label");
     let forms = fields.has("unit").then(|| fields.one_or_more_texts("unit")).flatten();
     let unit = forms.and_then(|forms| match Unit::of_forms(&forms) {

@@ -166,6 +166,11 @@ impl SavedProof {
         }
     }
 
+    /// The line of a file of proofs for the person with an identifier, with its end.
+    pub fn to_line(&self, id: &str) -> String {
+        format!("{{\"id\":{},\"proof\":{}}}\n", Value::from(id), self.to_json())
+    }
+
     /// The proof as JSON.
     pub fn to_json(&self) -> String {
         // Many parts have the same scenarios, so each is written once.
