@@ -1,8 +1,9 @@
 //! Everything that can be wrong with the input, with its place and its remedy.
 //!
 //! Mistakes are sorted by stage: features, people, rules, causal model, model, files, settings,
-//! training. [`Error`] is any of them.
+//! training, audit. [`Error`] is any of them.
 
+mod audit;
 mod category;
 mod causal_model;
 mod feature;
@@ -17,6 +18,7 @@ mod setting;
 mod training;
 mod trees;
 
+pub use audit::AuditError;
 pub use category::CategoryProblem;
 pub use causal_model::CausalModelError;
 pub use feature::FeatureError;
@@ -62,6 +64,9 @@ pub enum Error {
     /// A mistake in training data and training.
     #[error(transparent)]
     Training(#[from] TrainingError),
+    /// A mistake in what an audit is asked.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
 }
 
 impl Error {

@@ -1,0 +1,570 @@
+//! The page of an audit: HTML with everything in it, by a template.
+
+use minijinja::{AutoEscape, Environment};
+use serde::Serialize;
+
+use super::chart::{Axis, interval, stacked};
+use super::statistics::{FEW, Range};
+use super::words::{number, percent, percents, points, range};
+use super::{Audit, Difference, GroupReport, GroupingReport, Reached, Share};
+use crate::magnitude::readable;
+
+const TEMPLATE: &str = include_str!("page.html");
+
+/// Advised actions that the page lists; all are in the JSON.
+const MOST_ADVICE: usize = 50;
+
+/// The words that the page explains.
+const WORDS: [[&str; 2]; 7] = [
+    ["Turned down", "The decision is not favourable as things stand."],
+    [
+        "Recourse",
+        "An action that the problem allows and that is proven to make the decision favourable, also if circumstances shift as \
+         far as the problem says.",
+    ],
+    [
+        "No recourse",
+        "It is proven that no such action exists: even if nothing were uncertain, or only because an action must withstand \
+         the uncertainty.",
+    ],
+    ["Undecided", "Neither was proven within the budget of the search."],
+    [
+        "Cost",
+        "The effort of the cheapest such action, in standard deviations of the features, as the problem weighs them. Where \
+         it is a range, the lower end is proven to be necessary and the upper end to be enough.",
+    ],
+    [
+        "95% interval",
+        "Where the number would lie for other people like those of the table, drawn at random: such intervals contain the \
+         truth about 95 times in 100. They allow for what is not proven as well.",
+    ],
+    [
+        "The same person in another group",
+        "A person with the attribute changed and everything that the causal model says follows from it: the person's noise \
+         is inferred, the attribute is set, and the rest is predicted.",
+    ],
+];
+
+#[derive(Serialize)]
+struct Page<'a> {
+    title: &'a str,
+    subtitle: String,
+    sections: Vec<Section>,
+    words: [[&'static str; 2]; 7],
+    few: usize,
+}
+
+#[derive(Serialize, Default)]
+struct Section {
+    id: String,
+    title: String,
+    paragraphs: Vec<String>,
+    findings: Vec<String>,
+    is_lead: bool,
+    tables: Vec<Table>,
+}
+
+#[derive(Serialize)]
+struct Table {
+    title: String,
+    caption: String,
+    key: Vec<[&'static str; 2]>,
+    heads: Vec<Head>,
+    rows: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Head {
+    text: String,
+    is_text: bool,
+}
+
+#[derive(Serialize)]
+struct Row {
+    head: String,
+    is_small: bool,
+    cells: Vec<Cell>,
+}
+
+#[derive(Serialize)]
+struct Cell {
+    text: String,
+    chart: String,
+    is_text: bool,
+}
+
+fn text(text: impl Into<String>) -> Cell {
+    Cell { text: text.into(), chart: String::new(), is_text: false }
+}
+
+fn prose(text: impl Into<String>) -> Cell {
+    Cell { is_text: true, ..self::text(text) }
+}
+
+fn chart(svg: String) -> Cell {
+    Cell { text: String::new(), chart: svg, is_text: false }
+}
+
+fn heads(texts: &[&str]) -> Vec<Head> {
+    texts.iter().map(|text| Head { text: (*text).to_owned(), is_text: false }).collect()
+}
+
+/// A number that may be unknown.
+fn shown<T>(value: Option<T>, words: impl Fn(T) -> String) -> String {
+    value.map_or_else(|| "–".into(), words)
+}
+
+/// The page of an audit.
+pub fn page(audit: &Audit, title: &str) -> String {
+    let setting = &audit.setting;
+    let guard = match (setting.is_uncertain, setting.has_further_uncertainty) {
+        (false, _) => "Nothing is uncertain in the problem.".to_owned(),
+        (true, false) => format!(
+            "Actions must withstand shifts of up to {} standard deviations ({}).",
+            readable(setting.epsilon),
+            setting.norm
+        ),
+        (true, true) => "Actions must withstand everything that the problem says is uncertain.".to_owned(),
+    };
+    let causal = if setting.is_causal { "what they cause follows" } else { "there is no causal model" };
+    let subtitle = format!(
+        "{} people. {guard} Cost is {}; {causal}. Intervals by {} draws with seed {}.",
+        audit.everybody.counts.people, setting.cost, setting.replicates, setting.seed
+    );
+    let mut sections = vec![Section {
+        id: "findings".into(),
+        title: "Findings".into(),
+        findings: audit.findings(),
+        is_lead: true,
+        ..Section::default()
+    }];
+    if audit.groupings.is_empty() {
+        let tables = tables(&[&audit.everybody]);
+        sections.push(Section {
+            id: "everybody".into(),
+            title: "Everybody".into(),
+            tables,
+            ..Section::default()
+        });
+    }
+    for (number, grouping) in audit.groupings.iter().enumerate() {
+        sections.push(section(number, grouping, &audit.everybody));
+    }
+    sections.extend(audit.advice.as_ref().map(|_| advice(audit)));
+    sections.push(Section {
+        id: "limits".into(),
+        title: "What the numbers cannot show".into(),
+        findings: audit.limits.clone(),
+        ..Section::default()
+    });
+    let page = Page { title, subtitle, sections, words: WORDS, few: FEW };
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.render_str(TEMPLATE, &page).unwrap_or_else(|error| format!("{error:#}"))
+}
+
+/// A grouping, with everybody as the last row of each table.
+fn section(number: usize, grouping: &GroupingReport, everybody: &GroupReport) -> Section {
+    let mut groups: Vec<&GroupReport> = grouping.groups.iter().collect();
+    groups.push(everybody);
+    let mut tables = tables(&groups);
+    tables.extend(pairs(grouping));
+    tables.extend(twins(grouping));
+    Section {
+        id: format!("groups-{}", number + 1),
+        title: format!("By {}", grouping.name),
+        findings: grouping.findings.clone(),
+        tables,
+        ..Section::default()
+    }
+}
+
+fn row(group: &GroupReport, cells: Vec<Cell>) -> Row {
+    Row { head: group.name.clone(), is_small: group.is_small, cells }
+}
+
+fn tables(groups: &[&GroupReport]) -> Vec<Table> {
+    let mut tables = vec![
+        answers(groups),
+        shares(groups, "Who is turned down", "Share of people who are turned down", |group| {
+            group.turned_down
+        }),
+        shares(
+            groups,
+            "Who of them has recourse",
+            "Share of those turned down for whom an action is proven to work",
+            |group| group.with_recourse,
+        ),
+        costs(groups),
+        asked(groups),
+    ];
+    tables.extend(fragility(groups));
+    tables.extend(advised(groups));
+    tables
+}
+
+fn answers(groups: &[&GroupReport]) -> Table {
+    let rows = groups.iter().map(|group| {
+        let counts = group.counts;
+        let of = |count: usize| count as f64 / counts.turned_down.max(1) as f64;
+        let because = counts.impossible - counts.impossible_without_uncertainty;
+        let parts = [
+            ("found", of(counts.found)),
+            ("undecided", of(counts.undecided)),
+            ("because", of(because)),
+            ("never", of(counts.impossible_without_uncertainty)),
+        ];
+        let numbers = [counts.found, counts.undecided, because, counts.impossible_without_uncertainty];
+        let mut cells = vec![text(counts.people.to_string()), text(counts.turned_down.to_string())];
+        cells.push(chart(stacked(&parts)));
+        cells.extend(numbers.map(|count| text(count.to_string())));
+        row(group, cells)
+    });
+    Table {
+        title: "What people were answered".into(),
+        caption: "Numbers of people; the bar is about those who are turned down".into(),
+        key: vec![
+            ["found", "with recourse"],
+            ["undecided", "undecided"],
+            ["because", "none, because of the uncertainty"],
+            ["never", "none, even without uncertainty"],
+        ],
+        heads: heads(&[
+            "Group",
+            "People",
+            "Turned down",
+            "Those turned down",
+            "With recourse",
+            "Undecided",
+            "None, because of the uncertainty",
+            "None, even without",
+        ]),
+        rows: rows.collect(),
+    }
+}
+
+/// The key of charts with intervals.
+fn key() -> Vec<[&'static str; 2]> {
+    vec![["exact", "the people of the table (proven)"], ["interval", "95% interval for people like them"]]
+}
+
+fn shares(groups: &[&GroupReport], title: &str, caption: &str, of: fn(&GroupReport) -> Share) -> Table {
+    let axis = Axis { left: 0.0, right: 1.0 };
+    let rows = groups.iter().map(|group| {
+        let Share { exact, interval: drawn } = of(group);
+        let cells = vec![
+            text(shown(exact, percents)),
+            text(shown(drawn, percents)),
+            chart(interval(axis, exact, drawn)),
+        ];
+        row(group, cells)
+    });
+    Table {
+        title: title.into(),
+        caption: caption.into(),
+        key: key(),
+        heads: heads(&["Group", "Share", "95% interval", "0% to 100%"]),
+        rows: rows.collect(),
+    }
+}
+
+fn costs(groups: &[&GroupReport]) -> Table {
+    let costs = || groups.iter().filter_map(|group| group.cost.as_ref());
+    let axis = Axis::from_zero(costs().flat_map(|cost| cost.interval.into_iter().chain([cost.mean])));
+    let rows = groups.iter().map(|group| {
+        let cost = group.cost.as_ref();
+        let quantile = |share: f64| {
+            let found = cost.and_then(|cost| cost.quantiles.iter().find(|quantile| quantile.share == share));
+            text(shown(found, |quantile| range(quantile.cost)))
+        };
+        let (mean, drawn) = (cost.map(|cost| cost.mean), cost.and_then(|cost| cost.interval));
+        let cells = vec![
+            text(shown(cost, |cost| cost.people.to_string())),
+            text(shown(mean, range)),
+            text(shown(drawn, range)),
+            chart(interval(axis, mean, drawn)),
+            quantile(0.1),
+            quantile(0.5),
+            quantile(0.9),
+            text(shown(group.median_of_turned_down, range)),
+        ];
+        row(group, cells)
+    });
+    Table {
+        title: "What recourse costs".into(),
+        caption: "Cost of the cheapest action of those who have one; the last column is about all who are turned down, where \
+                  people without an action count as if no cost were enough"
+            .into(),
+        key: key(),
+        heads: heads(&[
+            "Group",
+            "People",
+            "Mean",
+            "95% interval",
+            &format!("{} to {}", number(axis.left), number(axis.right)),
+            "10% need at most",
+            "Median",
+            "90% need at most",
+            "Median of all turned down",
+        ]),
+        rows: rows.collect(),
+    }
+}
+
+fn asked(groups: &[&GroupReport]) -> Table {
+    let columns = groups.first().map_or(0, |group| group.asked.len());
+    let rows = (0..columns).map(|k| {
+        let cells = groups.iter().map(|group| {
+            let asked = &group.asked[k];
+            if asked.people == 0 {
+                return prose("nobody");
+            }
+            let mut parts = Vec::new();
+            let some = |word: &str, count: usize, mean: f64| {
+                let count = if count == asked.people { String::new() } else { format!("{count}: ") };
+                format!("{count}{word} by {} on average", number(mean.abs()))
+            };
+            parts.extend(asked.raised.map(|raised| some("raise", raised.people, raised.mean)));
+            parts.extend(asked.lowered.map(|lowered| some("lower", lowered.people, lowered.mean)));
+            let to = |reached: &Reached| format!("{}: to {}", reached.people, reached.category);
+            parts.extend(asked.reached.iter().map(to));
+            prose(format!("{} ({})", percent(asked.share), parts.join("; ")))
+        });
+        Row { head: groups[0].asked[k].column.clone(), is_small: false, cells: cells.collect() }
+    });
+    let names = groups.iter().map(|group| Head { text: group.name.clone(), is_text: true });
+    Table {
+        title: "What is asked of whom".into(),
+        caption: "Share of those with recourse whose cheapest action changes a feature, and by how much"
+            .into(),
+        key: Vec::new(),
+        heads: [Head { text: "Feature".into(), is_text: false }].into_iter().chain(names).collect(),
+        rows: rows.collect(),
+    }
+}
+
+fn fragility(groups: &[&GroupReport]) -> Option<Table> {
+    groups.iter().any(|group| group.fragility.is_some()).then(|| {
+        let rows = groups.iter().map(|group| {
+            let (fragility, price) = (group.fragility, group.price);
+            row(
+                group,
+                vec![
+                    text(shown(fragility, |fragility| fragility.actions.to_string())),
+                    text(shown(fragility.and_then(|fragility| fragility.share), percents)),
+                    text(shown(fragility.and_then(|fragility| fragility.median_break), number)),
+                    text(shown(price, |price| range(price.without_uncertainty))),
+                    text(shown(price, |price| range(price.with_uncertainty))),
+                    text(shown(price, |price| range(price.ratio))),
+                ],
+            )
+        });
+        Table {
+            title: "What it costs to be safe".into(),
+            caption: "The cheapest actions if nothing were guarded against, how many of them break within the uncertainty, and \
+                      the mean costs of people who have an action either way"
+                .into(),
+            key: Vec::new(),
+            heads: heads(&[
+                "Group",
+                "Unguarded actions",
+                "Of them break",
+                "Half break at most at a shift of",
+                "Mean cost unguarded",
+                "Mean cost guarded",
+                "Times as much",
+            ]),
+            rows: rows.collect(),
+        }
+    })
+}
+
+fn advised(groups: &[&GroupReport]) -> Option<Table> {
+    groups.iter().any(|group| group.advice.is_some()).then(|| {
+        let rows = groups.iter().map(|group| {
+            let Some(advice) = group.advice else { return row(group, Vec::new()) };
+            let numbers = [
+                advice.actions,
+                advice.holding,
+                advice.breaking,
+                advice.undecided,
+                advice.feasible,
+                advice.holding_and_feasible,
+            ];
+            let mut cells: Vec<Cell> = numbers.map(|count| text(count.to_string())).into();
+            cells.push(text(shown(advice.median_break, number)));
+            cells.push(text(shown(advice.cost_ratio, range)));
+            cells.push(text(advice.turned_down_without_advice.to_string()));
+            row(group, cells)
+        });
+        Table {
+            title: "What others advised".into(),
+            caption: "Numbers of actions; the cost of those that hold and can be taken is that of the cheapest actions for the \
+                      same people times the number stated"
+                .into(),
+            key: Vec::new(),
+            heads: heads(&[
+                "Group",
+                "Actions",
+                "Hold",
+                "Break",
+                "Undecided",
+                "Can be taken",
+                "Hold and can be taken",
+                "Half break at most at a shift of",
+                "Times the cheapest cost",
+                "Turned down without advice",
+            ]),
+            rows: rows.collect(),
+        }
+    })
+}
+
+fn pairs(grouping: &GroupingReport) -> Option<Table> {
+    let all = || grouping.pairs.iter().flat_map(|pair| [pair.turned_down, pair.with_recourse]);
+    let axis = Axis::from_zero(all().filter_map(|difference| difference.interval));
+    let rows = grouping.pairs.iter().map(|pair| {
+        let [first, second] = [&grouping.groups[pair.first], &grouping.groups[pair.second]];
+        let [down, recourse] = [pair.turned_down, pair.with_recourse];
+        let mut cells: Vec<Cell> = points_of(down).into();
+        cells.push(chart(interval(axis, down.exact, down.interval)));
+        cells.extend(points_of(recourse));
+        cells.push(chart(interval(axis, recourse.exact, recourse.interval)));
+        cells.push(text(shown(pair.mean_cost.exact, range)));
+        cells.push(text(shown(pair.mean_cost.interval, range)));
+        let is_small = first.is_small || second.is_small;
+        Row { head: format!("{} minus {}", first.name, second.name), is_small, cells }
+    });
+    let scale = format!(
+        "{} to {}",
+        points(Range::new(axis.left, axis.left)),
+        points(Range::new(axis.right, axis.right))
+    );
+    (!grouping.pairs.is_empty()).then(|| Table {
+        title: "Differences between groups".into(),
+        caption: "Shares in percentage points. An interval that does not contain zero shows a difference"
+            .into(),
+        key: key(),
+        heads: heads(&[
+            "Groups",
+            "Turned down",
+            "95% interval",
+            &scale,
+            "With recourse",
+            "95% interval",
+            &scale,
+            "Mean cost",
+            "95% interval",
+        ]),
+        rows: rows.collect(),
+    })
+}
+
+fn points_of(difference: Difference) -> [Cell; 2] {
+    [text(shown(difference.exact, points)), text(shown(difference.interval, points))]
+}
+
+fn twins(grouping: &GroupingReport) -> Option<Table> {
+    let intervals = grouping.twins.iter().filter_map(|twins| twins.difference);
+    let axis = Axis::from_zero(intervals.flat_map(|found| found.interval.into_iter().chain([found.mean])));
+    let rows = grouping.twins.iter().map(|twins| {
+        let [from, to] = [&grouping.groups[twins.from], &grouping.groups[twins.to]];
+        let found = twins.difference;
+        let (mean, drawn) = (found.map(|found| found.mean), found.and_then(|found| found.interval));
+        let mut cells = vec![
+            text(twins.turned_down.to_string()),
+            text(twins.twin_favourable.to_string()),
+            text(twins.both_found.to_string()),
+            text(shown(mean, range)),
+            text(shown(drawn, range)),
+            chart(interval(axis, mean, drawn)),
+            text(shown(found, |found| found.dearer.to_string())),
+            text(shown(found, |found| found.cheaper.to_string())),
+        ];
+        let counts = [
+            twins.twin_impossible,
+            twins.only_twin_found,
+            twins.both_impossible,
+            twins.undecided,
+            twins.without_twin,
+            twins.twin_turned_down,
+        ];
+        cells.extend(counts.map(|count| text(count.to_string())));
+        Row { head: format!("{} as {}", from.name, to.name), is_small: from.is_small, cells }
+    });
+    let how = match grouping.twins.first()?.is_causal {
+        true => "The attribute is changed, and what follows from it by the causal model",
+        false => "The attribute alone is changed",
+    };
+    Some(Table {
+        title: "The same person in another group".into(),
+        caption: format!("{how}. Cost as they are minus cost in the other group"),
+        key: key(),
+        heads: heads(&[
+            "People",
+            "Turned down",
+            "Accepted in the other group",
+            "Recourse either way",
+            "Mean difference of cost",
+            "95% interval",
+            &format!("{} to {}", number(axis.left), number(axis.right)),
+            "Pay more (proven)",
+            "Pay less (proven)",
+            "Recourse only as they are",
+            "Recourse only in the other group",
+            "None either way",
+            "Undecided",
+            "No such person",
+            "Accepted, but not in the other group",
+        ]),
+        rows: rows.collect(),
+    })
+}
+
+/// The first advised actions that break, are undecided or cannot be taken.
+fn advice(audit: &Audit) -> Section {
+    let all = audit.advice.as_deref().unwrap_or_default();
+    let bad: Vec<_> = all.iter().filter(|row| row.verdict != "holds" || !row.feasible).collect();
+    let mut paragraphs = Vec::new();
+    if bad.len() > MOST_ADVICE {
+        paragraphs.push(format!("The first {MOST_ADVICE} of {}; all are in the JSON file.", bad.len()));
+    }
+    if bad.is_empty() {
+        paragraphs.push("Every action is proven to hold and can be taken.".into());
+    }
+    let rows = bad.iter().take(MOST_ADVICE).map(|row| Row {
+        head: row.id.clone(),
+        is_small: false,
+        cells: vec![
+            prose(row.verdict.clone()),
+            prose(match (&row.breaks_with, row.smallest_break) {
+                (Some(words), _) => words.clone(),
+                (None, Some(0.0)) => "without any shift".into(),
+                _ => "–".into(),
+            }),
+            text(shown(row.smallest_break, number)),
+            prose(row.reason.clone().unwrap_or_else(|| "yes".into())),
+            text(number(row.cost)),
+            text(shown(row.cheapest, range)),
+        ],
+    });
+    let table = Table {
+        title: "Actions that break, cannot be taken or are undecided".into(),
+        caption: "Each action with the smallest shift found that breaks it".into(),
+        key: Vec::new(),
+        heads: ["Person", "Verdict", "Breaks with", "Size", "Can be taken", "Cost", "Cheapest cost"]
+            .into_iter()
+            .enumerate()
+            .map(|(k, head)| Head { text: head.into(), is_text: matches!(k, 1 | 2 | 4) })
+            .collect(),
+        rows: rows.collect(),
+    };
+    let tables = if bad.is_empty() { Vec::new() } else { vec![table] };
+    Section {
+        id: "advice".into(),
+        title: "Advice of others".into(),
+        paragraphs,
+        tables,
+        ..Section::default()
+    }
+}
