@@ -158,7 +158,7 @@ impl Audit {
             (seed, stream)
         };
         let has_advice = !ids.is_empty();
-        let mut report = |name: &str, people: &[&Examined], drawn: (u64, usize)| {
+        let report = |name: &str, people: &[&Examined], drawn: (u64, usize)| {
             let (mut report, replicates) = GroupReport::new(name.to_owned(), people, &columns, drawn);
             report.advice = has_advice.then(|| AdviceReport::new(people));
             (report, replicates)

@@ -248,7 +248,7 @@ fn split(
                 return Ok(by_text(cells));
             }
             let number = |(person, cell): (usize, &String)| match cell.trim() {
-                "" => Ok(None),
+                text if is_missing(text) => Ok(None),
                 text => {
                     text.parse::<f64>().ok().filter(|value| value.is_finite()).map(Some).ok_or_else(|| {
                         let (grouping, column) = (grouping.clone(), column.clone());
@@ -304,9 +304,19 @@ fn by_position(positions: impl Iterator<Item = usize>, names: &[String]) -> Spli
     })
 }
 
+/// Whether a cell states nothing.
+fn is_missing(cell: &str) -> bool {
+    matches!(cell, "" | "NA" | "N/A" | "null" | "NULL" | "None")
+}
+
+/// What a cell states; empty if nothing.
+fn stated_text(cell: &str) -> &str {
+    Some(cell.trim()).filter(|text| !is_missing(text)).unwrap_or_default()
+}
+
 /// People by the text of a cell: numbers in their order, then texts in theirs.
 fn by_text(cells: &[String]) -> Split {
-    let mut names: Vec<&str> = cells.iter().map(|cell| cell.trim()).collect();
+    let mut names: Vec<&str> = cells.iter().map(|cell| stated_text(cell)).collect();
     names.sort_by(|a, b| match (a.parse::<f64>(), b.parse::<f64>()) {
         (Ok(x), Ok(y)) => x.total_cmp(&y).then(a.cmp(b)),
         (Ok(_), Err(_)) => std::cmp::Ordering::Less,
@@ -316,7 +326,7 @@ fn by_text(cells: &[String]) -> Split {
     names.dedup();
     let positions: BTreeMap<&str, usize> =
         names.iter().enumerate().map(|(place, name)| (*name, place)).collect();
-    let membership = cells.iter().map(|cell| positions[cell.trim()]).collect();
+    let membership = cells.iter().map(|cell| positions[stated_text(cell)]).collect();
     let label = |name: &&str| if name.is_empty() { NOT_STATED.to_owned() } else { (*name).to_owned() };
     let labels = names.iter().map(label).collect();
     Split { labels, membership, attribute: Err("the column is no feature of the problem".into()) }
