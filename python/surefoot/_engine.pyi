@@ -24,6 +24,9 @@ class _Feature(TypedDict):
     weight: float
     norm_weight: float
     categories: list[str]
+    label: str | None
+    unit: list[str] | None
+    describe: dict[str, str] | None
 
 class _Observed(TypedDict):
     is_binary: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Optional
 
 from . import _engine, _tables
@@ -36,6 +36,10 @@ class Feature:
     :param norm_weight: what a shift by one standard deviation counts in the norm.
     :param kind: ``"real"``, ``"integer"`` or ``"binary"``; ``"category"`` (one of several names) or
         ``"ordinal"`` (names in an order) with their ``categories``.
+    :param label: what people read instead of the name.
+    :param unit: the unit of its amounts in sentences, with ``{}`` where the number stands: ``"EUR {}"``; a
+        pair for the number 1 and for all others: ``("month", "months")``.
+    :param describe: what categories or whole numbers read like: ``{"A11": "overdrawn account"}``.
     """
 
     name: str
@@ -47,6 +51,9 @@ class Feature:
     norm_weight: float = 1.0
     kind: Kind = "real"
     categories: Sequence[object] = ()
+    label: str | None = None
+    unit: str | Sequence[str] | None = None
+    describe: Mapping[object, str] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         if self.limits is not None:
@@ -57,6 +64,10 @@ class Feature:
             )
             object.__setattr__(self, "limits", limits)
         object.__setattr__(self, "categories", tuple(self.categories))
+        if self.unit is not None and not isinstance(self.unit, str):
+            object.__setattr__(self, "unit", tuple(self.unit))
+        if self.describe is not None:
+            object.__setattr__(self, "describe", dict(self.describe) or None)
         if self.categories and self.kind == "real":
             object.__setattr__(self, "kind", "category")
         named = self.kind in ("category", "ordinal")
@@ -74,6 +85,18 @@ class Feature:
         return [_tables.label(category) for category in self.categories]
 
     @property
+    def _unit(self) -> list[str] | None:
+        """The forms of the unit as the engine knows them."""
+        if self.unit is None:
+            return None
+        return [self.unit] if isinstance(self.unit, str) else list(self.unit)
+
+    @property
+    def _described(self) -> list[tuple[str, str]]:
+        """Values and their words as the engine knows them."""
+        return [(_tables.label(value), words) for value, words in (self.describe or {}).items()]
+
+    @property
     def _width(self) -> int:
         """How many features of the engine it becomes."""
         return len(self.categories) if self.kind == "category" else 1
@@ -89,7 +112,7 @@ class Feature:
             "weight": 1.0,
             "norm_weight": 1.0,
         }
-        usual |= {"kind": "real", "categories": ()}
+        usual |= {"kind": "real", "categories": (), "label": None, "unit": None, "describe": None}
         for field, value in usual.items():
             if getattr(self, field) != value:
                 parts.append(f"{field}={getattr(self, field)!r}")
@@ -105,6 +128,9 @@ def features(
     weight: Mapping[str, float] | None = None,
     norm_weight: Mapping[str, float] | None = None,
     categories: Mapping[str, Sequence[object]] | None = None,
+    label: Mapping[str, str] | None = None,
+    unit: Mapping[str, str | Sequence[str]] | None = None,
+    describe: Mapping[str, Mapping[object, str]] | None = None,
     columns: Iterable[str] | None = None,
     observed_limits: bool = True,
 ) -> list[Feature]:
@@ -136,6 +162,9 @@ def features(
     :param kind: for columns that are not what they look like, such as ``{"job": "category"}`` where
         jobs have numbers.
     :param categories: of columns that have more than are in the table, or an order of their own.
+    :param label: what people read instead of the names of columns.
+    :param unit: the units of columns, such as ``{"income": "EUR {}"}``.
+    :param describe: what the values of columns read like.
     :param columns: which columns are features, in this order; all of them if not given.
     """
     names = _tables.column_names(people)
@@ -148,6 +177,9 @@ def features(
         "weight": weight,
         "norm_weight": norm_weight,
         "categories": categories,
+        "label": label,
+        "unit": unit,
+        "describe": describe,
     }.items():
         given[field] = values or {}
         for name in given[field]:

@@ -1,9 +1,12 @@
 //! Features as Python declares them: columns of people's tables, some of them categories.
 
+use std::collections::BTreeMap;
+
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use surefoot::feature::Column;
-use surefoot::{Change, Feature, Features, Kind, Norm, Observed, Unsuitable};
+use surefoot::error::FeatureError;
+use surefoot::feature::{Column, Unit, Words};
+use surefoot::{Change, Error, Feature, Features, Kind, Norm, Observed, Unsuitable};
 
 use crate::error::{Fault, Result, choice};
 
@@ -20,6 +23,11 @@ pub struct Declared {
     norm_weight: f64,
     #[pyo3(attribute("_labels"))]
     labels: Vec<String>,
+    label: Option<String>,
+    #[pyo3(attribute("_unit"))]
+    unit: Option<Vec<String>>,
+    #[pyo3(attribute("_described"))]
+    described: Vec<(String, String)>,
 }
 
 /// The features of the engine, and the weights that Python gives them in the norm.
@@ -45,11 +53,16 @@ impl Layout {
         for feature in declared {
             let change = choice("change", &feature.change, &CHANGES)?;
             let (lower, upper) = feature.limits.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+            let words =
+                |problem| Error::Feature(FeatureError::Words { feature: feature.name.clone(), problem });
+            let unit = feature.unit.as_deref().map(Unit::of_forms).transpose().map_err(words)?;
+            let words = Words { label: feature.label, unit, described: feature.described };
             let plain = Feature::new(feature.name.clone())
                 .scaling(feature.mean, feature.std)
                 .limits(lower, upper)
                 .change(change)
                 .weight(feature.weight);
+            let plain = Feature { words, ..plain };
             match feature.kind.as_str() {
                 "category" if matches!(change, Change::Increase | Change::Decrease) => {
                     return Err(Fault::CategoryDirection { feature: feature.name }.into());
@@ -114,6 +127,11 @@ impl Layout {
                 weight: feature.weight,
                 norm_weight: norm.weights().map_or(1.0, |weights| weights[first]),
                 categories: column.categories().map(<[String]>::to_vec).unwrap_or_default(),
+                label: feature.words.label.clone(),
+                unit: feature.words.unit.as_ref().map(Unit::forms),
+                describe: Some(&feature.words.described)
+                    .filter(|described| !described.is_empty())
+                    .map(|described| described.iter().cloned().collect()),
             }
         };
         self.features.columns().iter().map(of).collect()
@@ -161,4 +179,7 @@ pub struct Stated {
     weight: f64,
     norm_weight: f64,
     categories: Vec<String>,
+    label: Option<String>,
+    unit: Option<Vec<String>>,
+    describe: Option<BTreeMap<String, String>>,
 }

@@ -242,7 +242,7 @@ impl Forbidden {
         };
         let name = |&i: &usize| features.feature(i).name.clone();
         let position = |&column: &&str| {
-            let is_meant = |i: &usize| name(i) == column || features.feature(*i).spoken_name() == column;
+            let is_meant = |i: &usize| name(i) == column || features.feature(*i).plain_name() == column;
             let position = found.columns.iter().copied().find(is_meant);
             position.ok_or_else(|| {
                 Error::Feature(FeatureError::NotInGroup {

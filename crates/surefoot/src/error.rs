@@ -17,6 +17,7 @@ mod rule;
 mod setting;
 mod training;
 mod trees;
+mod words;
 
 pub use audit::AuditError;
 pub use category::CategoryProblem;
@@ -32,6 +33,7 @@ pub use rule::{RuleError, RuleProblem};
 pub use setting::SettingError;
 pub use training::TrainingError;
 pub use trees::TreesProblem;
+pub use words::WordsProblem;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

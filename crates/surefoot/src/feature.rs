@@ -5,6 +5,7 @@
 //! between the two.
 
 mod category;
+mod words;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 pub use category::{Column, Shown};
 pub(crate) use category::{columns, listed, nearest};
+pub use words::{Unit, Words};
 
 use crate::error::FeatureError;
 use crate::magnitude::{is_moderate, is_scale};
@@ -90,6 +92,8 @@ pub struct Feature {
     pub group: Option<String>,
     /// How people's tables show its values.
     pub shown: Shown,
+    /// What people read of it in sentences.
+    pub words: Words,
 }
 
 impl Feature {
@@ -106,6 +110,7 @@ impl Feature {
             weight: 1.0,
             group: None,
             shown: Shown::Number,
+            words: Words::default(),
         }
     }
 
@@ -290,6 +295,13 @@ impl Features {
         let columns = columns(&features);
         if let Some(feature) = category::ambiguous(&features, &columns) {
             return Err(Error::Feature(FeatureError::DuplicateFeature { feature }));
+        }
+        for column in &columns {
+            let feature = &features[column.positions().start];
+            if let Some(problem) = feature.words_problem(column) {
+                let feature = column.name().to_owned();
+                return Err(Error::Feature(FeatureError::Words { feature, problem }));
+            }
         }
         let features = Self(features, Arc::new(positions), columns.into());
         match features.groups().into_iter().find(|group| group.columns.len() < 2) {

@@ -15,6 +15,7 @@ mod syntax;
 mod uncertainty;
 mod units;
 mod variants;
+mod words;
 
 use std::path::Path;
 use std::sync::Arc;

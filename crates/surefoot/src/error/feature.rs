@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::category::CategoryProblem;
 use super::quoted;
+use super::words::WordsProblem;
 
 /// What can be wrong with the features of a problem.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -47,6 +48,9 @@ pub enum FeatureError {
     /// Categories that cannot be.
     #[error("feature `{feature}`: {problem}")]
     Categories { feature: String, problem: CategoryProblem },
+    /// Words that people could not read.
+    #[error("feature `{feature}`: {problem}")]
+    Words { feature: String, problem: WordsProblem },
     /// A group of one.
     #[error(
         "group `{group}` has one column only; give one for each of its categories, or leave out the group"

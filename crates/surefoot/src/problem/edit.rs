@@ -4,7 +4,7 @@ mod uncertainty;
 
 use std::path::{Path, PathBuf};
 
-use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value, value};
 
 use super::classifier::{ClassifierEntry, LinearModel, StatedModel};
 use super::entry::{EquationEntry, EquationForm, Inputs, NetworkFile, activation_name};
@@ -299,6 +299,16 @@ fn feature(feature: &Feature, column: &Column) -> Entries {
         fields.push(("group", value(group)));
     } else if feature.kind != Kind::Real {
         fields.push(("kind", value(feature.kind.to_string())));
+    }
+    let words = &feature.words;
+    fields.extend(words.label.as_ref().map(|label| ("label", value(label))));
+    fields.extend(words.unit.as_ref().map(|unit| match &unit.forms()[..] {
+        [form] => ("unit", value(form)),
+        forms => ("unit", list(forms)),
+    }));
+    if !words.described.is_empty() {
+        let described = words.described.iter().map(|(text, words)| (text.as_str(), words.as_str()));
+        fields.push(("describe", value(described.collect::<InlineTable>())));
     }
     fields.push(("mean", value(number(feature.mean))));
     fields.push(("std", value(number(feature.std))));

@@ -7,13 +7,14 @@ use super::classifier::{ClassifierEntry, KINDS};
 use super::entry::{EquationEntry, EquationForm, Inputs};
 use super::fields::Fields;
 use super::syntax::{Node, Value};
+use super::words::{read_words, report_words};
 use crate::error::{CausalModelError, FeatureError, ModelError, SettingError};
 use crate::error::{Fault, Mistake};
 use crate::file::ModelFolder;
 use crate::magnitude::is_scale;
 use crate::{Change, Classifier, Error, Feature, Features, Kind, Scm};
 
-const FEATURE_FIELDS: [&str; 11] = [
+const FEATURE_FIELDS: [&str; 14] = [
     "name",
     "kind",
     "mean",
@@ -25,6 +26,9 @@ const FEATURE_FIELDS: [&str; 11] = [
     "group",
     "categories",
     "ordered",
+    "label",
+    "unit",
+    "describe",
 ];
 pub(super) const INPUTS: [(&str, Inputs); 2] = [("standardised", Inputs::Standardised), ("raw", Inputs::Raw)];
 
@@ -80,7 +84,9 @@ pub(super) fn read_features(
         }
         report_mistakes(&mut fields, &feature, name.is_some());
         let group = feature.group.clone();
+        let feature = Feature { words: read_words(&mut fields, &feature.name), ..feature };
         let entry = read_categories(&mut fields, feature);
+        report_words(&mut fields, &entry);
         let repeated =
             entry.iter().map(|feature| &feature.name).chain(&name).find(|name| names.contains(*name));
         if let Some(repeated) = repeated {
