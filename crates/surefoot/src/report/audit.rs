@@ -151,7 +151,8 @@ impl Audit {
         ids: &[String],
         seed: u64,
     ) -> Result<Self> {
-        let columns = asked_columns(problem.features());
+        let features = problem.features();
+        let columns = asked_columns(features);
         let mut stream = 0;
         let mut next = || {
             stream += 1;
@@ -159,7 +160,8 @@ impl Audit {
         };
         let has_advice = !ids.is_empty();
         let report = |name: &str, people: &[&Examined], drawn: (u64, usize)| {
-            let (mut report, replicates) = GroupReport::new(name.to_owned(), people, &columns, drawn);
+            let (mut report, replicates) =
+                GroupReport::new(name.to_owned(), people, (features, &columns), drawn);
             report.advice = has_advice.then(|| AdviceReport::new(people));
             (report, replicates)
         };

@@ -127,10 +127,12 @@ pub enum Change {
 pub struct AskedColumn {
     /// Its name.
     pub name: String,
+    /// What people read instead of the name.
+    pub label: String,
     /// Its features.
     pub features: Vec<usize>,
-    /// The names of its categories, if it has any.
-    pub categories: Option<Vec<String>>,
+    /// The names of its categories, if it has any, and what people read instead.
+    pub categories: Option<Vec<(String, String)>>,
 }
 
 /// The columns that actions may change. A one-hot group of columns of numbers counts as one.
@@ -146,14 +148,24 @@ pub fn asked_columns(features: &Features) -> Vec<AskedColumn> {
             }
             let members = features.groups().into_iter().find(|known| known.name == *group);
             let members = members.map(|group| group.columns).unwrap_or_default();
-            let names = members.iter().map(|&i| features.feature(i).name.clone()).collect();
-            asked.push(AskedColumn { name: group.clone(), features: members, categories: Some(names) });
+            let category = |i: &usize| {
+                let feature = features.feature(*i);
+                (feature.name.clone(), feature.spoken_name().to_owned())
+            };
+            asked.push(AskedColumn {
+                name: group.clone(),
+                label: group.clone(),
+                categories: Some(members.iter().map(category).collect()),
+                features: members,
+            });
             continue;
         }
+        let category = |text: &String| (text.clone(), first.reading(text).to_owned());
         asked.push(AskedColumn {
             name: column.name().to_owned(),
+            label: first.words.label.clone().unwrap_or_else(|| column.name().to_owned()),
             features: column.positions().collect(),
-            categories: column.categories().map(<[String]>::to_vec),
+            categories: column.categories().map(|known| known.iter().map(category).collect()),
         });
     }
     asked

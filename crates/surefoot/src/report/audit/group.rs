@@ -7,6 +7,8 @@ use super::statistics::{
     FEW, Range, Replicates, enclosed_mean, enclosed_statistic, order_statistic, percentile_interval,
     resample, wilson,
 };
+use super::words::number;
+use crate::Features;
 
 /// The shares at which costs are stated.
 const SHARES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
@@ -96,6 +98,8 @@ pub struct Quantile {
 pub struct Asked {
     /// The column of people's tables.
     pub column: String,
+    /// What people read instead.
+    pub label: String,
     /// The number of people whose action changes it.
     pub people: usize,
     /// Their share of those who have an action.
@@ -109,12 +113,14 @@ pub struct Asked {
 }
 
 /// A change of some people.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Changed {
     /// Their number.
     pub people: usize,
     /// Their mean change in own units.
     pub mean: f64,
+    /// The size of that change in words, with its unit.
+    pub words: String,
 }
 
 /// A category that some people are to reach.
@@ -122,6 +128,8 @@ pub struct Changed {
 pub struct Reached {
     /// The category.
     pub category: String,
+    /// What people read instead.
+    pub label: String,
     /// The number of people.
     pub people: usize,
 }
@@ -246,7 +254,7 @@ impl GroupReport {
     pub(super) fn new(
         name: String,
         people: &[&Examined],
-        columns: &[AskedColumn],
+        (features, columns): (&Features, &[AskedColumn]),
         (seed, stream): (u64, usize),
     ) -> (Self, GroupReplicates) {
         let counts = Counts::of(people);
@@ -278,7 +286,11 @@ impl GroupReport {
             },
             cost: cost_report(&costs, &replicates),
             median_of_turned_down: enclosed_statistic(&turned_down, 0.5),
-            asked: columns.iter().enumerate().map(|(k, column)| asked(column, k, &found)).collect(),
+            asked: columns
+                .iter()
+                .enumerate()
+                .map(|(k, column)| asked((features, column), k, &found))
+                .collect(),
             fragility: fragility(people),
             price: price(people),
             advice: None,
@@ -335,11 +347,14 @@ fn cost_report(costs: &[Range], replicates: &GroupReplicates) -> Option<CostRepo
 }
 
 /// What actions ask of column number `k`.
-fn asked(column: &AskedColumn, k: usize, found: &[&Examined]) -> Asked {
+fn asked((features, column): (&Features, &AskedColumn), k: usize, found: &[&Examined]) -> Asked {
     let changes: Vec<Change> = found.iter().filter_map(|person| person.changes[k]).collect();
     let some = |changes: Vec<f64>| {
         let people = changes.len();
-        (people > 0).then(|| Changed { people, mean: changes.iter().sum::<f64>() / people as f64 })
+        let mean = changes.iter().sum::<f64>() / people as f64;
+        let feature = features.feature(column.features[0]);
+        let words = || feature.difference_with_unit(&number(mean.abs()));
+        (people > 0).then(|| Changed { people, mean, words: words() })
     };
     let by = |is_raised: bool| {
         let amounts = changes.iter().filter_map(|change| match change {
@@ -349,12 +364,14 @@ fn asked(column: &AskedColumn, k: usize, found: &[&Examined]) -> Asked {
         some(amounts.collect())
     };
     let known = column.categories.as_deref().unwrap_or_default();
-    let reached = known.iter().enumerate().map(|(position, category)| Reached {
+    let reached = known.iter().enumerate().map(|(position, (category, label))| Reached {
         category: category.clone(),
+        label: label.clone(),
         people: changes.iter().filter(|change| **change == Change::To(position)).count(),
     });
     Asked {
         column: column.name.clone(),
+        label: column.label.clone(),
         people: changes.len(),
         share: changes.len() as f64 / found.len().max(1) as f64,
         raised: by(true),

@@ -98,6 +98,18 @@ impl GroupingRequest {
     }
 }
 
+/// The name of a column in sentences.
+fn spoken(features: &Features, name: &str) -> String {
+    match FeatureColumn::find(features, name) {
+        Some(FeatureColumn::Column(column)) => {
+            let feature = features.feature(column.positions().start);
+            let label = feature.words.label.clone();
+            label.unwrap_or_else(|| name.to_owned())
+        }
+        Some(FeatureColumn::Group(_)) | None => name.to_owned(),
+    }
+}
+
 /// Where the features have the values of a column.
 enum FeatureColumn<'f> {
     /// A column of people's tables.
@@ -152,7 +164,8 @@ impl Grouping {
         let mut splits = Vec::with_capacity(request.parts.len());
         for part in &request.parts {
             let mut split = split(request, part, people, further)?;
-            split.labels.iter_mut().for_each(|label| *label = format!("{}: {label}", part.column));
+            let name = spoken(people.features(), &part.column);
+            split.labels.iter_mut().for_each(|label| *label = format!("{name}: {label}"));
             splits.push(split);
         }
         let whole = match splits.len() {
@@ -207,10 +220,10 @@ fn split(
             let feature = features.feature(at);
             let values = people.iter().map(|person| Some(stated(feature, person[at])));
             match part.cuts.is_empty() {
-                false => Ok(by_cuts(values, &part.cuts)),
+                false => Ok(by_cuts(values, &part.cuts, |cut| feature.amount(cut))),
                 true => {
                     let values: Vec<f64> = values.flatten().collect();
-                    let split = by_number(&values);
+                    let split = by_number(&values, |value| feature.amount(value));
                     let attribute = vec![at];
                     Ok(with_attribute(split, attribute, people))
                 }
@@ -224,7 +237,9 @@ fn split(
                 let text = found.text(|i| own(person, i));
                 known.iter().position(|category| Some(category.as_str()) == text).unwrap_or(0)
             };
-            let split = by_position(people.iter().map(category), known);
+            let first = features.feature(found.positions().start);
+            let names: Vec<String> = known.iter().map(|text| first.reading(text).to_owned()).collect();
+            let split = by_position(people.iter().map(category), &names);
             Ok(with_attribute(split, found.positions().collect(), people))
         }
         Some(FeatureColumn::Group(columns)) => {
@@ -257,7 +272,7 @@ fn split(
                 }
             };
             let numbers = cells.iter().enumerate().map(number).collect::<std::result::Result<Vec<_>, _>>()?;
-            Ok(by_cuts(numbers.into_iter(), &part.cuts))
+            Ok(by_cuts(numbers.into_iter(), &part.cuts, readable))
         }
     }
 }
@@ -272,12 +287,11 @@ fn stated(feature: &Feature, value: f64) -> f64 {
 }
 
 /// People by where their value is among the cut points: under the first, from each to under the next, the last and over.
-fn by_cuts(values: impl Iterator<Item = Option<f64>>, cuts: &[f64]) -> Split {
+fn by_cuts(values: impl Iterator<Item = Option<f64>>, cuts: &[f64], amount: impl Fn(f64) -> String) -> Split {
     let last = cuts.len();
-    let mut labels = vec![format!("under {}", readable(cuts[0]))];
-    labels
-        .extend(cuts.windows(2).map(|pair| format!("{} to under {}", readable(pair[0]), readable(pair[1]))));
-    labels.push(format!("{} and over", readable(cuts[last - 1])));
+    let mut labels = vec![format!("under {}", amount(cuts[0]))];
+    labels.extend(cuts.windows(2).map(|pair| format!("{} to under {}", amount(pair[0]), amount(pair[1]))));
+    labels.push(format!("{} and over", amount(cuts[last - 1])));
     labels.push(NOT_STATED.into());
     let group =
         |value: Option<f64>| value.map_or(last + 1, |value| cuts.iter().filter(|&&cut| value >= cut).count());
@@ -286,12 +300,12 @@ fn by_cuts(values: impl Iterator<Item = Option<f64>>, cuts: &[f64]) -> Split {
 }
 
 /// People by each value of a number.
-fn by_number(values: &[f64]) -> Split {
+fn by_number(values: &[f64], amount: impl Fn(f64) -> String) -> Split {
     let mut known: Vec<f64> = values.to_vec();
     known.sort_by(f64::total_cmp);
     known.dedup();
     let membership = values.iter().map(|value| known.partition_point(|other| other < value)).collect();
-    let labels = known.into_iter().map(readable).collect();
+    let labels = known.into_iter().map(amount).collect();
     Split { labels, membership, attribute: Err(String::new()) }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::chart::{Axis, interval, stacked};
 use super::statistics::{FEW, Range};
 use super::words::{number, percent, percents, points, range};
-use super::{Audit, Difference, GroupReport, GroupingReport, Reached, Share};
+use super::{Audit, Changed, Difference, GroupReport, GroupingReport, Reached, Share};
 use crate::magnitude::readable;
 
 const TEMPLATE: &str = include_str!("page.html");
@@ -320,17 +320,18 @@ fn asked(groups: &[&GroupReport]) -> Table {
                 return prose("nobody");
             }
             let mut parts = Vec::new();
-            let some = |word: &str, count: usize, mean: f64| {
+            let some = |word: &str, changed: &Changed| {
+                let count = changed.people;
                 let count = if count == asked.people { String::new() } else { format!("{count}: ") };
-                format!("{count}{word} by {} on average", number(mean.abs()))
+                format!("{count}{word} by {} on average", changed.words)
             };
-            parts.extend(asked.raised.map(|raised| some("raise", raised.people, raised.mean)));
-            parts.extend(asked.lowered.map(|lowered| some("lower", lowered.people, lowered.mean)));
-            let to = |reached: &Reached| format!("{}: to {}", reached.people, reached.category);
+            parts.extend(asked.raised.as_ref().map(|raised| some("raise", raised)));
+            parts.extend(asked.lowered.as_ref().map(|lowered| some("lower", lowered)));
+            let to = |reached: &Reached| format!("{}: to {}", reached.people, reached.label);
             parts.extend(asked.reached.iter().map(to));
             prose(format!("{} ({})", percent(asked.share), parts.join("; ")))
         });
-        Row { head: groups[0].asked[k].column.clone(), is_small: false, cells: cells.collect() }
+        Row { head: groups[0].asked[k].label.clone(), is_small: false, cells: cells.collect() }
     });
     let names = groups.iter().map(|group| Head { text: group.name.clone(), is_text: true });
     Table {
