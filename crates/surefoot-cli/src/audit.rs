@@ -189,12 +189,15 @@ fn check_outputs(options: &Options, file: &ProblemFile) -> Result<Written> {
     {
         bail!("--output {shown}: has {} already; name another folder, or add --overwrite", name(path));
     }
-    fs::create_dir_all(folder).with_context(|| format!("--output {shown}: cannot be made"))?;
     let mut outputs = Outputs::default().keep("the table of people", &options.people).keep_problem(file);
     if let Some(actions) = &options.actions {
         outputs = outputs.keep("the table of actions", actions);
     }
-    outputs.check("--output", &written.page)?.check("--output", &written.json)?;
+    match folder.is_dir() {
+        true => drop(outputs.check("--output", &written.page)?.check("--output", &written.json)?),
+        // A folder is made when there is something to write, in one that exists.
+        false => drop(outputs.check("--output", folder)?),
+    }
     Ok(written)
 }
 
@@ -206,6 +209,9 @@ impl Written {
     /// Writes both files, of which neither is replaced before both are complete.
     fn write(&self, page: &str, json: &str) -> Result<()> {
         use std::io::Write as _;
+        if let Some(folder) = self.page.parent().filter(|folder| !folder.is_dir()) {
+            fs::create_dir(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        }
         let mut files = Vec::new();
         for (path, content) in [(&self.page, page), (&self.json, json)] {
             let cannot = || format!("{} cannot be written", path.display());

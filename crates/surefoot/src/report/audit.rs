@@ -105,6 +105,8 @@ pub struct Setting {
 pub struct GroupingReport {
     /// The request.
     pub name: String,
+    /// The columns, as people read them.
+    pub label: String,
     /// The findings about it in words.
     pub findings: Vec<String>,
     /// Its groups.
@@ -197,6 +199,7 @@ impl Audit {
             }
             let mut report = GroupingReport {
                 name: grouping.name().to_owned(),
+                label: grouping.label().to_owned(),
                 findings: Vec::new(),
                 groups,
                 pairs,

@@ -225,13 +225,19 @@ impl<'p> Examiner<'p> {
     }
 
     /// Examines the people at some positions, in order, on all cores. `advice` has the actions that others advised each
-    /// of them; none if there is no advice to judge.
+    /// of them; none if there is no advice to judge. `progress` is called with the number of people who were answered since
+    /// the last call.
     ///
     /// # Errors
     /// As [`Solver::solve`] and [`certify()`].
-    pub fn examine(&self, positions: Range<usize>, advice: &[Vec<Action>]) -> Result<Vec<Examined>> {
+    pub fn examine(
+        &self,
+        positions: Range<usize>,
+        advice: &[Vec<Action>],
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<Vec<Examined>> {
         let individuals: Vec<&[f64]> = positions.clone().map(|i| self.people.individual(i)).collect();
-        let outcomes = self.solver.solve_all(&individuals, &|_| {})?;
+        let outcomes = self.solver.solve_all(&individuals, progress)?;
         let columns = self.columns.len();
         let mut examined: Vec<Examined> = outcomes
             .par_iter()

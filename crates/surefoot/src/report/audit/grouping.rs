@@ -130,6 +130,7 @@ impl<'f> FeatureColumn<'f> {
 #[derive(Clone, Debug)]
 pub struct Grouping {
     name: String,
+    label: String,
     groups: Vec<String>,
     membership: Vec<usize>,
     attribute: std::result::Result<Attribute, String>,
@@ -162,9 +163,10 @@ impl Grouping {
         further: &BTreeMap<String, Vec<String>>,
     ) -> Result<Self> {
         let mut splits = Vec::with_capacity(request.parts.len());
-        for part in &request.parts {
+        let names: Vec<String> =
+            request.parts.iter().map(|part| spoken(people.features(), &part.column)).collect();
+        for (part, name) in request.parts.iter().zip(&names) {
             let mut split = split(request, part, people, further)?;
-            let name = spoken(people.features(), &part.column);
             split.labels.iter_mut().for_each(|label| *label = format!("{name}: {label}"));
             splits.push(split);
         }
@@ -178,6 +180,7 @@ impl Grouping {
         }
         Ok(Self {
             name: grouping,
+            label: names.join(" and "),
             groups: whole.labels,
             membership: whole.membership,
             attribute: whole.attribute,
@@ -187,6 +190,11 @@ impl Grouping {
     /// The request, as text.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The columns, as people read them.
+    pub fn label(&self) -> &str {
+        &self.label
     }
 
     /// The names of the groups; each has at least one person.

@@ -134,7 +134,7 @@ pub fn page(audit: &Audit, title: &str) -> String {
     let mut sections = vec![Section {
         id: "findings".into(),
         title: "Findings".into(),
-        findings: audit.findings(),
+        findings: audit.findings.clone(),
         is_lead: true,
         ..Section::default()
     }];
@@ -170,9 +170,10 @@ fn section(number: usize, grouping: &GroupingReport, everybody: &GroupReport) ->
     let mut tables = tables(&groups);
     tables.extend(pairs(grouping));
     tables.extend(twins(grouping));
+    tables.extend(decisions(grouping));
     Section {
         id: format!("groups-{}", number + 1),
-        title: format!("By {}", grouping.name),
+        title: format!("By {}", grouping.label),
         findings: grouping.findings.clone(),
         tables,
         ..Section::default()
@@ -472,9 +473,7 @@ fn twins(grouping: &GroupingReport) -> Option<Table> {
         let [from, to] = [&grouping.groups[twins.from], &grouping.groups[twins.to]];
         let found = twins.difference;
         let (mean, drawn) = (found.map(|found| found.mean), found.and_then(|found| found.interval));
-        let mut cells = vec![
-            text(twins.turned_down.to_string()),
-            text(twins.twin_favourable.to_string()),
+        let cells = vec![
             text(twins.both_found.to_string()),
             text(shown(mean, range)),
             text(shown(drawn, range)),
@@ -482,41 +481,72 @@ fn twins(grouping: &GroupingReport) -> Option<Table> {
             text(shown(found, |found| found.dearer.to_string())),
             text(shown(found, |found| found.cheaper.to_string())),
         ];
-        let counts = [
-            twins.twin_impossible,
-            twins.only_twin_found,
-            twins.both_impossible,
-            twins.undecided,
-            twins.without_twin,
-            twins.twin_turned_down,
-        ];
-        cells.extend(counts.map(|count| text(count.to_string())));
-        Row { head: format!("{} as {}", from.name, to.name), is_small: from.is_small, cells }
+        Row {
+            head: format!("{} as {}", from.name, to.name),
+            is_small: found.is_some() && drawn.is_none(),
+            cells,
+        }
     });
     let how = match grouping.twins.first()?.is_causal {
         true => "The attribute is changed, and what follows from it by the causal model",
         false => "The attribute alone is changed",
     };
     Some(Table {
-        title: "The same person in another group".into(),
-        caption: format!("{how}. Cost as they are minus cost in the other group"),
+        title: "The same person in another group: cost".into(),
+        caption: format!(
+            "{how}. Of people who have recourse either way: cost as they are minus cost in the other group"
+        ),
         key: key(),
         heads: heads(&[
             "People",
-            "Turned down",
-            "Accepted in the other group",
             "Recourse either way",
             "Mean difference of cost",
             "95% interval",
             &format!("{} to {}", number(axis.left), number(axis.right)),
             "Pay more (proven)",
             "Pay less (proven)",
+        ]),
+        rows: rows.collect(),
+    })
+}
+
+/// What people and their twins are answered.
+fn decisions(grouping: &GroupingReport) -> Option<Table> {
+    let rows = grouping.twins.iter().map(|twins| {
+        let [from, to] = [&grouping.groups[twins.from], &grouping.groups[twins.to]];
+        let counts = [
+            twins.turned_down,
+            twins.twin_favourable,
+            twins.both_found,
+            twins.twin_impossible,
+            twins.only_twin_found,
+            twins.both_impossible,
+            twins.undecided,
+            twins.without_twin,
+            twins.favourable,
+            twins.twin_turned_down,
+        ];
+        let cells = counts.map(|count| text(count.to_string())).into();
+        Row { head: format!("{} as {}", from.name, to.name), is_small: from.is_small, cells }
+    });
+    (!grouping.twins.is_empty()).then(|| Table {
+        title: "The same person in another group: answers".into(),
+        caption: "Numbers of people who are turned down as they are and, in the last two columns, of people who are accepted. \
+                  \u{201c}No such person\u{201d}: what follows from the attribute is beyond a limit, or not whole where it has to be"
+            .into(),
+        key: Vec::new(),
+        heads: heads(&[
+            "People",
+            "Turned down",
+            "Accepted in the other group",
+            "Recourse either way",
             "Recourse only as they are",
             "Recourse only in the other group",
             "None either way",
             "Undecided",
             "No such person",
-            "Accepted, but not in the other group",
+            "Accepted",
+            "Turned down in the other group",
         ]),
         rows: rows.collect(),
     })

@@ -51,7 +51,8 @@ pub fn range(range: Range) -> String {
             "none".into()
         };
     }
-    if upper - lower <= 1e-9 * upper.abs().max(lower.abs()) {
+    // Closed forms differ from their bounds by rounding errors only.
+    if upper - lower <= 1e-6 * upper.abs().max(lower.abs()) {
         return number(upper);
     }
     let (low, high) = (digits(lower, f64::floor), digits(upper, f64::ceil));
@@ -82,7 +83,9 @@ pub fn points(range: Range) -> String {
 fn uncertainty(setting: &Setting) -> String {
     match setting.has_further_uncertainty {
         true => "everything that the problem says is uncertain".into(),
-        false => format!("shifts of up to {} ({})", readable(setting.epsilon), setting.norm),
+        false => {
+            format!("shifts of up to {} standard deviations ({})", readable(setting.epsilon), setting.norm)
+        }
     }
 }
 
@@ -160,7 +163,8 @@ fn of_fragility(setting: &Setting, everybody: &GroupReport) -> Vec<String> {
             text += &format!(", and {} could not be decided", fragility.undecided);
         }
         if let Some(size) = fragility.median_break {
-            text += &format!("; half of them break with a shift of {} or less", digits(size, f64::ceil));
+            let practically = if size < 1e-6 { "practically any shift, " } else { "a shift of " };
+            text += &format!("; half of them break with {practically}{} or less", digits(size, f64::ceil));
         }
         findings.push(text + ".");
     }
@@ -352,7 +356,10 @@ fn of_twins(groups: &[GroupReport], twins: &TwinReport) -> String {
         (twins.twin_impossible, "have recourse only as they are"),
         (twins.only_twin_found, "would have recourse only in the other group"),
         (twins.undecided, "could not be decided"),
-        (twins.without_twin, "have no twin whom the problem knows"),
+        (
+            twins.without_twin,
+            "would not be people whom the problem allows: what follows is beyond a limit, or not whole where it has to be",
+        ),
     ];
     for (count, what) in counts.iter().filter(|(count, _)| *count > 0) {
         text += &format!(" {count} {what}.");
