@@ -17,7 +17,7 @@ pub use variants::describe_break;
 
 use crate::action::rounded;
 use crate::error::PeopleError;
-use crate::feature::Group;
+use crate::feature::{Group, Special};
 use crate::magnitude::{WITH_EXPONENT, readable};
 use crate::margin::outcome;
 use crate::{Action, ActionKind, Error, Kind, Outcome, Problem, Recourse, Result, essential};
@@ -49,6 +49,38 @@ use crate::{Action, ActionKind, Error, Kind, Outcome, Problem, Recourse, Result,
 /// # Errors
 /// If individual or action do not fit the problem.
 pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Result<String> {
+    let own = problem.for_person(individual)?;
+    let text = of_outcome(own.as_ref().unwrap_or(problem), individual, outcome)?;
+    Ok(with_special(problem, individual, text))
+}
+
+/// What is special about a person and therefore cannot be changed, as a sentence; `None` if nothing is.
+///
+/// "Taken as it is and not to be changed, because the value is special: bureau score (no bureau record)."
+pub fn describe_special_values(problem: &Problem, individual: &[f64]) -> Option<String> {
+    let special = problem.features().special_values(individual);
+    let words = |(i, special): &(usize, &Special)| {
+        format!("{} ({})", problem.features().feature(*i).spoken_name(), special.words())
+    };
+    let words: Vec<String> = special.iter().map(words).collect();
+    let what = match words.len() {
+        0 => return None,
+        1 => "it is and not to be changed, because the value is special",
+        _ => "they are and not to be changed, because the values are special",
+    };
+    Some(format!("Taken as {what}: {}.", join(&words, "and")))
+}
+
+/// A text with what is special about the person.
+fn with_special(problem: &Problem, individual: &[f64], text: String) -> String {
+    match describe_special_values(problem, individual) {
+        Some(special) => format!("{text} {special}"),
+        None => text,
+    }
+}
+
+/// The answer in the problem of the individual.
+fn of_outcome(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Result<String> {
     Ok(match outcome {
         Outcome::AlreadyFavourable if !problem.uncertainty().is_none() => {
             format!(
@@ -89,6 +121,9 @@ pub fn describe_options(problem: &Problem, individual: &[f64], outcomes: &[Outco
     if let [only] = outcomes {
         return describe(problem, individual, only);
     }
+    let everybody = problem;
+    let own = problem.for_person(individual)?;
+    let problem = own.as_ref().unwrap_or(problem);
     let mut text = String::from("Each of these alone is enough, the cheapest first:\n");
     for (number, recourse) in outcomes.iter().filter_map(Outcome::recourse).enumerate() {
         let action = describe_action(problem, individual, &recourse.action)?;
@@ -96,7 +131,7 @@ pub fn describe_options(problem: &Problem, individual: &[f64], outcomes: &[Outco
     }
     let reach = reach(problem);
     let reach = reach.strip_prefix("This").map_or(reach.clone(), |rest| format!("Each{rest}"));
-    Ok(format!("{text}{reach} That is proven."))
+    Ok(with_special(everybody, individual, format!("{text}{reach} That is proven.")))
 }
 
 /// An action as text, from whatever source: "Raise income by 733.1 (from 2417 to 3150.1)."
@@ -111,6 +146,8 @@ pub fn describe_action(problem: &Problem, individual: &[f64], action: &Action) -
             found: individual.len(),
         }));
     }
+    let own = problem.for_person(individual)?;
+    let problem = own.as_ref().unwrap_or(problem);
     let mut steps = Vec::new();
     let action = essential(problem, action);
     // The action as described so far: rounded, and still within the constraints.

@@ -98,6 +98,9 @@ pub fn infeasibility(problem: &Problem, individual: &[f64], action: &Action) -> 
             found: individual.len(),
         }));
     }
+    let own = problem.for_person(individual)?;
+    let problem = own.as_ref().unwrap_or(problem);
+    let features = problem.features();
     let mut reasons = Vec::new();
     for (&i, &change) in action.features.iter().zip(&action.change) {
         reasons.extend(of_feature(problem, individual, i, change));

@@ -5,6 +5,7 @@
 //! between the two.
 
 mod category;
+mod special;
 mod words;
 
 use std::collections::HashMap;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 pub use category::{Column, Shown};
 pub(crate) use category::{columns, listed, nearest};
+pub use special::Special;
 pub use words::{Unit, Words};
 
 use crate::error::FeatureError;
@@ -94,6 +96,8 @@ pub struct Feature {
     pub shown: Shown,
     /// What people read of it in sentences.
     pub words: Words,
+    /// Values that are no amounts.
+    pub special: Vec<Special>,
 }
 
 impl Feature {
@@ -111,6 +115,7 @@ impl Feature {
             group: None,
             shown: Shown::Number,
             words: Words::default(),
+            special: Vec::new(),
         }
     }
 
@@ -243,6 +248,7 @@ impl Feature {
                 kind: self.kind.to_string(),
             }));
         }
+        mistakes.extend(self.special_mistakes());
         if let Some(problem) = self.category_problem() {
             mistakes.push(Error::Feature(FeatureError::Categories { feature: feature(), problem }));
         }
@@ -389,8 +395,8 @@ impl Features {
         features
     }
 
-    /// The same features, each modified by a function, which may change limits, directions and weights
-    /// only.
+    /// The same features, each modified by a function, which may change limits, directions, weights and special
+    /// values only.
     pub(crate) fn altered(&self, mut alter: impl FnMut(usize, &mut Feature)) -> Self {
         let mut features = self.clone();
         features.0.iter_mut().enumerate().for_each(|(i, feature)| alter(i, feature));

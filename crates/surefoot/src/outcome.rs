@@ -288,6 +288,17 @@ impl Outcome {
         }
     }
 
+    /// Whether another search may give an action or a cheaper one: not where every action was examined.
+    pub(crate) fn is_open_to_search(&self) -> bool {
+        match self {
+            Outcome::Undecided(undecided) => {
+                matches!(undecided.reason, UndecidedReason::Budget | UndecidedReason::Proof)
+            }
+            Outcome::Found(_) => true,
+            Outcome::AlreadyFavourable | Outcome::Impossible(_) | Outcome::Unproved(_) => false,
+        }
+    }
+
     /// The action found, proven or not.
     pub fn advice(&self) -> Option<Advice<'_>> {
         match self {

@@ -410,7 +410,7 @@ fn files_that_are_no_proof_are_errors() {
     };
     let number = "a number, \"inf\" or \"-inf\"";
     for (path, new, place, problem) in [
-        ("/surefoot_proof", 7.into(), "surefoot_proof", SavedProblem::Version { found: 7, newest: 6 }),
+        ("/surefoot_proof", 8.into(), "surefoot_proof", SavedProblem::Version { found: 8, newest: 7 }),
         ("/surefoot_proof", "1".into(), "surefoot_proof", SavedProblem::Expected("a whole number")),
         ("/individual", 3.into(), "individual", SavedProblem::Expected("a list")),
         ("/individual/1", "inf".into(), "individual[1]", SavedProblem::Expected("a finite number")),
@@ -455,7 +455,7 @@ fn files_that_are_no_proof_are_errors() {
             "/cover/pieces/0/reason",
             "none".into(),
             "cover.pieces[0].reason",
-            SavedProblem::Expected("`affine`, `quadratic`, `curvature`, `parabolas` or `trees`"),
+            SavedProblem::Expected("`affine`, `quadratic`, `curvature`, `parabolas`, `phases` or `trees`"),
         ),
         (
             "/cover/basis",

@@ -66,7 +66,8 @@ fn together(
         let most = number(round_down(most), 3);
         format!("{} by up to {}", feature.spoken_name(), feature.difference_with_unit(&most))
     };
-    let described = members.iter().filter(|&&i| features.feature(i).kind != Kind::Binary);
+    let described =
+        members.iter().filter(|&&i| features.feature(i).kind != Kind::Binary && !problem.is_exact(i));
     let shifts: Vec<String> = described.map(alone).collect();
     match (shifts.len(), factor.is_empty()) {
         (0, _) => None,

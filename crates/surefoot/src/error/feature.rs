@@ -51,6 +51,19 @@ pub enum FeatureError {
     /// Words that people could not read.
     #[error("feature `{feature}`: {problem}")]
     Words { feature: String, problem: WordsProblem },
+    /// Special values of categories.
+    #[error(
+        "feature `{feature}`: only integer and real features have special values; give the categories one more, for what has no category"
+    )]
+    SpecialKind { feature: String },
+    /// A special value that is no number, given twice or with blank words.
+    #[error(
+        "feature `{feature}`: the special value {value:?} must be a number no larger than 1e100, given once, and its words must not be blank"
+    )]
+    SpecialValue { feature: String, value: f64 },
+    /// A special value that is text.
+    #[error("feature `{feature}`: the special value `{value}` is no number; give one, such as \"-9\"")]
+    SpecialNumber { feature: String, value: String },
     /// A group of one.
     #[error(
         "group `{group}` has one column only; give one for each of its categories, or leave out the group"

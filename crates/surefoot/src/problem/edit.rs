@@ -11,7 +11,7 @@ use super::entry::{EquationEntry, EquationForm, Inputs, NetworkFile, activation_
 use super::file::{ProblemFile, is_json};
 use crate::error::FileError;
 use crate::error::FileProblem;
-use crate::feature::{Column, columns};
+use crate::feature::{Column, Special, columns};
 use crate::file::{Audience, read_to_string, write_atomically};
 use crate::{Change, Error, Feature, Kind, Result};
 
@@ -309,6 +309,17 @@ fn feature(feature: &Feature, column: &Column) -> Entries {
     if !words.described.is_empty() {
         let described = words.described.iter().map(|(text, words)| (text.as_str(), words.as_str()));
         fields.push(("describe", value(described.collect::<InlineTable>())));
+    }
+    if !feature.special.is_empty() {
+        let meaning = |special: &Special| Some((special.value.to_string(), special.meaning.clone()?));
+        let meanings: Option<Vec<(String, String)>> = feature.special.iter().map(meaning).collect();
+        fields.push((
+            "special",
+            match meanings {
+                Some(meanings) => value(meanings.into_iter().collect::<InlineTable>()),
+                None => list(feature.special.iter().map(|special| number(special.value))),
+            },
+        ));
     }
     fields.push(("mean", value(number(feature.mean))));
     fields.push(("std", value(number(feature.std))));

@@ -115,11 +115,13 @@ impl Proof {
             worst: certificate.worst.clone(),
             pieces: certificate.pieces.clone(),
         });
+        // Where no problem can be made of the person, none was answered.
+        let own = problem.for_person(individual).ok().flatten();
         SavedProof {
             problem: Some(Fingerprint::of(problem)),
             individual: individual.to_vec(),
             coordinates: problem.perturbation_width(),
-            norm: problem.uncertainty().norm().into(),
+            norm: own.as_ref().unwrap_or(problem).uncertainty().norm().into(),
             epsilon: problem.uncertainty().radius(),
             cost: problem.cost(),
             form: problem.action_kind(),

@@ -58,15 +58,15 @@ use crate::{Outcome, Problem, Recourse, Result};
 
 /// The largest number of searches for an action with a larger margin after a failed proof. The margin
 /// asked for rises if the proof failed again, and falls if no action has that much.
-const MAX_MARGIN_RETRIES: usize = 6;
+const MAX_MARGIN_RETRIES: usize = 10;
 /// The two amounts, in units of the score, by which the classifier is made stricter as a last resort.
 const STRICTER: [f64; 2] = [0.05, 0.25];
 /// A found action whose cost exceeds the lower bound by more than this share triggers a search for a
 /// cheaper one that is easier to prove.
-const LARGE_GAP: f64 = 0.05;
+const LARGE_GAP: f64 = 0.02;
 /// The search for an action that is easier to prove ends at this gap, and where margins that could be proved
 /// and that could not differ by less than this factor.
-const SMALL_GAP: f64 = 0.02;
+const SMALL_GAP: f64 = 0.015;
 const CLOSE_MARGINS: f64 = 1.6;
 /// The number of evaluations that a search with a larger margin, and its proof, may cost.
 const RETRY_EVALUATIONS: usize = 12_500;
@@ -125,6 +125,14 @@ impl Proof {
         }
     }
 
+    /// The margin of the proven action; infinite if there is none.
+    fn found_margin(&self) -> f64 {
+        match &self.outcome {
+            Outcome::Found(found) => found.margin,
+            _ => f64::INFINITY,
+        }
+    }
+
     /// Takes over the proof of a cheaper action, if an attempt gave one, and keeps the bound on the cost. Returns
     /// whether it did.
     fn adopt(&mut self, tried: Tried) -> bool {
@@ -177,6 +185,11 @@ impl Method for Complete<'_> {
     fn prove(&self, individual: &[f64]) -> Result<Proof> {
         Complete::prove(self, individual)
     }
+}
+
+/// A margin between the largest with which a proof failed, zero if none did, and one that is enough.
+fn next_margin(failed: f64, enough: f64) -> f64 {
+    if failed == 0.0 { 0.4 * enough } else { (failed * enough).sqrt() }
 }
 
 impl<'p> Complete<'p> {
@@ -324,7 +337,7 @@ impl<'p> Complete<'p> {
     /// Proves what the local searches alone find, if it is cheaper than the proven action. The search by boxes may end
     /// with an incumbent that no proof confirms, although there is another one that can be proved.
     fn with_candidate(&self, individual: &[f64], mut proof: Proof) -> Result<Proof> {
-        if self.is_over() {
+        if self.is_over() || !proof.outcome.is_open_to_search() {
             return Ok(proof);
         }
         let evaluations = (self.budget.evaluations / 2).clamp(1, RETRY_EVALUATIONS);
@@ -353,33 +366,46 @@ impl<'p> Complete<'p> {
         }
         // The largest margin with which a proof failed, and the least with which one succeeded.
         let (mut failed, mut proven) = (0.0f64, f64::INFINITY);
+        // The factor by which proofs may take longer than searches.
+        let mut longer = 1;
         for _ in 0..MAX_MARGIN_RETRIES {
             if !matches!(proof.outcome, Outcome::Undecided(_) | Outcome::Found(_)) {
                 return Ok(proof);
             }
             let least = proof.found_cost();
-            let is_enough = proof.outcome.is_settled(SMALL_GAP) || proven < CLOSE_MARGINS * failed;
-            if is_enough || proof.evaluations >= 2 * self.budget.evaluations || self.is_over() {
+            let left = self.budget.evaluations.saturating_sub(proof.evaluations);
+            let is_settled = proof.outcome.is_settled(SMALL_GAP);
+            if is_settled || proof.evaluations >= 2 * self.budget.evaluations || self.is_over() {
                 break;
             }
-            let left = self.budget.evaluations.saturating_sub(proof.evaluations);
+            if proven < CLOSE_MARGINS * failed {
+                // Smaller margins need longer proofs.
+                if left < 2 * longer * RETRY_EVALUATIONS {
+                    break;
+                }
+                (required, failed, longer) = (failed, 0.0, 2 * longer);
+            }
             let evaluations = (left / 2).max(self.budget.evaluations / 4).min(RETRY_EVALUATIONS);
             let settings =
                 Complete { budget: Budget { evaluations }, ..self.clone().for_a_share(RETRY_SHARE) };
             // A threshold so close to 1 that it cannot be raised allows no larger margin.
             let Ok(problem) = self.problem.stricter(required) else { break };
             let stricter = Complete { problem: &problem, ..settings.clone() };
-            let (cheapest_unproven, pool, evaluations) =
+            let (cheapest_unproven, pool, searching) =
                 solve::Solver::new(&stricter, individual)?.cheapest_unproven(&known);
-            proof.evaluations += evaluations;
+            proof.evaluations += searching;
             let Some(solve::Incumbent { set, change, cost }) = cheapest_unproven else {
                 required *= 0.5;
                 continue;
             };
             if cost >= least {
-                break;
+                // So much margin costs too much; the proven action has less of it.
+                proven = required.min(proof.found_margin());
+                required = next_margin(failed, proven);
+                continue;
             }
-            let tried = solve::Solver::new(&settings, individual)?.prove(set, &change, &[0.0], pool)?;
+            let proving = Complete { budget: Budget { evaluations: longer * evaluations }, ..settings };
+            let tried = solve::Solver::new(&proving, individual)?.prove(set, &change, &[0.0], pool)?;
             if let Some(scenario) = tried.broken.clone() {
                 proof.adopt(tried);
                 known.push(scenario);
@@ -390,10 +416,9 @@ impl<'p> Complete<'p> {
                 true => proven = required,
                 false => failed = required,
             }
-            required = match (failed, proven) {
-                (failed, f64::INFINITY) => needed_margin.max(2.2 * failed),
-                (0.0, proven) => 0.4 * proven,
-                (failed, proven) => (failed * proven).sqrt(),
+            required = match proven {
+                f64::INFINITY => needed_margin.max(2.2 * failed),
+                proven => next_margin(failed, proven),
             };
         }
         match &proof.outcome {

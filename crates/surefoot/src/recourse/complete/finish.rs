@@ -18,11 +18,11 @@ const PATIENCE: f64 = 3.0;
 const FIRST_EVALUATIONS: usize = 5_000;
 /// The number of evaluations that the first proof by parabolas may cost, and the factor by which its
 /// predicted work may exceed that before it is abandoned.
-const PARABOLA_EVALUATIONS: usize = 10_000;
+const PARABOLA_EVALUATIONS: usize = 20_000;
 const PARABOLA_PATIENCE: f64 = 1.5;
 /// After a failed proof by parabolas, an action is searched for that this many evaluations beyond the first
 /// cell are predicted to prove.
-const NEEDED_MARGIN_EVALUATIONS: usize = 2_500;
+const NEEDED_MARGIN_EVALUATIONS: usize = 5_000;
 /// Incumbents whose costs differ by less than this share count as the same.
 const SAME_COST_TOLERANCE: f64 = 1e-3;
 /// The largest number of further proofs that are tried.
@@ -55,12 +55,12 @@ impl Solver<'_, '_> {
     /// The margin that a proof needs is estimated from the last failed proof; the smallest enlargement
     /// with such a margin is tried next.
     pub(super) fn finish(&mut self) -> Result<Option<Proof>> {
-        self.drop_dispensable_changes();
         let searched = self.prover.evaluations();
+        self.limit_proof();
+        self.drop_dispensable_changes();
         let Some(Incumbent { set, change: incumbent, cost }) = self.incumbent.clone() else {
             return Ok(None);
         };
-        self.limit_proof();
         // An action that is expensive to prove may be cheap to prove after a small enlargement.
         self.prover.set_limit(self.prover.evaluations() + self.prover.left().min(FIRST_EVALUATIONS));
         self.prover.set_patience(PATIENCE);
@@ -69,8 +69,9 @@ impl Solver<'_, '_> {
         self.prover.allow_parabolas(true);
         let open = match first {
             Attempt::Proven(proof) => return Ok(Some(self.with_reasons(*proof))),
-            Attempt::Broken(_)
+            Attempt::Broken(scenario)
                 if self.is_broken(set, &incumbent)
+                    || self.is_broken_near(set, &incumbent, &scenario)
                     || (cost / self.last_rejected_cost - 1.0).abs() > SAME_COST_TOLERANCE =>
             {
                 self.last_rejected_cost = cost;
@@ -153,6 +154,12 @@ impl Solver<'_, '_> {
     /// Whether a recent scenario of the pool breaks an action.
     fn is_broken(&mut self, set: usize, change: &[f64]) -> bool {
         self.margins(set, change).first().is_some_and(|(margin, _)| *margin < 0.0)
+    }
+
+    /// Whether a search from a scenario finds one that breaks an action. It joins the pool.
+    fn is_broken_near(&mut self, set: usize, change: &[f64], scenario: &Scenario) -> bool {
+        let (worst, margin) = self.attack(set, change, Some(scenario));
+        margin < 0.0 && self.add(set, change, worst).is_some()
     }
 
     /// The least margin found by searches from a few scenarios of the pool.
