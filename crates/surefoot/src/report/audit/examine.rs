@@ -397,21 +397,28 @@ impl<'p> Examiner<'p> {
     /// The same person in another group of an attribute, by abduction, intervention and prediction in the first causal
     /// model; without one, everything else stays as it is. `None` if there is no such person.
     fn twin(&self, individual: &[f64], attribute: &Attribute, group: usize) -> Option<Vec<f64>> {
-        let set = Intervention::Set { features: &attribute.features, value: &attribute.values[group] };
-        let twin = match self.problem.scm() {
+        let own = self.problem.for_person(individual).ok()?;
+        let problem = own.as_ref().unwrap_or(self.problem);
+        let values = &attribute.values[group];
+        // Nothing follows from a special value of the attribute, which is no amount.
+        let is_special = |(&i, &value): (&usize, &f64)| {
+            let feature = self.problem.features().feature(i);
+            [individual[i], value].iter().any(|&value| feature.special_value(feature.own_units(value)).is_some())
+        };
+        if attribute.features.iter().zip(values).any(is_special) {
+            return None;
+        }
+        let set = Intervention::Set { features: &attribute.features, value: values };
+        let twin = match problem.scm() {
             Some(scm) => scm.counterfactual(individual, set).ok()?,
             None => {
                 let mut twin = individual.to_vec();
-                attribute
-                    .features
-                    .iter()
-                    .zip(&attribute.values[group])
-                    .for_each(|(&i, &value)| twin[i] = value);
+                attribute.features.iter().zip(values).for_each(|(&i, &value)| twin[i] = value);
                 twin
             }
         };
-        let is_producible = self.problem.causal_models().into_iter().all(|scm| scm.abduct(&twin).is_ok());
-        (is_producible && is_person(self.problem.features(), individual, &twin)).then_some(twin)
+        let is_producible = problem.causal_models().into_iter().all(|scm| scm.abduct(&twin).is_ok());
+        (is_producible && is_person(problem.features(), individual, &twin)).then_some(twin)
     }
 
     /// What others advised.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use crate::error::AuditError;
-use crate::feature::{Column, nearest};
+use crate::feature::{Column, Special, nearest};
 use crate::magnitude::readable;
 use crate::{Feature, Features, Kind, People, Result};
 
@@ -228,10 +228,14 @@ fn split(
             let feature = features.feature(at);
             let values = people.iter().map(|person| Some(stated(feature, person[at])));
             match part.cuts.is_empty() {
-                false => Ok(by_cuts(values, &part.cuts, |cut| feature.amount(cut))),
+                false => Ok(by_cuts(values, &part.cuts, &feature.special, |cut| feature.amount(cut))),
                 true => {
                     let values: Vec<f64> = values.flatten().collect();
-                    let split = by_number(&values, |value| feature.amount(value));
+                    let amount = |value: f64| {
+                        let special = feature.special_value(value);
+                        special.map_or_else(|| feature.amount(value), Special::words)
+                    };
+                    let split = by_number(&values, amount);
                     let attribute = vec![at];
                     Ok(with_attribute(split, attribute, people))
                 }
@@ -280,7 +284,7 @@ fn split(
                 }
             };
             let numbers = cells.iter().enumerate().map(number).collect::<std::result::Result<Vec<_>, _>>()?;
-            Ok(by_cuts(numbers.into_iter(), &part.cuts, readable))
+            Ok(by_cuts(numbers.into_iter(), &part.cuts, &[], readable))
         }
     }
 }
@@ -288,21 +292,36 @@ fn split(
 /// A value in own units, to twelve digits: the conversion to standardised units and back rounds it.
 fn stated(feature: &Feature, value: f64) -> f64 {
     let own = feature.own_units(value);
+    if let Some(special) = feature.special_value(own) {
+        return special.value;
+    }
     match feature.kind {
         Kind::Real => format!("{own:.11e}").parse().unwrap_or(own),
         Kind::Integer | Kind::Binary => feature.snap_to_integer(own),
     }
 }
 
-/// People by where their value is among the cut points: under the first, from each to under the next, the last and over.
-fn by_cuts(values: impl Iterator<Item = Option<f64>>, cuts: &[f64], amount: impl Fn(f64) -> String) -> Split {
+/// People by where their value is among the cut points: under the first, from each to under the next, the last and over. Special values are no amounts
+/// and have groups of their own.
+fn by_cuts(
+    values: impl Iterator<Item = Option<f64>>,
+    cuts: &[f64],
+    special: &[Special],
+    amount: impl Fn(f64) -> String,
+) -> Split {
     let last = cuts.len();
     let mut labels = vec![format!("under {}", amount(cuts[0]))];
     labels.extend(cuts.windows(2).map(|pair| format!("{} to under {}", amount(pair[0]), amount(pair[1]))));
     labels.push(format!("{} and over", amount(cuts[last - 1])));
     labels.push(NOT_STATED.into());
-    let group =
-        |value: Option<f64>| value.map_or(last + 1, |value| cuts.iter().filter(|&&cut| value >= cut).count());
+    labels.extend(special.iter().map(Special::words));
+    let group = |value: Option<f64>| {
+        let Some(value) = value else { return last + 1 };
+        match special.iter().position(|special| special.value == value) {
+            Some(place) => last + 2 + place,
+            None => cuts.iter().filter(|&&cut| value >= cut).count(),
+        }
+    };
     let why = "the groups are ranges of a number, so that no single value stands for another group";
     only_present(Split { labels, membership: values.map(group).collect(), attribute: Err(why.into()) })
 }
