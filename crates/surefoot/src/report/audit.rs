@@ -31,6 +31,7 @@
 mod statistics;
 mod grouping;
 mod examine;
+mod advice;
 mod group;
 mod compare;
 mod twins;
@@ -40,19 +41,21 @@ mod page;
 
 use serde::Serialize;
 
+pub use advice::{AdviceReport, AdviceRow};
 pub use compare::{Difference, Pair};
 pub use examine::{
     AdviceVerdict, Answered, AskedColumn, Change, Examined, Examiner, Fragile, JudgedAdvice, Status, Twin,
     asked_columns, without_uncertainty,
 };
 pub use group::{
-    AdviceReport, Asked, Changed, CostReport, Counts, Fragility, GroupReport, Price, Quantile, Reached, Share,
+    Asked, Changed, CostReport, Counts, Fragility, GroupReport, Price, Quantile, Reached, Share,
 };
 pub use grouping::{Attribute, Grouping, GroupingRequest, MOST_GROUPS};
 pub use statistics::{FEW, REPLICATES, Range};
 pub use twins::{TwinDifference, TwinReport};
 
-use crate::{Cost, Problem, Result, describe_break};
+use crate::{Cost, Problem, Result};
+use advice::advice_rows;
 use group::GroupReplicates;
 
 /// The version of the JSON.
@@ -117,27 +120,6 @@ pub struct GroupingReport {
     pub twins: Vec<TwinReport>,
     /// Why people and their twins are not compared, if so.
     pub without_twins: Option<String>,
-}
-
-/// One action that others advised.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct AdviceRow {
-    /// Who was advised.
-    pub id: String,
-    /// `holds`, `breaks` or `undecided`.
-    pub verdict: String,
-    /// The smallest size found of a perturbation that breaks it.
-    pub smallest_break: Option<f64>,
-    /// That perturbation in words.
-    pub breaks_with: Option<String>,
-    /// Whether the problem allows it.
-    pub feasible: bool,
-    /// Why not.
-    pub reason: Option<String>,
-    /// What it costs.
-    pub cost: f64,
-    /// What the cheapest action that holds costs, as far as it is proven; `null` if it is not known to exist.
-    pub cheapest: Option<Range>,
 }
 
 impl Audit {
@@ -257,32 +239,4 @@ impl Setting {
 /// Each pair of different positions below `count`, the smaller first.
 fn pairs(count: usize) -> impl Iterator<Item = [usize; 2]> {
     (0..count).flat_map(move |first| (first + 1..count).map(move |second| [first, second]))
-}
-
-fn advice_rows(problem: &Problem, examined: &[Examined], ids: &[String]) -> Result<Vec<AdviceRow>> {
-    let mut rows = Vec::new();
-    for (person, id) in examined.iter().zip(ids) {
-        for judged in &person.advice {
-            let is_breaking = judged.verdict == AdviceVerdict::Breaks;
-            let found = judged.broken_by.as_ref().filter(|found| is_breaking && found.size > 0.0);
-            let words = |found: &crate::Break| describe_break(problem, found.variant, &found.perturbation);
-            rows.push(AdviceRow {
-                id: id.clone(),
-                verdict: match judged.verdict {
-                    AdviceVerdict::Holds => "holds",
-                    AdviceVerdict::Breaks => "breaks",
-                    AdviceVerdict::Undecided => "undecided",
-                }
-                .into(),
-                smallest_break: judged.broken_by.as_ref().map(|found| found.size),
-                breaks_with: found.map(words).transpose()?,
-                feasible: judged.infeasible.is_none(),
-                reason: judged.infeasible.clone(),
-                cost: judged.cost,
-                cheapest: matches!(person.answer.status, Status::Found | Status::Favourable)
-                    .then(|| Range::new(person.answer.bound, person.answer.cost)),
-            });
-        }
-    }
-    Ok(rows)
 }

@@ -63,7 +63,7 @@ pub fn interval(axis: Axis, exact: Option<Range>, interval: Option<Range>) -> St
         rect("interval", axis.place(range.lower), axis.place(range.upper), 3.2, 0.4);
     }
     if let Some(range) = exact.filter(|range| range.lower.is_finite()) {
-        rect("exact", axis.place(range.lower), axis.place(range.upper), 0.8, 1.2);
+        rect("proven", axis.place(range.lower), axis.place(range.upper), 0.8, 1.2);
     }
     svg + "</svg>"
 }
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!((axis.left, axis.right), (-1.0, 3.0));
         let svg = interval(axis, Some(Range::new(3.0, 3.0)), Some(Range::new(1.0, 2.0)));
         assert!(svg.contains(r#"class="interval" x="50.000" y="3.2" width="25.000""#), "{svg}");
-        assert!(svg.contains(r#"class="exact" x="98.800" y="0.8" width="1.200""#), "{svg}");
+        assert!(svg.contains(r#"class="proven" x="98.800" y="0.8" width="1.200""#), "{svg}");
         assert!(svg.contains(r#"class="zero" x="24.800""#), "{svg}");
         let nobody = Axis::from_zero(std::iter::empty());
         assert_eq!((nobody.left, nobody.right), (0.0, 1.0));

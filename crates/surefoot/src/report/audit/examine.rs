@@ -213,7 +213,13 @@ impl<'p> Examiner<'p> {
             people,
             groupings,
             solver: Solver::new(problem, settings)?,
-            budget: settings.budget,
+            budget: match settings.seconds {
+                // Seconds limit answers and not certificates, which would then have no limit.
+                Some(_) => {
+                    Budget { evaluations: settings.budget.evaluations.min(Budget::default().evaluations) }
+                }
+                None => settings.budget,
+            },
             nominal: nominal.map(|nominal| Solver::new(nominal, settings)).transpose()?,
             columns: asked_columns(problem.features()),
         })
@@ -403,7 +409,9 @@ impl<'p> Examiner<'p> {
         // Nothing follows from a special value of the attribute, which is no amount.
         let is_special = |(&i, &value): (&usize, &f64)| {
             let feature = self.problem.features().feature(i);
-            [individual[i], value].iter().any(|&value| feature.special_value(feature.own_units(value)).is_some())
+            [individual[i], value]
+                .iter()
+                .any(|&value| feature.special_value(feature.own_units(value)).is_some())
         };
         if attribute.features.iter().zip(values).any(is_special) {
             return None;

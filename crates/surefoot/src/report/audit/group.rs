@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::advice::AdviceReport;
 use super::examine::{AdviceVerdict, AskedColumn, Change, Examined, Status};
 use super::statistics::{
     FEW, Range, Replicates, enclosed_mean, enclosed_statistic, order_statistic, percentile_interval,
@@ -162,31 +163,6 @@ pub struct Price {
     pub without_uncertainty: Range,
     /// The first divided by the second; never less than one. The upper end is `null` if nothing limits it.
     pub ratio: Range,
-}
-
-/// What actions that others advised are worth.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct AdviceReport {
-    /// The number of actions.
-    pub actions: usize,
-    /// Those that are proven to hold.
-    pub holding: usize,
-    /// Those that break within the uncertainty.
-    pub breaking: usize,
-    /// Those of which neither is proven.
-    pub undecided: usize,
-    /// Those that the problem allows.
-    pub feasible: usize,
-    /// Those that hold and are allowed.
-    pub holding_and_feasible: usize,
-    /// People who are turned down and were advised nothing.
-    pub turned_down_without_advice: usize,
-    /// Half of the actions break with a perturbation of at most this size; `null` if half of them are not known to break.
-    pub median_break: Option<f64>,
-    /// The mean cost of the actions that hold and are allowed, if there are any.
-    pub mean_cost: Option<f64>,
-    /// That mean divided by the mean cost of the cheapest actions of the same people, as far as it is proven.
-    pub cost_ratio: Option<Range>,
 }
 
 /// Statistics of resampled groups, from which differences are calculated.
@@ -381,7 +357,7 @@ fn asked((features, column): (&Features, &AskedColumn), k: usize, found: &[&Exam
 }
 
 /// A number of perturbations with which half of all actions break at most, in any order.
-fn median_break(mut sizes: Vec<f64>) -> Option<f64> {
+pub(super) fn median_break(mut sizes: Vec<f64>) -> Option<f64> {
     sizes.sort_by(f64::total_cmp);
     order_statistic(&sizes, 0.5).filter(|size| size.is_finite())
 }
@@ -421,43 +397,8 @@ fn price(people: &[&Examined]) -> Option<Price> {
 }
 
 /// All quotients of a number in one range and one in another, where they are known to be no less than `least`.
-fn ratio(of: Range, by: Range, least: f64) -> Range {
+pub(super) fn ratio(of: Range, by: Range, least: f64) -> Range {
     let upper = if by.lower > 0.0 { of.upper / by.lower } else { f64::INFINITY };
     let lower = if by.upper > 0.0 { of.lower / by.upper } else { least };
     Range::new(lower.max(least), upper.max(least))
-}
-
-impl AdviceReport {
-    /// The report about what some people were advised.
-    pub(super) fn new(people: &[&Examined]) -> Self {
-        let advice = || people.iter().flat_map(|person| person.advice.iter().map(move |one| (*person, one)));
-        let count = |verdict| advice().filter(|(_, one)| one.verdict == verdict).count();
-        let good =
-            || advice().filter(|(_, one)| one.verdict == AdviceVerdict::Holds && one.infeasible.is_none());
-        let sizes = advice().map(|(_, one)| one.broken_by.as_ref().map_or(f64::INFINITY, |found| found.size));
-        let mean = |costs: &[f64]| costs.iter().sum::<f64>() / costs.len() as f64;
-        let costs: Vec<f64> = good().map(|(_, one)| one.cost).collect();
-        // Of people with advice that holds a cheapest action may be undecided: the advice is then an upper bound.
-        let cheapest = good().map(|(person, one)| {
-            Range::new(person.answer.bound.min(one.cost), person.answer.cost.min(one.cost))
-        });
-        let cheapest: Vec<Range> = cheapest.collect();
-        let cost_ratio = enclosed_mean(cheapest.into_iter())
-            .map(|cheapest| ratio(Range::new(mean(&costs), mean(&costs)), cheapest, 1.0));
-        let without = people
-            .iter()
-            .filter(|person| person.answer.status != Status::Favourable && person.advice.is_empty());
-        Self {
-            actions: advice().count(),
-            holding: count(AdviceVerdict::Holds),
-            breaking: count(AdviceVerdict::Breaks),
-            undecided: count(AdviceVerdict::Undecided),
-            feasible: advice().filter(|(_, one)| one.infeasible.is_none()).count(),
-            holding_and_feasible: good().count(),
-            turned_down_without_advice: without.count(),
-            median_break: median_break(sizes.collect()),
-            mean_cost: (!costs.is_empty()).then(|| mean(&costs)),
-            cost_ratio,
-        }
-    }
 }
