@@ -43,8 +43,8 @@ fn answers(groups: &[&GroupReport]) -> Table {
             ("never", of(counts.impossible_without_uncertainty)),
         ];
         let numbers = [counts.found, counts.undecided, because, counts.impossible_without_uncertainty];
-        let mut cells = vec![text(counts.people.to_string()), text(counts.turned_down.to_string())];
-        cells.push(chart(stacked(&parts)));
+        let mut cells = vec![chart(stacked(&parts))];
+        cells.extend([counts.people, counts.turned_down].map(|count| text(count.to_string())));
         cells.extend(numbers.map(|count| text(count.to_string())));
         row(group, cells)
     });
@@ -59,9 +59,9 @@ fn answers(groups: &[&GroupReport]) -> Table {
         ],
         heads: heads(&[
             "Group",
+            "Those turned down",
             "People",
             "Turned down",
-            "Those turned down",
             "With recourse",
             "Undecided",
             "None, because of the uncertainty",
