@@ -59,7 +59,7 @@ class Feature:
     categories: Sequence[object] = ()
     label: str | None = None
     unit: str | Sequence[str] | None = None
-    describe: Mapping[object, str] | None = dataclasses.field(default=None, hash=False)
+    describe: Mapping[Any, str] | None = dataclasses.field(default=None, hash=False)
     special: Sequence[float] | Mapping[float, str] = dataclasses.field(default=(), hash=False)
     ordered: bool = False
 
@@ -163,7 +163,7 @@ def features(
     categories: Mapping[str, Sequence[object]] | None = None,
     label: Mapping[str, str] | None = None,
     unit: Mapping[str, str | Sequence[str]] | None = None,
-    describe: Mapping[str, Mapping[object, str]] | None = None,
+    describe: Mapping[str, Mapping[Any, str]] | None = None,
     special: Mapping[str, Sequence[float] | Mapping[float, str]] | None = None,
     ordered: Mapping[str, bool] | None = None,
     columns: Iterable[str] | None = None,

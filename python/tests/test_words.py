@@ -100,7 +100,7 @@ def test_one_hot_categories_go_up_only() -> None:
     pipeline = make_pipeline(columns, LogisticRegression()).fit(people, good)
     for change in ("any", "increase", "decrease"):
         features = [
-            sf.Feature("education", change, categories=levels, ordered=change != "any"),  # type: ignore[arg-type]
+            sf.Feature("education", change, categories=levels, ordered=change != "any"),
             sf.Feature("income", "increase", mean=3, std=1, weight=5),
         ]
         classifier = sf.Classifier.from_sklearn(pipeline, features)

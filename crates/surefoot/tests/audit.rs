@@ -418,7 +418,7 @@ fn of_gap(problem: &Problem, rows: &[[f64; 2]]) -> Audit {
 fn a_known_gap_is_found_exactly() {
     // The action sets income, so that a shift of sex counts by 0.5, and one of income by 1, after the action. Limits
     // leave sex 1 with recourse and sex 0 without.
-    let problem = gap(0.5, 0.25).with_uncertainty(Norm::Linf, 0.25).unwrap();
+    let problem = gap(0.5, 0.25).with_uncertainty(Norm::LINF, 0.25).unwrap();
     let rows: Vec<[f64; 2]> = (0..40).map(|i| [f64::from(i % 2), -f64::from(i) / 40.0]).collect();
     let audit = of_gap(&problem, &rows);
     let [zero, one] = [&audit.groupings[0].groups[0], &audit.groupings[0].groups[1]];
