@@ -49,11 +49,11 @@ pub fn interval(axis: Axis, exact: Option<Range>, interval: Option<Range>) -> St
     let mut svg = String::from(BEGIN);
     let mut rect = |class: &str, from: f64, to: f64, top: f64, least: f64| {
         let width = (to - from).max(least);
-        let x = (from.min(100.0 - width) - (width - (to - from)) / 2.0).clamp(0.0, 100.0 - width);
+        let x = ((from + to - width) / 2.0).clamp(0.0, 100.0 - width);
         let height = 10.0 - 2.0 * top;
         let _ = write!(
             svg,
-            r#"<rect class="{class}" x="{x:.3}" y="{top}" width="{width:.3}" height="{height}"/>"#
+            r#"<rect class="{class}" x="{x:.3}" y="{top}" width="{width:.3}" height="{height:.3}"/>"#
         );
     };
     rect("track", 0.0, 100.0, 4.7, 0.0);
