@@ -3,7 +3,7 @@
 //! An audit has three steps. [`GroupingRequest`] and [`Grouping`] sort people into groups. [`Examiner`] finds out everything
 //! that is needed of each person: the cheapest action with and without uncertainty, what breaks the latter, the twin in
 //! other groups, and what others advised. [`Audit`] calculates the numbers of groups and their differences, and states
-//! them as JSON ([`Audit::to_json`]), in words ([`Audit::findings`]) and as a page ([`Audit::page`]).
+//! them as JSON ([`Audit::to_json`]), in words ([`Audit::findings()`]) and as a page ([`Audit::page`]).
 //!
 //! Every number is either proven of the people of the table, as a range where only bounds are proven, or an interval for people
 //! like them, by resampling.
