@@ -22,6 +22,7 @@ from ._causal import CausalModel, FittedEquation, fit
 from ._committee import Committee
 from ._engine import __version__
 from ._features import Change, Feature, Kind, features
+from ._letters import Letter, Letters, letters
 from ._models import Classifier, Equation
 from ._problem import Problem
 from ._theory import Theory, theory
@@ -59,6 +60,8 @@ __all__ = [
     "FitWarning",
     "FittedEquation",
     "Kind",
+    "Letter",
+    "Letters",
     "MissingPackageError",
     "PeopleError",
     "Problem",
@@ -74,6 +77,7 @@ __all__ = [
     "certify",
     "features",
     "fit",
+    "letters",
     "recourse",
     "recourse_batches",
     "theory",

@@ -27,6 +27,10 @@ class _Feature(TypedDict):
     weight: float
     norm_weight: float
     categories: list[str]
+    label: str | None
+    unit: list[str] | None
+    describe: dict[str, str] | None
+    special: dict[float, str] | list[float]
 
 class _Observed(TypedDict):
     is_binary: bool
@@ -114,6 +118,17 @@ class Answers:
     def text(self, index: int) -> str: ...
     def person(self, index: int) -> dict[str, float | str]: ...
 
+class Letter:
+    id: str
+    status: str
+    reference: str | None
+    text: str
+    html: str
+    page: str
+    json: str
+    file_name: str
+    proofs: str
+
 class Actions:
     @staticmethod
     def from_changes(problem: Problem, changes: Sequence[tuple[str, NDArray[np.float64]]]) -> Actions: ...
@@ -171,6 +186,23 @@ def attack(
     evaluations: int | None,
     progress: Progress | None,
 ) -> Table: ...
+def letters(
+    problem: Problem,
+    people: Any,
+    ids: list[str] | None,
+    id: str | None,
+    language: str,
+    options: int,
+    reasons: str | PathLike[str] | None,
+    text_template: str | PathLike[str] | None,
+    html_template: str | PathLike[str] | None,
+    method: str,
+    gap: float,
+    evaluations: int | None,
+    seconds: float | None,
+    progress: Progress | None,
+) -> list[Letter]: ...
+def document_frame(language: str, title: str) -> tuple[str, str]: ...
 def certify(
     problem: Problem,
     people: Any,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,6 +40,15 @@ class Feature:
     :param most_change_share: the largest change as a share of a person's own value.
     :param kind: ``"real"``, ``"integer"`` or ``"binary"``; ``"category"`` (one of several names) or
         ``"ordinal"`` (names in an order) with their ``categories``.
+    :param label: what people read instead of the name.
+    :param unit: the unit of its amounts in sentences, with ``{}`` where the number stands: ``"EUR {}"``; a
+        pair for the number 1 and for all others: ``("month", "months")``.
+    :param describe: what categories or whole numbers read like: ``{"A11": "overdrawn account"}``.
+    :param ordered: whether the ``categories`` of a ``"category"`` have an order, the lowest first, so that they may
+        change to ``"increase"`` or ``"decrease"`` only. The model takes a column for each of them, as
+        ``OneHotEncoder`` makes them; for a model that takes their positions there is ``kind="ordinal"``.
+    :param special: numbers that are no amounts, such as ``[-9]`` or ``{-9: "no bureau record"}``: nothing changes
+        them, no shift moves them, and they may be outside of the limits.
     """
 
     name: str
@@ -53,6 +63,11 @@ class Feature:
     step: float | None = None
     most_change: float | None = None
     most_change_share: float | None = None
+    label: str | None = None
+    unit: str | Sequence[str] | None = None
+    describe: Mapping[Any, str] | None = dataclasses.field(default=None, hash=False)
+    special: Sequence[float] | Mapping[float, str] = dataclasses.field(default=(), hash=False)
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         if self.limits is not None:
@@ -63,6 +78,16 @@ class Feature:
             )
             object.__setattr__(self, "limits", limits)
         object.__setattr__(self, "categories", tuple(self.categories))
+        if self.unit is not None and not isinstance(self.unit, str):
+            object.__setattr__(self, "unit", tuple(self.unit))
+        if self.describe is not None:
+            object.__setattr__(self, "describe", dict(self.describe) or None)
+        special = self.special
+        if special and (isinstance(special, Mapping) or isinstance(special[0], tuple)):
+            kept: object = {float(value): words for value, words in dict(special).items()}
+        else:
+            kept = tuple(float(value) for value in special)
+        object.__setattr__(self, "special", kept)
         if self.categories and self.kind == "real":
             object.__setattr__(self, "kind", "category")
         named = self.kind in ("category", "ordinal")
@@ -71,6 +96,10 @@ class Feature:
             raise FeatureError(
                 f"feature `{self.name}` is {self.kind} with {len(self.categories)} categories; {remedy}"
             )
+        if self.ordered and self.kind != "category":
+            raise FeatureError(
+                f'feature `{self.name}` is {self.kind}; ordered is about kind="category", leave it out'
+            )
         if len(set(self._labels)) < len(self.categories):
             raise FeatureError(f"feature `{self.name}`: a category is given twice; remove one")
 
@@ -78,6 +107,25 @@ class Feature:
     def _labels(self) -> list[str]:
         """Categories as the engine knows them."""
         return [_tables.label(category) for category in self.categories]
+
+    @property
+    def _unit(self) -> list[str] | None:
+        """The forms of the unit as the engine knows them."""
+        if self.unit is None:
+            return None
+        return [self.unit] if isinstance(self.unit, str) else list(self.unit)
+
+    @property
+    def _described(self) -> list[tuple[str, str]]:
+        """Values and their words as the engine knows them."""
+        return [(_tables.label(value), words) for value, words in (self.describe or {}).items()]
+
+    @property
+    def _special(self) -> list[tuple[float, str | None]]:
+        """Special values and their meanings as the engine knows them."""
+        if isinstance(self.special, Mapping):
+            return list(self.special.items())
+        return [(value, None) for value in self.special]
 
     @property
     def _width(self) -> int:
@@ -95,7 +143,15 @@ class Feature:
             "weight": 1.0,
             "norm_weight": 1.0,
         }
-        usual |= {"kind": "real", "categories": ()}
+        usual |= {
+            "kind": "real",
+            "categories": (),
+            "label": None,
+            "unit": None,
+            "describe": None,
+            "special": (),
+            "ordered": False,
+        }
         usual |= {"step": None, "most_change": None, "most_change_share": None}
         for field, value in usual.items():
             if getattr(self, field) != value:
@@ -115,6 +171,11 @@ def features(
     most_change: Mapping[str, float] | None = None,
     most_change_share: Mapping[str, float] | None = None,
     categories: Mapping[str, Sequence[object]] | None = None,
+    label: Mapping[str, str] | None = None,
+    unit: Mapping[str, str | Sequence[str]] | None = None,
+    describe: Mapping[str, Mapping[Any, str]] | None = None,
+    special: Mapping[str, Sequence[float] | Mapping[float, str]] | None = None,
+    ordered: Mapping[str, bool] | None = None,
     columns: Iterable[str] | None = None,
     observed_limits: bool = True,
 ) -> list[Feature]:
@@ -146,6 +207,12 @@ def features(
     :param kind: for columns that are not what they look like, such as ``{"job": "category"}`` where
         jobs have numbers.
     :param categories: of columns that have more than are in the table, or an order of their own.
+    :param label: what people read instead of the names of columns.
+    :param unit: the units of columns, such as ``{"income": "EUR {}"}``.
+    :param describe: what the values of columns read like.
+    :param ordered: columns of categories with an order, of each of which the model takes a column.
+    :param special: the numbers of columns that are no amounts; they are kept out of means, standard deviations and
+        limits.
     :param columns: which columns are features, in this order; all of them if not given.
     """
     names = _tables.column_names(people)
@@ -161,6 +228,11 @@ def features(
         "most_change": most_change,
         "most_change_share": most_change_share,
         "categories": categories,
+        "label": label,
+        "unit": unit,
+        "describe": describe,
+        "special": special,
+        "ordered": ordered,
     }.items():
         given[field] = values or {}
         for name in given[field]:
@@ -176,7 +248,10 @@ def features(
             settings.setdefault("categories", _tables.distinct(values))
             made.append(Feature(name, **settings))
             continue
-        observed = _engine.observe(name, _tables.numbers(values, name))
+        numbers = _tables.numbers(values, name)
+        for value in settings.get("special", ()):
+            numbers = numbers[numbers != float(value)]
+        observed = _engine.observe(name, numbers)
         if observed["is_binary"]:
             settings.setdefault("kind", "binary")
         elif _tables.is_whole(values):

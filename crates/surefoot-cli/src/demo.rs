@@ -2,6 +2,7 @@
 
 mod network;
 mod trees;
+mod units;
 
 use std::fmt;
 use std::time::Duration;
@@ -11,7 +12,8 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use indicatif::{ParallelProgressIterator, ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use surefoot::recourse::WorstCase;
+use surefoot::recourse::{Relaxed, Settings, WorstCase};
+use surefoot::report::letter::{Format, LetterSettings, LetterWriter, Template};
 use surefoot::{
     Equation, Exact, Features, LimitsOn, Norm, Outcome, People, Problem, Scm, describe, describe_shift, train,
 };
@@ -48,6 +50,8 @@ pub struct Report {
     /// One applicant's story: what they are, what the standard action asks, which shift
     /// breaks that, and what the robust action asks.
     story: Vec<String>,
+    /// The letter to that applicant.
+    letter: Option<String>,
 }
 
 /// How a classifier does.
@@ -104,7 +108,8 @@ pub fn run(options: &Options) -> Result<Report> {
     let bar = ProgressBar::new_spinner().with_message("drawing applicants and fitting the models");
     bar.enable_steady_tick(Duration::from_millis(100));
     let sample = loan::sample(options.people as usize, options.seed)?;
-    let features = limited_features(&sample)?;
+    let published = limited_features(&sample)?;
+    let features = units::in_known_units(&published)?;
     let rows = sample.rows.view();
     let classifier = train::logistic_regression(&features, rows, &sample.repaid, 0.5)
         .context("the classifier could not be fitted to so few people; give more with --people")?;
@@ -112,6 +117,8 @@ pub fn run(options: &Options) -> Result<Report> {
         Ok((feature, train::linear_equation(&features, rows, feature, causes)?))
     };
     let equations = loan::CAUSES.into_iter().map(fit).collect::<Result<Vec<_>>>()?;
+    // Linear equations are in standardised units, which are the same.
+    let causes = Scm::new(&published, equations.clone())?;
     let scm = Scm::new(&features, equations)?;
     let standard = Problem::new(features.clone(), classifier)?
         .with_limits_on(LimitsOn::Action)?
@@ -129,26 +136,38 @@ pub fn run(options: &Options) -> Result<Report> {
     let worst = worst_cases(&after, &people, [&without, &with])?;
     let both = |i: &usize| without[*i].recourse().is_some() && with[*i].recourse().is_some();
     let compared: Vec<usize> = (0..people.len()).filter(both).collect();
-    let mut story = Vec::new();
+    let (mut story, mut letter) = (Vec::new(), None);
     if let Some(i) = typical(&compared, &with) {
         let x = people.individual(i);
-        story.push(format!("One of them: {}.", profile(&features, x)));
+        story.push(format!("One of them: {}.", units::profile(&features, x)));
         story.push(format!("Standard recourse: {}", describe(&standard, x, &without[i])?));
         if let Some(WorstCase { perturbation, .. }) = worst[0][i].as_ref().filter(|worst| worst.margin < 0.0)
         {
             story.push(format!("It breaks with {}.", describe_shift(&robust, perturbation)?));
         }
         story.push(format!("Robust recourse: {}", describe(&robust, x, &with[i])?));
+        letter = Some(letter_to(&robust, &format!("applicant {}", turned_down[i] + 1), x)?);
     }
     let mut groups = vec![
         Group::new("linear: standard", &without, &worst[0], &compared),
         Group::new("linear: robust", &with, &worst[1], &compared),
     ];
+    // Their equations and thresholds are in published units.
+    let everybody = People::from_standardised(&published, rows)?;
     let (network, more) = network::answer(&sample, &everybody, options)?;
     groups.extend(more);
-    let (trees, more) = trees::answer(&sample, &everybody, &standard, options)?;
+    let (trees, more) = trees::answer(&sample, &everybody, causes, options)?;
     groups.extend(more);
-    Ok(Report { people: everybody.len(), epsilon: options.epsilon, linear, network, trees, groups, story })
+    Ok(Report {
+        people: everybody.len(),
+        epsilon: options.epsilon,
+        linear,
+        network,
+        trees,
+        groups,
+        story,
+        letter,
+    })
 }
 
 /// The Loan features; nobody is asked for more than anybody in the sample has.
@@ -188,6 +207,24 @@ fn worst_cases(
     Ok([of(outcomes[0])?, of(outcomes[1])?])
 }
 
+/// The letter to somebody.
+fn letter_to(problem: &Problem, id: &str, individual: &[f64]) -> Result<String> {
+    let relaxed = Relaxed::all(problem);
+    let writer = LetterWriter::new(problem, &relaxed, Settings::default(), LetterSettings::default())?;
+    let written = writer.write(id, individual)?;
+    Ok(Template::built_in(Format::Text)?.page(&written.letter)?)
+}
+
+/// A line in the width of the demo, its continuation indented as the line is.
+fn wrapped(line: &str) -> String {
+    let indent = " ".repeat(line.len() - line.trim_start().len() + 2);
+    let options = textwrap::Options::new(WIDTH);
+    match line.starts_with(' ') {
+        true => textwrap::fill(line, options.subsequent_indent(&indent)),
+        false => textwrap::fill(line, options),
+    }
+}
+
 /// On standard error, and only if that is a terminal.
 fn bar(length: usize, what: &'static str) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg:<28} [{bar:30}] {pos}/{len} {eta}");
@@ -206,14 +243,6 @@ fn typical(compared: &[usize], outcomes: &[Outcome]) -> Option<usize> {
     let cost = |i: usize| found(i).map_or(0.0, |found| found.cost);
     candidates.sort_by(|&a, &b| cost(a).total_cmp(&cost(b)));
     candidates.get(candidates.len() / 2).copied()
-}
-
-/// The features of somebody, in own units.
-fn profile(features: &Features, individual: &[f64]) -> String {
-    let own = features.own_units(individual);
-    let items: Vec<String> =
-        features.iter().zip(own).map(|(f, value)| format!("{} {value:.2}", f.name)).collect();
-    items.join(", ")
 }
 
 impl Group {
@@ -291,6 +320,11 @@ impl fmt::Display for Report {
 
         for paragraph in &self.story {
             writeln!(f, "\n{}", textwrap::fill(paragraph, WIDTH))?;
+        }
+        if let Some(letter) = &self.letter {
+            let rule = "-".repeat(WIDTH);
+            let wrapped: Vec<String> = letter.lines().map(wrapped).collect();
+            writeln!(f, "\nThe letter to this applicant:\n{rule}\n{}\n{rule}", wrapped.join("\n"))?;
         }
         Ok(())
     }

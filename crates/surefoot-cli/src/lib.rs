@@ -16,6 +16,7 @@ mod formulas;
 mod ids;
 mod init;
 pub mod interrupt;
+mod letters;
 mod outputs;
 mod people;
 mod recourse;
@@ -53,6 +54,9 @@ enum Command {
     Validate(validate::Options),
     /// Find an action for everybody in a table, with proof.
     Recourse(recourse::Options),
+    /// Write a letter to everybody in a table: what was decided and why, what they can do, and what is
+    /// proven, with a reference by which it is checked.
+    Letters(letters::Options),
     /// Prove that actions, wherever they came from, hold or do not hold.
     Certify(certify::Options),
     /// Verify saved proofs with an independent checker.
@@ -104,6 +108,7 @@ pub fn run() -> ExitCode {
         Command::Init(options) => init::run(&options).map(CommandOutput::from),
         Command::Validate(options) => validate::run(&options).map(CommandOutput::from),
         Command::Recourse(options) => recourse::run(&options).map(CommandOutput::from),
+        Command::Letters(options) => letters::run(&options).map(CommandOutput::from),
         Command::Certify(options) => certify::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Attack(options) => attack::run(&options),

@@ -18,6 +18,7 @@ use surefoot::{ProblemFile, describe_options};
 use crate::effort::Effort;
 use crate::people;
 use answering::{Answered, Answering};
+pub use counts::Counts;
 use journal::Paths;
 
 /// What `surefoot recourse` can be asked.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
-use surefoot::feature::{Column, Shown};
+use surefoot::feature::{Column, Shown, Words};
 use surefoot::file::{Audience, write_atomically};
 use surefoot::magnitude::readable;
 use surefoot::problem::{ClassifierEntry, EquationEntry, six_digits};
@@ -85,7 +85,8 @@ pub fn run(options: &Options) -> Result<String> {
 }
 
 fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<String> {
-    let mut text = feature_table(file, features).to_string() + "\n" + &categories(features);
+    let mut text =
+        feature_table(file, features).to_string() + "\n" + &categories(features) + &words(features);
     let entries = file.equation_entries();
     if entries.is_empty() {
         text += "\nEquations: none; features are treated as independent.\n";
@@ -230,6 +231,21 @@ fn categories(features: &Features) -> String {
             true => format!("Categories of {name}, the lowest first: {}\n", categories.join(", ")),
             false => format!("Categories of {name}: {}\n", categories.join(", ")),
         })
+    };
+    features.columns().iter().filter_map(line).collect()
+}
+
+/// What people read of features with a label, a unit or descriptions, a line for each column.
+fn words(features: &Features) -> String {
+    let line = |column: &Column| {
+        let feature = features.feature(column.positions().start);
+        let Words { label, unit, described } = &feature.words;
+        let mut parts: Vec<String> = Vec::new();
+        parts.extend(label.clone());
+        parts.extend(unit.as_ref().map(|unit| format!("in \"{}\"", unit.forms().join("\", \""))));
+        parts.extend(described.iter().map(|(value, words)| format!("{value} is \"{words}\"")));
+        let (name, words) = (escape_line(column.name()), parts.join(", "));
+        (!parts.is_empty()).then(|| format!("{name} in sentences: {}\n", escape_line(&words)))
     };
     features.columns().iter().filter_map(line).collect()
 }

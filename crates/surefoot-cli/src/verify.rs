@@ -9,7 +9,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use surefoot::{Outcome, Problem, ProblemFile, SavedProof, Verification, escape_line, verify};
+use surefoot::proof::Reference;
+use surefoot::{Outcome, Problem, ProblemFile, SavedProof, Verification, describe, escape_line, verify};
 
 use crate::CommandOutput;
 use crate::answers::EXAMPLES;
@@ -20,14 +21,22 @@ use crate::words::{are, have, number_of, people};
 pub struct Options {
     /// The problem file.
     problem: PathBuf,
-    /// The proofs, as `surefoot recourse --proofs` writes them.
+    /// The proofs, as `surefoot recourse --proofs` and `surefoot letters` write them.
     proofs: PathBuf,
+    /// Only the proof with this reference, as a letter states it; says also what it proves.
+    #[arg(long, value_name = "REFERENCE")]
+    reference: Option<String>,
 }
 
 /// Verifies every proof of a file.
 pub fn run(options: &Options) -> Result<CommandOutput> {
+    let reference = options.reference.as_deref().map(str::parse::<Reference>).transpose();
+    let reference = reference.context("--reference")?;
     let problem = ProblemFile::read(&options.problem)?.problem()?;
-    verify_file(&problem, &options.proofs)
+    match reference {
+        Some(reference) => verify_one(&problem, &options.proofs, &reference),
+        None => verify_file(&problem, &options.proofs),
+    }
 }
 
 /// How many proofs were verified, and what is wrong with the others.
@@ -112,16 +121,10 @@ pub fn verify_file(problem: &Problem, path: &Path) -> Result<CommandOutput> {
             .par_iter()
             .map(|(number, line)| -> Result<(String, SavedProof, Verification)> {
                 let place = || format!("{}, line {number}", path.display());
-                let value: serde_json::Value = serde_json::from_str(line)
-                    .map_err(|_| anyhow!("{}: is not JSON; {EXPECTED}", place()))?;
-                let (Some(id), Some(proof)) = (value["id"].as_str(), value.get("proof")) else {
-                    bail!("{}: has no `id` with a `proof`; {EXPECTED}", place());
-                };
-                let proof = SavedProof::from_value(proof)
-                    .map_err(|error| anyhow!("{}: {error}; {EXPECTED}", place()))?;
+                let (id, proof) = parsed(line).with_context(place)?;
                 let verification = verify(problem, &proof).with_context(place)?;
                 bar.inc(1);
-                Ok((id.to_owned(), proof, verification))
+                Ok((id, proof, verification))
             })
             .collect::<Result<Vec<_>>>()?;
         for (id, proof, verification) in verified {
@@ -133,6 +136,49 @@ pub fn verify_file(problem: &Problem, path: &Path) -> Result<CommandOutput> {
         bail!("{}: holds no proof; {EXPECTED}", path.display());
     }
     Ok(CommandOutput { text: report.to_string(), holds: report.failed() == 0 })
+}
+
+/// The identifier and the proof of a line.
+fn parsed(line: &str) -> Result<(String, SavedProof)> {
+    let value: serde_json::Value =
+        serde_json::from_str(line).map_err(|_| anyhow!("is not JSON; {EXPECTED}"))?;
+    let (Some(id), Some(proof)) = (value["id"].as_str(), value.get("proof")) else {
+        bail!("has no `id` with a `proof`; {EXPECTED}");
+    };
+    let proof = SavedProof::from_value(proof).map_err(|error| anyhow!("{error}; {EXPECTED}"))?;
+    Ok((id.to_owned(), proof))
+}
+
+/// Verifies the proof with a reference, and says what it proves.
+fn verify_one(problem: &Problem, path: &Path, reference: &Reference) -> Result<CommandOutput> {
+    let file = surefoot::file::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let mut lines = Lines { path, reader: BufReader::new(file), number: 0 };
+    loop {
+        let batch = lines.next_batch()?;
+        if batch.is_empty() {
+            bail!(
+                "{}: has no proof with the reference {reference}; give the file of proofs beside the letter, as it was \
+                 written",
+                path.display()
+            );
+        }
+        let of_line = |(number, line): &(usize, String)| -> Result<Option<(String, SavedProof)>> {
+            let (id, proof) = parsed(line).with_context(|| format!("{}, line {number}", path.display()))?;
+            Ok((Reference::of(&id, &proof) == *reference).then_some((id, proof)))
+        };
+        let found = batch.par_iter().map(of_line).collect::<Result<Vec<_>>>()?;
+        let Some((id, proof)) = found.into_iter().flatten().next() else { continue };
+        let mut report = Report::default();
+        let verification = verify(problem, &proof)?;
+        let holds = matches!(verification, Verification::Verified(_));
+        report.add(&id, &proof.outcome, verification);
+        let mut text = report.to_string();
+        if holds {
+            let words = describe(problem, &proof.individual, &proof.outcome)?;
+            text = format!("The proof of {} ({reference}) is verified. It says: {words}\n", escape_line(&id));
+        }
+        return Ok(CommandOutput { text, holds });
+    }
 }
 
 /// What was verified, and how often.

@@ -79,8 +79,18 @@ fn standard_actions_break_and_robust_ones_hold() {
     };
     assert!(found == certified && found > 100.0 && undecided == 0.0 && holding == found, "{text}");
     assert!(robust_cost > cost, "{text}");
-    for words in ["One of them: gender", "Standard recourse: Raise", "It breaks with", "This still works if"]
-    {
+    for words in [
+        "One of them: gender",
+        "amount of the loan EUR ",
+        " months, ",
+        "Standard recourse: Raise",
+        "It breaks with",
+        "This still works if",
+        "The letter to this applicant:",
+        "Reference: ",
+        "Your application was turned down.",
+        "It is proven that the decision will be favourable",
+    ] {
         assert!(text.replace('\n', " ").contains(words), "{words}: {text}");
     }
 }

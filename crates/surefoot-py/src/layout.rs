@@ -1,9 +1,12 @@
 //! Features as Python declares them: columns of people's tables, some of them categories.
 
+use std::collections::BTreeMap;
+
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use surefoot::feature::Column;
-use surefoot::{Change, Feature, Features, Kind, Norm, Observed, Unsuitable};
+use surefoot::error::FeatureError;
+use surefoot::feature::{Column, Special, Unit, Words};
+use surefoot::{Change, Error, Feature, Features, Kind, Norm, Observed, Unsuitable};
 
 use crate::error::{Fault, Result, choice};
 
@@ -23,6 +26,14 @@ pub struct Declared {
     norm_weight: f64,
     #[pyo3(attribute("_labels"))]
     labels: Vec<String>,
+    label: Option<String>,
+    #[pyo3(attribute("_unit"))]
+    unit: Option<Vec<String>>,
+    #[pyo3(attribute("_described"))]
+    described: Vec<(String, String)>,
+    #[pyo3(attribute("_special"))]
+    special: Vec<(f64, Option<String>)>,
+    ordered: bool,
 }
 
 /// The features of the engine, and the weights that Python gives them in the norm.
@@ -31,6 +42,8 @@ pub struct Layout {
     /// What the engine works with; it knows the columns of people's tables.
     pub features: Features,
     norm_weights: Vec<f64>,
+    /// The directions of ordered categories of which the model takes a column each.
+    pub directions: Vec<(String, Change)>,
 }
 
 const KINDS: [(&str, Kind); 3] = [("real", Kind::Real), ("integer", Kind::Integer), ("binary", Kind::Binary)];
@@ -44,10 +57,14 @@ const CHANGES: [(&str, Change); 4] = [
 impl Layout {
     /// From declarations.
     pub fn new(declared: Vec<Declared>) -> Result<Self> {
-        let (mut features, mut norm_weights) = (Vec::new(), Vec::new());
+        let (mut features, mut norm_weights, mut directions) = (Vec::new(), Vec::new(), Vec::new());
         for feature in declared {
             let change = choice("change", &feature.change, &CHANGES)?;
             let (lower, upper) = feature.limits.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+            let words =
+                |problem| Error::Feature(FeatureError::Words { feature: feature.name.clone(), problem });
+            let unit = feature.unit.as_deref().map(Unit::of_forms).transpose().map_err(words)?;
+            let words = Words { label: feature.label, unit, described: feature.described };
             let plain = Feature::new(feature.name.clone())
                 .scaling(feature.mean, feature.std)
                 .limits(lower, upper)
@@ -55,8 +72,15 @@ impl Layout {
                 .weight(feature.weight)
                 .most_change(feature.most_change.unwrap_or(f64::INFINITY))
                 .most_change_share(feature.most_change_share.unwrap_or(f64::INFINITY));
-            let plain = Feature { step: feature.step, ..plain };
+            let special = feature.special.into_iter().map(|(value, meaning)| Special { value, meaning });
+            let plain = Feature { words, special: special.collect(), step: feature.step, ..plain };
             match feature.kind.as_str() {
+                "category" if feature.ordered && matches!(change, Change::Increase | Change::Decrease) => {
+                    if feature.labels.len() > 1 {
+                        directions.push((feature.name, change));
+                    }
+                    features.extend(plain.change(Change::Any).one_of(feature.labels));
+                }
                 "category" if matches!(change, Change::Increase | Change::Decrease) => {
                     return Err(Fault::CategoryDirection { feature: feature.name }.into());
                 }
@@ -70,12 +94,12 @@ impl Layout {
             }
             norm_weights.resize(features.len(), feature.norm_weight);
         }
-        Ok(Self { features: Features::new(features)?, norm_weights })
+        Ok(Self { features: Features::new(features)?, norm_weights, directions })
     }
 
     /// The features of a problem file, which has weights of its own.
     pub fn plain(features: &Features) -> Self {
-        Self { features: features.clone(), norm_weights: Vec::new() }
+        Self { features: features.clone(), norm_weights: Vec::new(), directions: Vec::new() }
     }
 
     /// The norm with the features' weights.
@@ -123,6 +147,12 @@ impl Layout {
                 weight: feature.weight,
                 norm_weight: norm.weights().map_or(1.0, |weights| weights[first]),
                 categories: column.categories().map(<[String]>::to_vec).unwrap_or_default(),
+                label: feature.words.label.clone(),
+                unit: feature.words.unit.as_ref().map(Unit::forms),
+                special: StatedSpecial::of(&feature.special),
+                describe: Some(&feature.words.described)
+                    .filter(|described| !described.is_empty())
+                    .map(|described| described.iter().cloned().collect()),
             }
         };
         self.features.columns().iter().map(of).collect()
@@ -173,4 +203,25 @@ pub struct Stated {
     weight: f64,
     norm_weight: f64,
     categories: Vec<String>,
+    label: Option<String>,
+    unit: Option<Vec<String>>,
+    describe: Option<BTreeMap<String, String>>,
+    special: StatedSpecial,
+}
+
+/// Special values with their meanings, or without.
+#[derive(IntoPyObject)]
+enum StatedSpecial {
+    Meanings(Vec<(f64, String)>),
+    Numbers(Vec<f64>),
+}
+
+impl StatedSpecial {
+    fn of(special: &[Special]) -> Self {
+        let meaning = |special: &Special| Some((special.value, special.meaning.clone()?));
+        match special.iter().map(meaning).collect::<Option<Vec<_>>>() {
+            Some(meanings) if !meanings.is_empty() => Self::Meanings(meanings),
+            _ => Self::Numbers(special.iter().map(|special| special.value).collect()),
+        }
+    }
 }

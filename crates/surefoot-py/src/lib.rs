@@ -16,6 +16,7 @@ mod recourse;
 mod action;
 mod attack;
 mod certify;
+mod letters;
 mod theory;
 mod trade_off;
 mod train;
@@ -30,6 +31,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<recourse::Answers>()?;
     module.add_class::<action::Actions>()?;
     module.add_class::<table::Table>()?;
+    module.add_class::<letters::Letter>()?;
     module.add_function(wrap_pyfunction!(layout::observe, module)?)?;
     module.add_function(wrap_pyfunction!(table::report_columns, module)?)?;
     module.add_function(wrap_pyfunction!(model::read_onnx, module)?)?;
@@ -38,6 +40,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(recourse::recourse, module)?)?;
     module.add_function(wrap_pyfunction!(attack::attack, module)?)?;
     module.add_function(wrap_pyfunction!(certify::certify, module)?)?;
+    module.add_function(wrap_pyfunction!(letters::letters, module)?)?;
+    module.add_function(wrap_pyfunction!(letters::document_frame, module)?)?;
     module.add_function(wrap_pyfunction!(theory::theory, module)?)?;
     module.add_function(wrap_pyfunction!(trade_off::trade_off, module)?)?;
     module.add_function(wrap_pyfunction!(train::train, module)?)?;

@@ -161,6 +161,9 @@ impl Problem {
         for (feature, from, to) in &forbidden_values {
             forbidden.push(Forbidden::values(features, feature, from, to)?);
         }
+        for (column, change) in &layout.directions {
+            forbidden.extend(Forbidden::against_order(features, column, *change)?);
+        }
         problem = problem.with_forbidden(forbidden)?;
         let mut limits = ChangeLimits::none();
         if let Some(most) = most_changes {

@@ -4,6 +4,7 @@ mod actions;
 mod budget;
 mod cheaper;
 mod found;
+mod letters;
 mod options;
 #[cfg(test)]
 mod tests;
@@ -200,6 +201,7 @@ impl<'a> Judge<'a> {
             Outcome::AlreadyFavourable | Outcome::Unproved(_) => {}
         }
         self.reason(&outcome);
+        self.letters();
         self.verdicts(&outcome);
         self.more_budget(proof.as_ref().map(|proof| &proof.outcome));
         self.trade_off(&outcome);

@@ -91,11 +91,13 @@ pub trait Attack: Sync {
         {
             return Err(Error::Setting(SettingError::NoGradientForAttack { attack }));
         }
-        smallest_of_variants(problem, |problem| {
-            let perturbations = for_everybody(problem, people, actions, |target| self.perturb(target))?;
-            let limit = self.limit(problem);
-            let each = perturbations.par_iter().enumerate();
-            Ok(each.map(|(i, d)| confirm(problem, people.individual(i), &actions[i], d, limit)).collect())
+        by_own(problem, people, actions, |problem, people, actions| {
+            smallest_of_variants(problem, |problem| {
+                let perturbations = for_everybody(problem, people, actions, |target| self.perturb(target))?;
+                let limit = self.limit(problem);
+                let each = perturbations.par_iter().enumerate();
+                Ok(each.map(|(i, d)| confirm(problem, people.individual(i), &actions[i], d, limit)).collect())
+            })
         })
     }
 }
@@ -138,6 +140,26 @@ impl Target<'_, '_> {
         gradient.copy_from_slice(&self.evaluation.in_perturbation);
         value
     }
+}
+
+/// Results for everybody, each in the problem of their own; see [`Problem::for_person`].
+fn by_own<T>(
+    problem: &Problem,
+    people: &People,
+    actions: &[Action],
+    attack: impl Fn(&Problem, &People, &[Action]) -> Result<Vec<T>>,
+) -> Result<Vec<T>> {
+    let is_usual = |individual: &[f64]| problem.features().special_values(individual).is_empty();
+    if people.features() != problem.features() || actions.len() != people.len() || people.iter().all(is_usual)
+    {
+        return attack(problem, people, actions);
+    }
+    let individuals: Vec<&[f64]> = people.iter().collect();
+    problem.each_by_own(&individuals, |own, places| {
+        let people = people.select(places)?.with_features(own.features());
+        let actions: Vec<Action> = places.iter().map(|&place| actions[place].clone()).collect();
+        attack(own, &people, &actions)
+    })
 }
 
 /// Everybody's smallest break among those that an attack on each variant of a problem finds; of equally small
@@ -251,6 +273,17 @@ pub fn worst_found(
     attack: &ProjectedGradient,
 ) -> Result<Vec<WorstCase>> {
     attack.check()?;
+    by_own(problem, people, actions, |problem, people, actions| {
+        worst_of_variants(problem, people, actions, attack)
+    })
+}
+
+fn worst_of_variants(
+    problem: &Problem,
+    people: &People,
+    actions: &[Action],
+    attack: &ProjectedGradient,
+) -> Result<Vec<WorstCase>> {
     let mut worst: Vec<WorstCase> = Vec::new();
     for variant in problem.variants() {
         let found = worst_of_variant(variant, people, actions, attack)?;

@@ -101,6 +101,8 @@ pub fn certify(
 ) -> Result<Certificate> {
     action.check(problem.features())?;
     budget.check()?;
+    let own = problem.for_person(individual)?;
+    let problem = own.as_ref().unwrap_or(problem);
     let variants = problem.variants();
     let (mut left, mut done) = (budget.evaluations, Vec::with_capacity(variants.len()));
     for (number, variant) in variants.iter().enumerate() {

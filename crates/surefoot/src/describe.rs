@@ -17,10 +17,10 @@ pub use variants::describe_break;
 
 use crate::action::rounded;
 use crate::error::PeopleError;
-use crate::feature::{Group, Shown};
+use crate::feature::{Group, Special};
 use crate::magnitude::{WITH_EXPONENT, readable};
 use crate::margin::outcome;
-use crate::{Action, ActionKind, Error, Feature, Kind, Outcome, Problem, Recourse, Result, essential};
+use crate::{Action, ActionKind, Error, Kind, Outcome, Problem, Recourse, Result, essential};
 
 /// The answer for one individual as text. The reasons why there is no action take further work: see
 /// [`describe_explanation`].
@@ -49,6 +49,38 @@ use crate::{Action, ActionKind, Error, Feature, Kind, Outcome, Problem, Recourse
 /// # Errors
 /// If individual or action do not fit the problem.
 pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Result<String> {
+    let own = problem.for_person(individual)?;
+    let text = of_outcome(own.as_ref().unwrap_or(problem), individual, outcome)?;
+    Ok(with_special(problem, individual, text))
+}
+
+/// What is special about a person and therefore cannot be changed, as a sentence; `None` if nothing is.
+///
+/// "Taken as it is and not to be changed, because the value is special: bureau score (no bureau record)."
+pub fn describe_special_values(problem: &Problem, individual: &[f64]) -> Option<String> {
+    let special = problem.features().special_values(individual);
+    let words = |(i, special): &(usize, &Special)| {
+        format!("{} ({})", problem.features().feature(*i).spoken_name(), special.words())
+    };
+    let words: Vec<String> = special.iter().map(words).collect();
+    let what = match words.len() {
+        0 => return None,
+        1 => "it is and not to be changed, because the value is special",
+        _ => "they are and not to be changed, because the values are special",
+    };
+    Some(format!("Taken as {what}: {}.", join(&words, "and")))
+}
+
+/// A text with what is special about the person.
+fn with_special(problem: &Problem, individual: &[f64], text: String) -> String {
+    match describe_special_values(problem, individual) {
+        Some(special) => format!("{text} {special}"),
+        None => text,
+    }
+}
+
+/// The answer in the problem of the individual.
+fn of_outcome(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Result<String> {
     Ok(match outcome {
         Outcome::AlreadyFavourable if !problem.uncertainty().is_none() => {
             format!(
@@ -89,6 +121,9 @@ pub fn describe_options(problem: &Problem, individual: &[f64], outcomes: &[Outco
     if let [only] = outcomes {
         return describe(problem, individual, only);
     }
+    let everybody = problem;
+    let own = problem.for_person(individual)?;
+    let problem = own.as_ref().unwrap_or(problem);
     let mut text = String::from("Each of these alone is enough, the cheapest first:\n");
     for (number, recourse) in outcomes.iter().filter_map(Outcome::recourse).enumerate() {
         let action = describe_action(problem, individual, &recourse.action)?;
@@ -96,7 +131,7 @@ pub fn describe_options(problem: &Problem, individual: &[f64], outcomes: &[Outco
     }
     let reach = reach(problem);
     let reach = reach.strip_prefix("This").map_or(reach.clone(), |rest| format!("Each{rest}"));
-    Ok(format!("{text}{reach} That is proven."))
+    Ok(with_special(everybody, individual, format!("{text}{reach} That is proven.")))
 }
 
 /// An action as text, from whatever source: "Raise income by 733.1 (from 2417 to 3150.1)."
@@ -111,6 +146,8 @@ pub fn describe_action(problem: &Problem, individual: &[f64], action: &Action) -
             found: individual.len(),
         }));
     }
+    let own = problem.for_person(individual)?;
+    let problem = own.as_ref().unwrap_or(problem);
     let mut steps = Vec::new();
     let action = essential(problem, action);
     // The action as described so far: rounded, and still within the constraints.
@@ -139,12 +176,13 @@ fn moved(problem: &Problem, individual: &[f64], action: &Action, group: &Group) 
     let name = |i: &usize| problem.features().feature(*i).spoken_name();
     let own = |i: &&usize| problem.features().feature(**i).own_units(individual[**i]).round() == 1.0;
     let from = group.columns.iter().find(own).map_or("none", name);
+    let spoken = problem.features().feature(*group.columns.first()?).spoken_group()?;
     match group.columns.iter().find(|i| change(i).is_some_and(|change| change > 0.0)) {
-        Some(to) => Some(format!("change {} from {from} to {}", group.name, name(to))),
+        Some(to) => Some(format!("change {spoken} from {from} to {}", name(to))),
         None if problem.action_kind() == ActionKind::Absolute
             && group.columns.iter().any(|i| change(i).is_some()) =>
         {
-            Some(format!("keep {} at {from}", group.name))
+            Some(format!("keep {spoken} at {from}"))
         }
         None => None,
     }
@@ -174,7 +212,7 @@ pub fn describe_shift(problem: &Problem, perturbation: &[f64]) -> Result<String>
         let feature = features.feature(i);
         let direction = if perturbation[i] > 0.0 { "higher" } else { "lower" };
         let size = number(feature.std * perturbation[i].abs(), 3);
-        format!("{} {size}{} {direction}", feature.name, level_word(feature, &size))
+        format!("{} {} {direction}", feature.full_name(), feature.difference_with_unit(&size))
     };
     let shifts: Vec<String> = order.iter().map(shift).collect();
     Ok(if shifts.is_empty() { "nothing".into() } else { join(&shifts, "and") })
@@ -186,22 +224,23 @@ fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize
     let feature = problem.features().feature(i);
     let from = feature.own_units(individual[i]);
     if change == 0.0 {
-        return match (problem.action_kind(), feature.level(from)) {
-            (ActionKind::Relative, _) => format!("hold {} where it is", feature.spoken_name()),
-            (ActionKind::Absolute, Some(level)) => format!("hold {} at {level}", feature.name),
-            (ActionKind::Absolute, None) => format!("hold {} at {}", feature.spoken_name(), readable(from)),
+        let name = feature.spoken_name();
+        return match problem.action_kind() {
+            ActionKind::Relative => format!("hold {name} where it is"),
+            ActionKind::Absolute => format!("hold {name} at {}", feature.amount(from)),
         };
     }
     let verb = if change > 0.0 { "raise" } else { "lower" };
+    let name = feature.spoken_name();
     let by = feature.snap_to_step(feature.std * change);
     if feature.kind != Kind::Real {
         // For integers, only the error of the conversion of units is rounded away.
         let (from, by) = (from.round(), by.round());
-        let (name, to) = (feature.spoken_name(), from + by);
-        if let (Some(from), Some(to)) = (feature.level(from), feature.level(to)) {
+        let to = from + by;
+        if let (true, Some(from), Some(to)) = (feature.has_levels(), feature.level(from), feature.level(to)) {
             return format!("{verb} {name} from {from} to {to}");
         }
-        let (from, to, by) = (readable(from), readable(to), readable(by.abs()));
+        let (from, to, by) = (feature.amount(from), feature.amount(to), feature.difference(by.abs()));
         return match (feature.kind, problem.action_kind()) {
             (Kind::Binary, _) => format!("change {name} from {from} to {to}"),
             (_, ActionKind::Relative) => format!("{verb} {name} by {by} (from {from} to {to})"),
@@ -240,12 +279,14 @@ fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize
         }
     };
     action.change[place] = by / feature.std;
-    let tell = |value: f64| decimals.map_or(readable(value), |decimals| fixed(value, decimals));
+    let written = |value: f64| decimals.map_or(readable(value), |decimals| fixed(value, decimals));
+    let tell = |value: f64| feature.with_unit(&written(value));
     match problem.action_kind() {
         ActionKind::Relative => {
-            format!("{verb} {} by {} (from {} to {})", feature.name, tell(by.abs()), tell(from), tell(to))
+            let by = feature.difference_with_unit(&written(by.abs()));
+            format!("{verb} {name} by {by} (from {} to {})", tell(from), tell(to))
         }
-        ActionKind::Absolute => format!("{verb} {} to {} (from {})", feature.name, tell(to), tell(from)),
+        ActionKind::Absolute => format!("{verb} {name} to {} (from {})", tell(to), tell(from)),
     }
 }
 
@@ -287,15 +328,6 @@ fn trimmed(text: String) -> String {
 /// What a statement covers of the weights of the classifier, as the end of a sentence.
 fn even_if(problem: &Problem) -> String {
     problem.uncertain_weights_in_words().map_or(String::new(), |words| format!(", even if {words}"))
-}
-
-/// The word after the size of a shift, if any: ordered categories shift by levels.
-fn level_word(feature: &Feature, size: &str) -> &'static str {
-    match (&feature.shown, size) {
-        (Shown::Ordered(_), "1") => " level",
-        (Shown::Ordered(_), _) => " levels",
-        (Shown::Number | Shown::OneOf { .. }, _) => "",
-    }
 }
 
 /// The sentence about what is proven of the cost.

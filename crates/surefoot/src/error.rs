@@ -1,13 +1,14 @@
 //! Everything that can be wrong with the input, with its place and its remedy.
 //!
 //! Mistakes are sorted by stage: features, people, rules, causal model, model, files, settings,
-//! training. [`Error`] is any of them.
+//! training, letters. [`Error`] is any of them.
 
 mod category;
 mod causal_model;
 mod feature;
 mod file;
 mod formula;
+mod letter;
 mod mistake;
 mod model;
 mod onnx;
@@ -16,12 +17,14 @@ mod rule;
 mod setting;
 mod training;
 mod trees;
+mod words;
 
 pub use category::CategoryProblem;
 pub use causal_model::CausalModelError;
 pub use feature::{EffortProblem, FeatureError};
 pub use file::{FileError, FileProblem, SavedProblem};
 pub use formula::{FormulaProblem, Obstacle};
+pub use letter::LetterError;
 pub use mistake::{Fault, Mistake, Mistakes};
 pub use model::{CovarianceProblem, ModelError};
 pub use onnx::{OnnxProblem, UnsupportedUse};
@@ -30,6 +33,7 @@ pub use rule::{RuleError, RuleProblem};
 pub use setting::SettingError;
 pub use training::TrainingError;
 pub use trees::TreesProblem;
+pub use words::WordsProblem;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -62,6 +66,9 @@ pub enum Error {
     /// A mistake in training data and training.
     #[error(transparent)]
     Training(#[from] TrainingError),
+    /// A mistake in what letters are made of.
+    #[error(transparent)]
+    Letter(#[from] LetterError),
 }
 
 impl Error {

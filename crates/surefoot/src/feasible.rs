@@ -110,6 +110,9 @@ pub fn infeasibility(problem: &Problem, individual: &[f64], action: &Action) -> 
             found: individual.len(),
         }));
     }
+    let own = problem.for_person(individual)?;
+    let problem = own.as_ref().unwrap_or(problem);
+    let features = problem.features();
     let mut reasons = Vec::new();
     for (&i, &change) in action.features.iter().zip(&action.change) {
         reasons.extend(of_feature(problem, individual, i, change));
@@ -156,7 +159,7 @@ fn of_requirement(
 /// The reason why the change of one feature is not allowed.
 fn of_feature(problem: &Problem, individual: &[f64], i: usize, change: f64) -> Option<InfeasibleReason> {
     let feature = problem.features().feature(i);
-    let name = || feature.spoken_name().to_owned();
+    let name = || feature.plain_name().to_owned();
     if !feature.is_actionable() {
         // Holding a feature makes a difference only if something would move it.
         let is_held = problem.action_kind() == ActionKind::Absolute
@@ -239,7 +242,7 @@ fn of_group(
     let forbids = problem.forbidden().iter().any(|rule| {
         rule.forbids_move(from, to) || rule.forbids_step(from, 1.0, 0.0) || rule.forbids_step(to, 0.0, 1.0)
     });
-    let name = |i: usize| feature(i).spoken_name().to_owned();
+    let name = |i: usize| feature(i).plain_name().to_owned();
     forbids.then(|| InfeasibleReason::ForbiddenCategory { group: group.name, from: name(from), to: name(to) })
 }
 

@@ -6,6 +6,8 @@
 
 mod category;
 mod effort;
+mod special;
+mod words;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,6 +15,8 @@ use std::sync::Arc;
 
 pub use category::{Column, Shown};
 pub(crate) use category::{columns, listed, nearest};
+pub use special::Special;
+pub use words::{Unit, Words};
 
 use crate::error::FeatureError;
 use crate::magnitude::{is_moderate, is_scale};
@@ -98,6 +102,10 @@ pub struct Feature {
     pub group: Option<String>,
     /// How people's tables show its values.
     pub shown: Shown,
+    /// What people read of it in sentences.
+    pub words: Words,
+    /// Values that are no amounts.
+    pub special: Vec<Special>,
 }
 
 impl Feature {
@@ -117,6 +125,8 @@ impl Feature {
             most_change_share: f64::INFINITY,
             group: None,
             shown: Shown::Number,
+            words: Words::default(),
+            special: Vec::new(),
         }
     }
 
@@ -231,6 +241,7 @@ impl Feature {
                 kind: self.kind.to_string(),
             }));
         }
+        mistakes.extend(self.special_mistakes());
         if let Some(problem) = self.category_problem() {
             mistakes.push(Error::Feature(FeatureError::Categories { feature: feature(), problem }));
         }
@@ -283,6 +294,13 @@ impl Features {
         let columns = columns(&features);
         if let Some(feature) = category::ambiguous(&features, &columns) {
             return Err(Error::Feature(FeatureError::DuplicateFeature { feature }));
+        }
+        for column in &columns {
+            let feature = &features[column.positions().start];
+            if let Some(problem) = feature.words_problem(column) {
+                let feature = column.name().to_owned();
+                return Err(Error::Feature(FeatureError::Words { feature, problem }));
+            }
         }
         let features = Self(features, Arc::new(positions), columns.into());
         match features.groups().into_iter().find(|group| group.columns.len() < 2) {
@@ -370,8 +388,8 @@ impl Features {
         features
     }
 
-    /// The same features, each modified by a function, which may change limits, directions and weights
-    /// only.
+    /// The same features, each modified by a function, which may change limits, directions, weights and special
+    /// values only.
     pub(crate) fn altered(&self, mut alter: impl FnMut(usize, &mut Feature)) -> Self {
         let mut features = self.clone();
         features.0.iter_mut().enumerate().for_each(|(i, feature)| alter(i, feature));

@@ -73,6 +73,7 @@ pub fn counterfactual(
     perturbation: &[f64],
 ) -> Result<Vec<f64>> {
     check_vector(problem, individual, problem.features().len())?;
+    problem.require_usual(individual)?;
     check_vector(problem, perturbation, problem.perturbation_width())?;
     action.check(problem.features())?;
     if problem.joint().is_none() {
@@ -104,6 +105,7 @@ fn resolved(
 /// As [`counterfactual`].
 pub fn outcome(problem: &Problem, individual: &[f64], action: &Action) -> Result<Vec<f64>> {
     check_vector(problem, individual, problem.features().len())?;
+    problem.require_usual(individual)?;
     action.check(problem.features())?;
     after(problem, individual, action, &vec![0.0; individual.len()], &[])
 }
@@ -125,7 +127,10 @@ pub fn no_perturbation(problem: &Problem, individual: &[f64]) -> Result<Vec<f64>
 /// # Errors
 /// As [`no_perturbation`].
 pub fn shifts(problem: &Problem, individual: &[f64], perturbation: &[f64]) -> Result<Vec<f64>> {
-    Ok(resolved(problem, individual, perturbation, &[], &[])?.shift)
+    let mut shifts = resolved(problem, individual, perturbation, &[], &[])?.shift;
+    // What the weight of a special value leaves of its shift is none.
+    shifts.iter_mut().enumerate().filter(|(i, _)| problem.is_exact(*i)).for_each(|(_, shift)| *shift = 0.0);
+    Ok(shifts)
 }
 
 /// The interval of shifts of each feature whose value is known up to an interval of its own.

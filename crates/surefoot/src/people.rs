@@ -118,6 +118,11 @@ impl People {
             .unwrap_or_else(|_| unreachable!("rows are whole"))
     }
 
+    /// The same people for a problem over features that differ in limits, directions, weights and special values only.
+    pub(crate) fn with_features(self, features: &Features) -> Self {
+        Self { features: features.clone(), ..self }
+    }
+
     /// The people at these positions. [`PeopleError::NoPeople`] if there are none.
     ///
     /// # Panics
@@ -145,6 +150,9 @@ fn check(features: &Features, person: usize, row: &[f64]) -> Result<()> {
         // A moderate value may be huge after it is standardised.
         if !(is_moderate(value) && is_moderate(feature.standardise(value))) {
             return Err(Error::People(PeopleError::NotFinite { person, feature: name(), value }));
+        }
+        if feature.special_value(value).is_some() {
+            continue;
         }
         if !feature.allows(value) {
             let (lower, upper) = (feature.lower, feature.upper);

@@ -6,9 +6,11 @@
 
 mod fingerprint;
 mod read;
+mod reference;
 mod saved;
 
 pub use fingerprint::Fingerprint;
+pub use reference::Reference;
 pub use saved::{SavedNorm, SavedProof, VERSION};
 
 pub use crate::margin::Scenario;

@@ -10,10 +10,14 @@
 mod answers;
 mod attack;
 mod certify;
+pub mod letter;
+mod reasons;
 
 pub use answers::{Answer, AnswerTable};
 pub use attack::{AttackTable, Attacked};
 pub use certify::{Judged, VerdictTable};
+pub use letter::{Letter, LetterSettings, LetterWriter};
+pub use reasons::{MOST_REASONS, Reason, Remedy, Thing, reasons};
 
 use crate::{Features, Infeasible};
 

@@ -161,6 +161,16 @@ impl Scm {
         Self { features, ..self.clone() }
     }
 
+    /// The same model in which some features follow from nothing.
+    pub(crate) fn with_roots(mut self, roots: &[usize]) -> Result<Self> {
+        for &i in roots {
+            let (parents, mechanism) = Equation::root().compile(&self.features, i)?;
+            self.nodes[i] = Node { parents, mechanism };
+        }
+        self.order = causal_order(&self.features, &self.nodes)?;
+        Ok(self)
+    }
+
     /// Positions of the features that follow from at least one of some causes, in ascending order;
     /// causes that follow from others are among them.
     pub(crate) fn followers(&self, causes: &[usize]) -> Vec<usize> {

@@ -302,8 +302,13 @@ pub fn verify_within(problem: &Problem, saved: &SavedProof, bounds: usize) -> Re
 fn claims(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verified, Stop> {
     let wrong = |fault: Fault| Err(Stop::Wrong(fault));
     saved.check_lengths()?;
+    if saved.individual.len() != problem.features().len() {
+        return Err(Stop::OtherProblem("number of features is"));
+    }
+    // Special values of the person are no matter of the proof: they follow from the problem.
+    let own = problem.for_person(&saved.individual)?;
+    let problem = own.as_ref().unwrap_or(problem);
     for (what, same) in [
-        ("number of features is", saved.individual.len() == problem.features().len()),
         ("size of uncertainty is", saved.epsilon == problem.uncertainty().radius()),
         ("norm is", saved.norm == problem.uncertainty().norm().into()),
         ("kind of cost is", saved.cost == problem.cost()),

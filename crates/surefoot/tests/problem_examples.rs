@@ -168,7 +168,7 @@ fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
         let whole = document(name);
         assert_eq!(accepted(&validator, &whole, name), (true, true), "{name}");
         // One change at a time, each of which is a mistake.
-        let broken: [(&str, Value); 18] = [
+        let broken: [(&str, Value); 23] = [
             ("/epsilon", json!(-1)),
             ("/epsilon", json!("0.1")),
             ("/norm", json!("l3")),
@@ -184,6 +184,11 @@ fn the_schema_accepts_the_examples_and_refuses_what_the_reader_refuses() {
             ("/feature/0/limits", json!([1])),
             ("/feature/0/change", json!("up")),
             ("/feature/0/colour", json!("red")),
+            ("/feature/0/label", json!(" ")),
+            ("/feature/0/unit", json!("{} of {}")),
+            ("/feature/0/unit", json!("{}")),
+            ("/feature/0/unit", json!(["day", "days", "weeks"])),
+            ("/feature/0/describe", json!({"1": ""})),
             ("/classifier/threshold", json!(1)),
             ("/classifier/onnx", json!("model.onnx")),
             ("/classifier", json!({"threshold": 0.5})),

@@ -4,7 +4,9 @@ use anyhow::Result;
 use indicatif::ParallelProgressIterator;
 use rayon::prelude::*;
 use surefoot::recourse::{Settings, Solver};
-use surefoot::{Budget, Classifier, Ensemble, Norm, Outcome, People, Problem, Verdict, certify};
+use surefoot::{
+    Budget, Classifier, Ensemble, LimitsOn, Norm, Outcome, People, Problem, Scm, Verdict, certify,
+};
 use surefoot_paper::loan;
 
 use super::{Group, Options, PEOPLE, Proven, Summary};
@@ -15,19 +17,18 @@ const MODEL: &[u8] = include_bytes!("trees.json");
 /// The budget for each of them, so that nobody waits for the few whose bound takes long.
 const EVALUATIONS: usize = 2_000;
 
-/// Answers some of those whom the trees turn down, with and without uncertainty. Causes are those of `linear`.
+/// Answers some of those whom the trees turn down, with and without uncertainty. Causes are linear.
 pub fn answer(
     sample: &loan::Sample,
     everybody: &People,
-    linear: &Problem,
+    causes: Scm,
     options: &Options,
 ) -> Result<(Summary, Vec<Group>)> {
     let features = everybody.features();
     let classifier = Classifier::trees(Ensemble::from_bytes(MODEL)?.over(features, false)?, 0.5)?;
-    let mut standard = Problem::new(features.clone(), classifier)?.with_limits_on(linear.limits_on())?;
-    if let Some(scm) = linear.scm() {
-        standard = standard.with_causal_model(scm.clone())?;
-    }
+    let standard = Problem::new(features.clone(), classifier)?
+        .with_limits_on(LimitsOn::Action)?
+        .with_causal_model(causes)?;
     let robust = standard.clone().with_uncertainty(Norm::L2, options.epsilon)?;
     let (summary, turned_down) = Summary::of(&standard, everybody, &sample.repaid);
     let Ok(people) = everybody.select(&turned_down[..PEOPLE.min(turned_down.len())]) else {

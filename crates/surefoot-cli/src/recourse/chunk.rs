@@ -1,7 +1,6 @@
 //! The answers of some people, in the form in which they are written and saved.
 
 use serde::{Deserialize, Serialize, Serializer};
-use surefoot::proof::SavedProof;
 use surefoot::report::{Answer, AnswerTable, ColumnType, Heading, Values};
 
 use super::answering::Answered;
@@ -33,12 +32,11 @@ impl Chunk {
         for (id, answered) in ids.iter().zip(answers) {
             answered.outcomes.iter().take(1).for_each(|first| counts.add(first));
             let Some(proof) = &answered.proof else { continue };
-            let line = proof_line(id, proof);
+            let line = proof.to_line(id);
             if line.len() > longest_proof {
                 too_long.push(id.clone());
             } else {
                 proofs.push_str(&line);
-                proofs.push('\n');
             }
         }
         Self { columns, counts, proofs, too_long }
@@ -56,11 +54,6 @@ impl Chunk {
         // Texts and numbers can always be written.
         serde_json::to_string(&line).unwrap_or_default()
     }
-}
-
-/// One line of a file of proofs.
-fn proof_line(id: &str, proof: &SavedProof) -> String {
-    format!("{{\"id\":{},\"proof\":{}}}", serde_json::Value::from(id), proof.to_json())
 }
 
 #[derive(Serialize)]
@@ -173,7 +166,7 @@ mod tests {
         };
         let ids = ["ana", "benjamin", "carl"].map(String::from);
         let answers = [answered(), answered(), answered()];
-        let longest = proof_line("ana", answers[0].proof.as_ref().unwrap()).len();
+        let longest = answers[0].proof.as_ref().unwrap().to_line("ana").len();
         let chunk = Chunk::new(&AnswerTable::new(&problem, false), &ids, &answers, longest);
         assert_eq!(chunk.too_long, ["benjamin", "carl"]);
         assert_eq!((chunk.proofs.lines().count(), chunk.counts.people()), (1, 3));

@@ -45,6 +45,8 @@ pub fn search_further(
     found: Option<Break>,
     budget: Budget,
 ) -> Result<Option<Break>> {
+    let own = problem.for_person(individual)?;
+    let problem = own.as_ref().unwrap_or(problem);
     let is_broken = found.as_ref().is_some_and(|found| problem.uncertainty().includes(found.size));
     // What is known of the smallest break is about all variants together, so that it says nothing of the others.
     let is_linear = problem.variants().len() == 1 && Linear::knows(problem);

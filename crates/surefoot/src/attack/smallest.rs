@@ -3,7 +3,7 @@
 use super::linear::Linear;
 use super::trees;
 use super::{
-    Attack, Break, CarliniWagner, DeepFool, FastGradient, ProjectedGradient, Target, downwards, lane,
+    Attack, Break, CarliniWagner, DeepFool, FastGradient, ProjectedGradient, Target, by_own, downwards, lane,
     set_lane, smallest_of_variants,
 };
 use crate::network::{LANES, Lanes};
@@ -23,7 +23,9 @@ const HALVINGS: usize = 50;
 ///
 /// If the problem has several variants, each is attacked, and the smallest break counts.
 pub fn smallest_break(problem: &Problem, people: &People, actions: &[Action]) -> Result<Vec<Option<Break>>> {
-    smallest_of_variants(problem, |variant| smallest_of_one(variant, people, actions))
+    by_own(problem, people, actions, |problem, people, actions| {
+        smallest_of_variants(problem, |variant| smallest_of_one(variant, people, actions))
+    })
 }
 
 /// The smallest breaks in a problem with one variant.

@@ -89,8 +89,9 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
                 let level = levels.get(value as usize).filter(|_| value >= 0.0)?;
                 let limit = feature.level(limit)?;
                 return Some(format!(
-                    "if {} could {verb} to {level}, {side} its limit of {limit}",
-                    feature.name
+                    "if {} could {verb} to {}, {side} its limit of {limit}",
+                    feature.full_name(),
+                    feature.reading(level)
                 ));
             }
             let value = match feature.kind {
@@ -100,7 +101,8 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
                 }
                 _ => number(value, 15),
             };
-            let (name, limit) = (&feature.name, readable(limit));
+            let (name, value) = (feature.full_name(), feature.with_unit(&value));
+            let limit = feature.amount(limit);
             Some(format!("if {name} could {verb} to {value}, {side} its limit of {limit}"))
         }
         Relaxation::MostChange(i) => larger_change(problem, *i, found),
@@ -111,11 +113,12 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
         }
         Relaxation::Change(unit) => {
             let feature = features.feature(*unit.first()?);
-            Some(match (&feature.group, feature.change) {
+            let name = feature.full_name();
+            Some(match (feature.spoken_group(), feature.change) {
                 (Some(group), _) => format!("if any change of {group} were allowed"),
-                (None, Change::Increase) => format!("if {} could also fall", feature.name),
-                (None, Change::Decrease) => format!("if {} could also rise", feature.name),
-                (None, Change::Fixed | Change::Any) => format!("if {} could be changed", feature.name),
+                (None, Change::Increase) => format!("if {name} could also fall"),
+                (None, Change::Decrease) => format!("if {name} could also rise"),
+                (None, Change::Fixed | Change::Any) => format!("if {name} could be changed"),
             })
         }
         Relaxation::Constraint(k) => {
@@ -126,7 +129,7 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
                 Forbidden::Values { feature, .. } => features.feature(*feature),
                 Forbidden::Categories { from, to } => features.feature(*from.iter().chain(to).next()?),
             };
-            let name = feature.group.as_ref().unwrap_or(&feature.name);
+            let name = feature.spoken_group().map_or_else(|| feature.full_name(), Into::into);
             Some(format!("if the transition of {name} that is forbidden were allowed"))
         }
         Relaxation::MostChanges | Relaxation::OneOf(_) => changed_together(problem, relaxation, found),

@@ -1,7 +1,7 @@
 //! What is uncertain beside the person, in words.
 
 use super::reach::how_far;
-use super::{join, level_word, number};
+use super::{join, number};
 use crate::magnitude::readable;
 use crate::problem::Joint;
 use crate::uncertainty::{Band, Coefficient, Execution, Shift, Sources};
@@ -39,16 +39,19 @@ fn conditions(problem: &Problem) -> Vec<String> {
     if let Some(sources) = problem.sources() {
         conditions.extend(execution(problem, &sources.execution));
         conditions.extend(sources.bands.iter().map(|&Band { feature: i, width }| {
-            let Feature { name, std, .. } = feature(i);
-            format!("if the equation of {name} is wrong by up to {}", number(width * std, 3))
+            let feature = feature(i);
+            let most = feature.difference_with_unit(&number(width * feature.std, 3));
+            format!("if the equation of {} is wrong by up to {most}", feature.full_name())
         }));
         conditions.extend(sources.coefficients.iter().filter(|error| error.within > 0.0).map(|error| {
             let &Coefficient { feature: effect, parent, within } = error;
             let (effect, cause) = (feature(effect), feature(parent));
-            let slope = readable(within * effect.std / cause.std);
+            let slope = effect.difference_with_unit(&readable(within * effect.std / cause.std));
             format!(
-                "if a change of {} by 1 changes {} by up to {slope} more or less than assumed",
-                cause.name, effect.name
+                "if a change of {} by {} changes {} by up to {slope} more or less than assumed",
+                cause.full_name(),
+                cause.difference(1.0),
+                effect.full_name()
             )
         }));
     }
@@ -79,8 +82,9 @@ fn execution(problem: &Problem, errors: &[Execution]) -> Vec<String> {
         return vec![format!("if each change is missed by up to {}", percent(first.share))];
     }
     let condition = |error: &Execution| {
-        let Feature { name, std, .. } = problem.features().feature(error.feature);
-        let within = number(error.within * std, 3);
+        let feature = problem.features().feature(error.feature);
+        let name = feature.full_name();
+        let within = feature.difference_with_unit(&number(error.within * feature.std, 3));
         let amount = match (error.share > 0.0, error.within > 0.0) {
             (true, true) => format!("{} and {within} more", percent(error.share)),
             (true, false) => percent(error.share),
@@ -102,7 +106,8 @@ pub(super) fn joint_perturbation(problem: &Problem, joint: &Joint, perturbation:
     let mixed = joint.mixed(perturbation);
     let widths = problem.uncertainty().set().half_widths(perturbation.len());
     for (i, &coordinate) in mixed.iter().enumerate() {
-        let Feature { name, std, mean, .. } = feature(i);
+        let Feature { std, mean, .. } = feature(i);
+        let name = feature(i).full_name();
         let weight = if widths[i] > 0.0 { coordinate.abs() / widths[i] } else { 0.0 };
         let words = match sources.shift(i) {
             Shift::Exact => continue,
@@ -112,38 +117,40 @@ pub(super) fn joint_perturbation(problem: &Problem, joint: &Joint, perturbation:
             }
             Shift::Between(lower, upper) => {
                 let at = 0.5 * (lower + upper) + 0.5 * (upper - lower) * coordinate;
-                format!("{name} at {}", number(mean + std * at, 4))
+                format!("{name} at {}", feature(i).with_unit(&number(mean + std * at, 4)))
             }
             Shift::Ball | Shift::Within(_) => {
                 let scale = match sources.shift(i) {
                     Shift::Within(within) => within,
                     _ => 1.0 / joint.weights[i],
                 };
-                let size = number(std * scale * coordinate.abs(), 3);
-                let level = level_word(feature(i), &size);
-                format!("{name} {size}{level} {}", direction(coordinate, "higher", "lower"))
+                let size = feature(i).difference_with_unit(&number(std * scale * coordinate.abs(), 3));
+                format!("{name} {size} {}", direction(coordinate, "higher", "lower"))
             }
         };
         parts.push((weight, words));
     }
     for (k, execution) in sources.execution.iter().enumerate() {
         let error = perturbation[joint.features + k];
-        let Feature { name, std, .. } = feature(execution.feature);
+        let Feature { std, .. } = feature(execution.feature);
+        let name = feature(execution.feature).full_name();
         let way = direction(error, "too much", "too little");
+        let size = |value: f64| feature(execution.feature).difference_with_unit(&number(value, 3));
         let amount = match (execution.share > 0.0, execution.within > 0.0) {
             (true, true) => {
-                let within = number(execution.within * std * error.abs(), 3);
+                let within = size(execution.within * std * error.abs());
                 format!("{}% and {within}", number(100.0 * execution.share * error.abs(), 3))
             }
             (true, false) => format!("{}%", number(100.0 * execution.share * error.abs(), 3)),
-            (false, _) => number(execution.within * std * error.abs(), 3),
+            (false, _) => size(execution.within * std * error.abs()),
         };
         parts.push((error.abs(), format!("a change of {name} that is {amount} {way}")));
     }
     for (k, band) in sources.bands.iter().enumerate() {
         let drift = perturbation[joint.first_band() + k];
-        let Feature { name, std, .. } = feature(band.feature);
-        let size = number(2.0 * band.width * std * drift.abs(), 3);
+        let feature = feature(band.feature);
+        let name = feature.full_name();
+        let size = feature.difference_with_unit(&number(2.0 * band.width * feature.std * drift.abs(), 3));
         let way = direction(drift, "more", "less");
         parts.push((drift.abs(), format!("{name} {size} {way} than its equation says")));
     }
@@ -151,8 +158,10 @@ pub(super) fn joint_perturbation(problem: &Problem, joint: &Joint, perturbation:
         let error = perturbation[joint.first_slope() + k];
         let (effect, cause) = (feature(coefficient.feature), feature(coefficient.parent));
         let slope = number(coefficient.within * effect.std / cause.std * error.abs(), 3);
+        let slope = effect.difference_with_unit(&slope);
         let way = direction(error, "more", "less");
-        let words = format!("{} changing by {slope} {way} with {} than assumed", effect.name, cause.name);
+        let (effect, cause) = (effect.full_name(), cause.full_name());
+        let words = format!("{effect} changing by {slope} {way} with {cause} than assumed");
         parts.push((error.abs(), words));
     }
     let largest = parts.iter().map(|(weight, _)| *weight).fold(0.0, f64::max);

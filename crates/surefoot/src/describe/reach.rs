@@ -1,6 +1,6 @@
 //! The uncertainty about the person that an answer covers, in words.
 
-use super::{even_if, join, level_word, number, round_down};
+use super::{even_if, join, number, round_down};
 use crate::magnitude::readable;
 use crate::uncertainty::{Shift, Sources};
 use crate::{Feature, Kind, Norm, Problem};
@@ -64,9 +64,10 @@ fn together(
             }
         };
         let most = number(round_down(most), 3);
-        format!("{} by up to {most}{}", feature.name, level_word(feature, &most))
+        format!("{} by up to {}", feature.full_name(), feature.difference_with_unit(&most))
     };
-    let described = members.iter().filter(|&&i| features.feature(i).kind != Kind::Binary);
+    let described =
+        members.iter().filter(|&&i| features.feature(i).kind != Kind::Binary && !problem.is_exact(i));
     let shifts: Vec<String> = described.map(alone).collect();
     match (shifts.len(), factor.is_empty()) {
         (0, _) => None,
@@ -94,7 +95,7 @@ fn of_sources(problem: &Problem, sources: &Sources) -> String {
         if radius > 0.0 {
             parts.extend(together(problem, factor, norm, radius, members));
         } else {
-            exact.extend(members.iter().map(|&i| features.feature(i).name.clone()));
+            exact.extend(members.iter().map(|&i| features.feature(i).full_name().into_owned()));
         }
     };
     add(problem.norm(), problem.epsilon(), &in_ball);
@@ -104,7 +105,7 @@ fn of_sources(problem: &Problem, sources: &Sources) -> String {
     for i in 0..n {
         match interval(features.feature(i), sources.shift(i)) {
             Interval::None => {}
-            Interval::Exact => exact.push(features.feature(i).name.clone()),
+            Interval::Exact => exact.push(features.feature(i).full_name().into_owned()),
             Interval::Words(words) => parts.push(words),
         }
     }
@@ -133,7 +134,7 @@ enum Interval {
 }
 
 fn interval(feature: &Feature, shift: Shift) -> Interval {
-    let name = &feature.name;
+    let name = feature.full_name();
     match shift {
         Shift::Ball => Interval::None,
         Shift::Exact => Interval::Exact,
@@ -145,10 +146,10 @@ fn interval(feature: &Feature, shift: Shift) -> Interval {
         }
         Shift::Within(within) => {
             let most = number(round_down(feature.std * within), 3);
-            Interval::Words(format!("{name} by up to {most}{}", level_word(feature, &most)))
+            Interval::Words(format!("{name} by up to {}", feature.difference_with_unit(&most)))
         }
         Shift::Between(lower, upper) => {
-            let own = |value: f64| number(feature.own_units(value), 6);
+            let own = |value: f64| feature.with_unit(&number(feature.own_units(value), 6));
             Interval::Words(format!("{name} to anything between {} and {}", own(lower), own(upper)))
         }
     }

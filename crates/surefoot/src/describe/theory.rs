@@ -385,7 +385,7 @@ pub fn describe_theory_summary(summary: &Summary) -> String {
 
 /// The names of features.
 fn names(problem: &Problem, positions: &[usize]) -> String {
-    let name = |&i: &usize| problem.features().feature(i).spoken_name().to_owned();
+    let name = |&i: &usize| problem.features().feature(i).plain_name().to_owned();
     let names: Vec<String> = positions.iter().map(name).collect();
     quoted(&names)
 }

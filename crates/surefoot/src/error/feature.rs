@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::category::CategoryProblem;
 use super::quoted;
+use super::words::WordsProblem;
 
 /// What can be wrong with the features of a problem.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -56,6 +57,22 @@ pub enum FeatureError {
     /// Categories that cannot be.
     #[error("feature `{feature}`: {problem}")]
     Categories { feature: String, problem: CategoryProblem },
+    /// Words that people could not read.
+    #[error("feature `{feature}`: {problem}")]
+    Words { feature: String, problem: WordsProblem },
+    /// Special values of categories.
+    #[error(
+        "feature `{feature}`: only integer and real features have special values; give the categories one more, for what has no category"
+    )]
+    SpecialKind { feature: String },
+    /// A special value that is no number, given twice or with blank words.
+    #[error(
+        "feature `{feature}`: the special value {value:?} must be a number no larger than 1e100, given once, and its words must not be blank"
+    )]
+    SpecialValue { feature: String, value: f64 },
+    /// A special value that is text.
+    #[error("feature `{feature}`: the special value `{value}` is no number; give one, such as \"-9\"")]
+    SpecialNumber { feature: String, value: String },
     /// A group of one.
     #[error(
         "group `{group}` has one column only; give one for each of its categories, or leave out the group"

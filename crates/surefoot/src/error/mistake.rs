@@ -65,7 +65,7 @@ impl From<Error> for Fault {
 }
 
 /// The nearest name, or all of them.
-fn suggestion(nearest: Option<&str>, known: &[String]) -> String {
+pub(super) fn suggestion(nearest: Option<&str>, known: &[String]) -> String {
     match nearest {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => format!("there are {}", quoted(known)),

@@ -59,6 +59,22 @@ pub enum PeopleError {
         "feature `{feature}`: its equation clips values at {limit}, and there is {value}; correct the value or the equation"
     )]
     BeyondClip { feature: String, value: f64, limit: f64 },
+    /// A special value where people with usual values are answered.
+    #[error(
+        "feature `{feature}`: {} is a special value, which this does not answer; leave the person out (in Rust, ask Problem::for_person)",
+        readable(*value)
+    )]
+    Special { feature: String, value: f64 },
+    /// A special value of which an equation makes something.
+    #[error(
+        "feature `{feature}`: the value is special, and the equation of `{effect}`, which is not linear, says nothing about it; leave the person out, or `{feature}` out of the equation"
+    )]
+    SpecialCause { feature: String, effect: String },
+    /// A special value of a feature whose uncertainty is stated by itself.
+    #[error(
+        "feature `{feature}`: the value is special, and how uncertain it or its equation is, is stated by itself; leave the person out, or the section"
+    )]
+    SpecialUncertain { feature: String },
     /// An intervention with two values for a feature.
     #[error("the intervention names feature `{feature}` twice; remove one")]
     RepeatedIntervention { feature: String },

@@ -24,6 +24,11 @@ pub enum RuleError {
     /// A value that a feature cannot have.
     #[error("forbidden transition of `{feature}`: {value} is none of its values; give whole numbers")]
     ForbiddenValue { feature: String, value: f64 },
+    /// A constraint on a feature that is no amount for somebody.
+    #[error(
+        "the constraint `{rule}` says nothing about the special value of `{feature}`; leave the person out, or the feature out of the constraint"
+    )]
+    SpecialValue { feature: String, rule: String },
     /// A transition from everywhere to everywhere.
     #[error(
         "a forbidden transition names neither where from nor where to; make it `change = \"fixed\"` instead"

@@ -83,20 +83,11 @@ impl Feature {
         categories.into_iter().map(of).collect()
     }
 
-    /// The name in sentences. For an unordered category it is the text of the category, because the name
-    /// of the group is mentioned too.
-    pub fn spoken_name(&self) -> &str {
+    /// The name in messages about tables and files: the column, or the text of an unordered category.
+    pub fn plain_name(&self) -> &str {
         match &self.shown {
             Shown::OneOf { category, .. } => category,
             Shown::Number | Shown::Ordered(_) => &self.name,
-        }
-    }
-
-    /// The text of a value in own units, for an ordered category; `None` for other features.
-    pub fn level(&self, value: f64) -> Option<&str> {
-        match &self.shown {
-            Shown::Ordered(levels) => Some(level(levels, value)),
-            Shown::Number | Shown::OneOf { .. } => None,
         }
     }
 
@@ -129,7 +120,7 @@ pub(crate) fn listed(categories: &[String]) -> Option<CategoryProblem> {
 }
 
 /// The text at the position nearest to a value.
-fn level(levels: &[String], value: f64) -> &str {
+pub(super) fn level(levels: &[String], value: f64) -> &str {
     &levels[(value.round() as usize).min(levels.len() - 1)]
 }
 

@@ -76,6 +76,7 @@ impl<'p> Margin<'p> {
 
     /// Puts an individual on a lane. An error if the causal model cannot produce the individual.
     pub fn place(&self, individuals: &mut Individuals, lane: usize, individual: &[f64]) -> Result<()> {
+        self.problem.require_usual(individual)?;
         if let Some(scm) = self.problem.scm() {
             let noise = scm.abduct(individual)?;
             individuals.noise.iter_mut().zip(noise).for_each(|(place, u)| place.0[lane] = u);

@@ -100,6 +100,7 @@ impl<'p> Composer<'p> {
             let feature = problem.features().feature(i).name.clone();
             return Err(Error::People(PeopleError::VectorNotFinite { feature, value: individual[i] }));
         }
+        problem.require_usual(individual)?;
         let noise = match problem.scm() {
             Some(scm) => scm.abduct(individual)?,
             None => Vec::new(),

@@ -4,14 +4,14 @@ mod uncertainty;
 
 use std::path::{Path, PathBuf};
 
-use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, Value, value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value, value};
 
 use super::classifier::{ClassifierEntry, LinearModel, StatedModel};
 use super::entry::{EquationEntry, EquationForm, Inputs, NetworkFile, activation_name};
 use super::file::{ProblemFile, is_json};
 use crate::error::FileError;
 use crate::error::FileProblem;
-use crate::feature::{Column, columns};
+use crate::feature::{Column, Special, columns};
 use crate::file::{Audience, read_to_string, write_atomically};
 use crate::{Change, Error, Feature, Kind, Result};
 
@@ -299,6 +299,27 @@ fn feature(feature: &Feature, column: &Column) -> Entries {
         fields.push(("group", value(group)));
     } else if feature.kind != Kind::Real {
         fields.push(("kind", value(feature.kind.to_string())));
+    }
+    let words = &feature.words;
+    fields.extend(words.label.as_ref().map(|label| ("label", value(label))));
+    fields.extend(words.unit.as_ref().map(|unit| match &unit.forms()[..] {
+        [form] => ("unit", value(form)),
+        forms => ("unit", list(forms)),
+    }));
+    if !words.described.is_empty() {
+        let described = words.described.iter().map(|(text, words)| (text.as_str(), words.as_str()));
+        fields.push(("describe", value(described.collect::<InlineTable>())));
+    }
+    if !feature.special.is_empty() {
+        let meaning = |special: &Special| Some((special.value.to_string(), special.meaning.clone()?));
+        let meanings: Option<Vec<(String, String)>> = feature.special.iter().map(meaning).collect();
+        fields.push((
+            "special",
+            match meanings {
+                Some(meanings) => value(meanings.into_iter().collect::<InlineTable>()),
+                None => list(feature.special.iter().map(|special| number(special.value))),
+            },
+        ));
     }
     fields.push(("mean", value(number(feature.mean))));
     fields.push(("std", value(number(feature.std))));

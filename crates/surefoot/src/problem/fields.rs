@@ -6,7 +6,7 @@ use crate::error::{Fault, Mistake};
 use crate::feature::nearest;
 
 /// A table whose field names have been checked.
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     entries: &'a [(String, Node)],
     line: Option<usize>,
     entry: Option<String>,
@@ -149,6 +149,31 @@ impl<'a> Fields<'a> {
             Value::Text(text) => Some(text.clone()),
             _ => None,
         })
+    }
+
+    /// A table of texts, in its order.
+    pub fn named_texts(&mut self, name: &str) -> Option<Vec<(String, String)>> {
+        const EXPECTED: &str = "a table of texts";
+        let node = self.find(name)?;
+        let Value::Table(entries) = &node.value else {
+            return self.mistyped(node, name, EXPECTED, &node.value);
+        };
+        let mut texts = Vec::with_capacity(entries.len());
+        for (position, (key, node)) in entries.iter().enumerate() {
+            if entries[..position].iter().any(|(earlier, _)| earlier == key) {
+                self.report(node.line, Fault::RepeatedField { field: key.clone() });
+                return None;
+            }
+            match &node.value {
+                Value::Text(text) => texts.push((key.clone(), text.clone())),
+                other => {
+                    let found = format!("a table with {} in it", other.kind());
+                    self.report(node.line, Fault::Type { field: name.into(), expected: EXPECTED, found });
+                    return None;
+                }
+            }
+        }
+        Some(texts)
     }
 
     /// A list of lists of numbers.

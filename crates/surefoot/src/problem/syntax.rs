@@ -9,13 +9,13 @@ use crate::error::{Fault, Mistake};
 
 /// A value with its line number, which JSON does not have.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub line: Option<usize>,
     pub value: Value,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Text(String),
     Number(f64),
     Boolean(bool),

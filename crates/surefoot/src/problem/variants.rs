@@ -21,6 +21,11 @@ impl Variations {
     pub fn for_each(&mut self, change: impl Fn(&mut Problem)) {
         self.variants.iter_mut().for_each(change);
     }
+
+    /// Changes every further causal model; the variants have to be built anew.
+    pub fn try_each_causal_model(&mut self, mut change: impl FnMut(&mut Scm) -> Result<()>) -> Result<()> {
+        self.causal_models.iter_mut().try_for_each(|(_, scm)| change(scm))
+    }
 }
 
 impl Problem {
@@ -91,8 +96,15 @@ impl Problem {
         scores.fold(f64::INFINITY, |a, b| if b.is_nan() || b < a { b } else { a })
     }
 
+    /// As [`Problem::score`] with the trained weights, where weights are uncertain.
+    pub(crate) fn trained_score(&self, individual: &[f64]) -> f64 {
+        let scores = self.deciders().map(|classifier| classifier.trained().score(individual));
+        scores.fold(f64::INFINITY, |a, b| if b.is_nan() || b < a { b } else { a })
+    }
+
     /// The score; an error if it is not finite.
     pub(crate) fn finite_score(&self, individual: &[f64]) -> Result<f64> {
+        self.require_usual(individual)?;
         let score = self.score(individual);
         if score.is_finite() { Ok(score) } else { Err(Error::Model(ModelError::ScoreNotFinite { score })) }
     }

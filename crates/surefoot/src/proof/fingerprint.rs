@@ -93,6 +93,11 @@ fn digest_features(features: &Features, digest: &mut Digest) {
             digest.count(levels.len());
             levels.iter().for_each(|level| digest.text(level));
         }
+        if !feature.special.is_empty() {
+            digest.text("special");
+            digest.count(feature.special.len());
+            feature.special.iter().for_each(|special| digest.number(special.value));
+        }
     }
 }
 

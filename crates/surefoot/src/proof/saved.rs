@@ -121,11 +121,13 @@ impl Proof {
             worst: certificate.worst.clone(),
             pieces: certificate.pieces.clone(),
         });
+        // Where no problem can be made of the person, none was answered.
+        let own = problem.for_person(individual).ok().flatten();
         SavedProof {
             problem: Some(Fingerprint::of(problem)),
             individual: individual.to_vec(),
             coordinates: problem.perturbation_width(),
-            norm: problem.uncertainty().norm().into(),
+            norm: own.as_ref().unwrap_or(problem).uncertainty().norm().into(),
             epsilon: problem.uncertainty().radius(),
             cost: problem.cost(),
             form: problem.action_kind(),
@@ -162,6 +164,11 @@ impl SavedProof {
             dividing: case.dividing.clone(),
             cases: Vec::new(),
         }
+    }
+
+    /// The line of a file of proofs for the person with an identifier, with its end.
+    pub fn to_line(&self, id: &str) -> String {
+        format!("{{\"id\":{},\"proof\":{}}}\n", Value::from(id), self.to_json())
     }
 
     /// The proof as JSON.

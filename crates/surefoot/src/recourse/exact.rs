@@ -289,6 +289,7 @@ impl<'p> Exact<'p> {
             let feature = features.feature(i).name.clone();
             return Err(Error::People(PeopleError::VectorNotFinite { feature, value: individual[i] }));
         }
+        self.problem.require_usual(individual)?;
         self.problem.classifier().finite_score(individual)
     }
 

@@ -229,14 +229,16 @@ impl<'p> Explainer<'p> {
             return Ok(Reach { possible: None, impossible: Some(0.0) });
         }
         let epsilon = self.problem.epsilon();
+        let own = self.problem.for_person(individual)?;
         match &self.exact {
-            Some(exact) => {
+            Some(exact) if own.is_none() => {
                 let Reach { possible, impossible } = exact.largest_epsilon(individual)?;
                 let impossible = impossible.map_or(epsilon, |impossible| impossible.min(epsilon));
                 Ok(Reach { possible, impossible: Some(impossible) })
             }
             _ => {
-                let searches = Searches::new(self.problem, individual, self.settings)?;
+                let searches =
+                    Searches::new(own.as_ref().unwrap_or(self.problem), individual, self.settings)?;
                 searches.with_known(epsilon, outcome.clone()).enclose(TOLERANCE, &|_| {})
             }
         }

@@ -130,12 +130,15 @@ impl<'p> Solver<'p> {
     /// If the individual does not have one finite value for each feature, or if the causal model cannot
     /// produce them.
     pub fn solve(&self, individual: &[f64]) -> Result<Outcome> {
-        Ok(self.method.solve(individual)?.0)
+        Ok(self.solve_counted(individual)?.0)
     }
 
     /// The answer, and the number of evaluations.
     pub(super) fn solve_counted(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
-        self.method.solve(individual)
+        match self.problem.for_person(individual)? {
+            Some(own) => self.settings.method.prepare(&own, self.settings)?.solve(individual),
+            None => self.method.solve(individual),
+        }
     }
 
     /// The answers for people, in order, on all cores.
@@ -160,7 +163,17 @@ impl<'p> Solver<'p> {
         individuals: &[&[f64]],
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<Outcome>> {
-        self.method.solve_all(individuals, progress)
+        if individuals.iter().all(|individual| self.problem.features().special_values(individual).is_empty())
+        {
+            return self.method.solve_all(individuals, progress);
+        }
+        self.problem.each_by_own(individuals, |problem, places| {
+            let chosen: Vec<&[f64]> = places.iter().map(|&place| individuals[place]).collect();
+            match std::ptr::eq(problem, self.problem) {
+                true => self.method.solve_all(&chosen, progress),
+                false => self.settings.method.prepare(problem, self.settings)?.solve_all(&chosen, progress),
+            }
+        })
     }
 
     /// The number of individuals that a thread should answer at a time, by [`Solver::solve_all`].
@@ -174,7 +187,10 @@ impl<'p> Solver<'p> {
     /// # Errors
     /// As [`Solver::solve`]; [`SettingError::NoProof`] if the method proves nothing.
     pub fn prove(&self, individual: &[f64]) -> Result<Proof> {
-        self.method.prove(individual)
+        match self.problem.for_person(individual)? {
+            Some(own) => self.settings.method.prepare(&own, self.settings)?.prove(individual),
+            None => self.method.prove(individual),
+        }
     }
 
     /// Up to `count` actions of an individual that change different features; the first is that of
@@ -193,7 +209,8 @@ impl<'p> Solver<'p> {
     /// As [`Solver::options`].
     pub fn options_after(&self, first: Outcome, individual: &[f64], count: usize) -> Result<Vec<Outcome>> {
         let answer = |problem: &Problem| Solver::new(problem, self.settings)?.solve(individual);
-        options(self.problem, first, count, &answer)
+        let own = self.problem.for_person(individual)?;
+        options(own.as_ref().unwrap_or(self.problem), first, count, &answer)
     }
 
     /// The cheapest action of an individual for each size of the uncertainty, and the largest size for which

@@ -95,6 +95,8 @@ pub fn trade_off(
     if let Some(&epsilon) = epsilons.into_iter().flatten().find(|epsilon| !is_size(epsilon)) {
         return Err(Error::Setting(SettingError::Epsilon { epsilon }));
     }
+    let own = problem.for_person(individual)?;
+    let problem = own.as_ref().unwrap_or(problem);
     let mut searches = Searches::new(problem, individual, settings)?;
     let epsilons = match epsilons {
         Some(given) => {

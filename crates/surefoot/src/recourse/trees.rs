@@ -82,6 +82,7 @@ impl<'p> Trees<'p> {
     fn check(&self, individual: &[f64]) -> Result<f64> {
         let nothing = Action { features: Vec::new(), change: Vec::new() };
         outcome(self.problem, individual, &nothing)?;
+        self.problem.require_usual(individual)?;
         self.problem.classifier().finite_score(individual)
     }
 
