@@ -82,8 +82,9 @@ fuzz:
 
 # Together with scikit-learn, XGBoost, LightGBM, CatBoost, PyTorch, onnxruntime, DiCE, Veritas, HiGHS and Spark from PyPI, in a folder of their own
 # under target/; the first time this downloads some gigabytes. Spark needs Java 17 or later.
+# Pages are looked at in Chromium, with axe-core from npm: where they are missing, apt-get installs Chromium and Node.
 ECOSYSTEM = target/ecosystem
-test-ecosystem: $(ECOSYSTEM)/installed wheel
+test-ecosystem: $(ECOSYSTEM)/installed $(ECOSYSTEM)/node/installed wheel
 	cargo test --workspace --no-run --locked
 	$(ECOSYSTEM)/bin/pip install --quiet --no-deps --force-reinstall target/wheels/*.whl
 	$(ECOSYSTEM)/bin/python -m pytest -q -W ignore tests/ecosystem
@@ -91,6 +92,14 @@ test-ecosystem: $(ECOSYSTEM)/installed wheel
 $(ECOSYSTEM)/installed: tests/ecosystem/requirements.txt
 	$(PYTHON) -m venv $(ECOSYSTEM)
 	$(ECOSYSTEM)/bin/pip install --quiet --requirement tests/ecosystem/requirements.txt
+	touch $@
+
+$(ECOSYSTEM)/node/installed: tests/ecosystem/package.json
+	command -v chromium >/dev/null && command -v npm >/dev/null || \
+		(apt-get update && apt-get install --yes chromium nodejs npm)
+	mkdir -p $(ECOSYSTEM)/node
+	cp tests/ecosystem/package.json $(ECOSYSTEM)/node
+	cd $(ECOSYSTEM)/node && npm install --silent --no-audit --no-fund
 	touch $@
 
 # Measurements, into docs/performance.md: about half an hour on an idle machine with two cores. Each part can

@@ -18,6 +18,7 @@ That is proven, as is that nothing cheaper would do.
 """
 
 from ._answers import Answer, Answers, Table
+from ._audit import Audit, audit
 from ._causal import CausalModel, FittedEquation, fit
 from ._committee import Committee
 from ._engine import __version__
@@ -46,6 +47,7 @@ __all__ = [
     "Actions",
     "Answer",
     "Answers",
+    "Audit",
     "CausalModel",
     "CausalModelError",
     "Change",
@@ -74,6 +76,7 @@ __all__ = [
     "Uncertainty",
     "__version__",
     "attack",
+    "audit",
     "certify",
     "features",
     "fit",

@@ -203,6 +203,28 @@ def letters(
     progress: Progress | None,
 ) -> list[Letter]: ...
 def document_frame(language: str, title: str) -> tuple[str, str]: ...
+class Audit:
+    def findings(self) -> list[str]: ...
+    def json(self) -> str: ...
+    def page(self, title: str) -> str: ...
+
+def audit_columns(problem: Problem, by: list[str], known: list[str]) -> list[str]: ...
+def audit(
+    problem: Problem,
+    people: Any,
+    by: list[str],
+    known: list[str],
+    further: dict[str, list[str]],
+    actions: Actions | None,
+    ids: list[str] | None,
+    id: str | None,
+    method: str,
+    gap: float,
+    evaluations: int | None,
+    seconds: float | None,
+    seed: int,
+    progress: Progress | None,
+) -> Audit: ...
 def certify(
     problem: Problem,
     people: Any,

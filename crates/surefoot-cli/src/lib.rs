@@ -6,6 +6,7 @@
 
 mod answers;
 mod attack;
+mod audit;
 mod certify;
 mod data;
 mod demo;
@@ -63,6 +64,9 @@ enum Command {
     Verify(verify::Options),
     /// Try to break actions, wherever they came from, by the smallest shift of circumstances.
     Attack(attack::Options),
+    /// State which groups of people have recourse and at which cost, with what is proven and how sure it is, as a
+    /// page and as JSON; also about advice of others.
+    Audit(audit::Options),
     /// Show what certainty costs one person: the cheapest action for each size of the uncertainty,
     /// and the largest size for which there is an action.
     TradeOff(trade_off::Options),
@@ -112,6 +116,7 @@ pub fn run() -> ExitCode {
         Command::Certify(options) => certify::run(&options),
         Command::Verify(options) => verify::run(&options),
         Command::Attack(options) => attack::run(&options),
+        Command::Audit(options) => audit::run(&options).map(CommandOutput::from),
         Command::TradeOff(options) => trade_off::run(&options).map(CommandOutput::from),
         Command::Epsilon(options) => epsilon::run(&options).map(CommandOutput::from),
         Command::Theory(options) => theory::run(&options).map(CommandOutput::from),

@@ -22,6 +22,8 @@ pub const SEPARATORS: [char; 6] = ['_', '=', ':', '-', '.', ' '];
 pub struct Group {
     pub ids: Vec<String>,
     pub people: People,
+    /// The cells of the further columns that were asked for, column by column.
+    pub further: Vec<Vec<String>>,
     path: PathBuf,
     places: Vec<Place>,
 }
@@ -89,11 +91,21 @@ impl<'a> Source<'a> {
     /// Opens a table. People are known by the column `id` (or another that is named), or by their
     /// row where there is none.
     pub fn open(path: &'a Path, features: &'a Features, id: Option<&str>) -> Result<Self> {
+        Self::open_with(path, features, id, &[])
+    }
+
+    /// Opens a table of which further columns are read as text.
+    pub fn open_with(
+        path: &'a Path,
+        features: &'a Features,
+        id: Option<&str>,
+        further: &[String],
+    ) -> Result<Self> {
         let table = Table::open(path)?;
         let id = id.map(str::to_owned).or_else(|| table.columns().iter().find(|name| *name == "id").cloned());
-        let column: Vec<String> = id.iter().cloned().collect();
+        let columns: Vec<String> = id.iter().chain(further).cloned().collect();
         let ids = id.map(|column| Ids::new(path, column));
-        Ok(Self { path, features, reader: table.select_people(features, &column)?, ids })
+        Ok(Self { path, features, reader: table.select_people(features, &columns)?, ids })
     }
 
     /// The next people; none at the end.
@@ -115,13 +127,13 @@ impl<'a> Source<'a> {
         let mut texts = batch.texts;
         let ids = match &mut self.ids {
             Some(seen) => {
-                let ids = texts.swap_remove(0);
+                let ids = texts.remove(0);
                 ids.iter().zip(&batch.places).try_for_each(|(id, &place)| seen.note(id, place))?;
                 ids
             }
             None => (0..rows.len()).map(|i| (batch.start + i + 1).to_string()).collect(),
         };
-        Ok(Some(Group { ids, people, path: self.path.into(), places: batch.places }))
+        Ok(Some(Group { ids, people, further: texts, path: self.path.into(), places: batch.places }))
     }
 }
 

@@ -110,7 +110,7 @@ fn class(error: &Error) -> &'static str {
         Error::CausalModel(_) => "CausalModelError",
         Error::Model(_) => "ClassifierError",
         Error::File(_) => "FileError",
-        Error::Rule(_) | Error::Setting(_) | Error::Letter(_) => "SettingError",
+        Error::Rule(_) | Error::Setting(_) | Error::Letter(_) | Error::Audit(_) => "SettingError",
         Error::Training(_) => "TrainingError",
         _ => "Error",
     }

@@ -15,6 +15,7 @@ mod table;
 mod recourse;
 mod action;
 mod attack;
+mod audit;
 mod certify;
 mod letters;
 mod theory;
@@ -30,6 +31,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<problem::Problem>()?;
     module.add_class::<recourse::Answers>()?;
     module.add_class::<action::Actions>()?;
+    module.add_class::<audit::Audit>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<letters::Letter>()?;
     module.add_function(wrap_pyfunction!(layout::observe, module)?)?;
@@ -39,6 +41,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(model::tree_scores, module)?)?;
     module.add_function(wrap_pyfunction!(recourse::recourse, module)?)?;
     module.add_function(wrap_pyfunction!(attack::attack, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::audit, module)?)?;
+    module.add_function(wrap_pyfunction!(audit::audit_columns, module)?)?;
     module.add_function(wrap_pyfunction!(certify::certify, module)?)?;
     module.add_function(wrap_pyfunction!(letters::letters, module)?)?;
     module.add_function(wrap_pyfunction!(letters::document_frame, module)?)?;

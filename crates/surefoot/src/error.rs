@@ -1,8 +1,9 @@
 //! Everything that can be wrong with the input, with its place and its remedy.
 //!
 //! Mistakes are sorted by stage: features, people, rules, causal model, model, files, settings,
-//! training, letters. [`Error`] is any of them.
+//! training, letters, audit. [`Error`] is any of them.
 
+mod audit;
 mod category;
 mod causal_model;
 mod feature;
@@ -19,6 +20,7 @@ mod training;
 mod trees;
 mod words;
 
+pub use audit::AuditError;
 pub use category::CategoryProblem;
 pub use causal_model::CausalModelError;
 pub use feature::{EffortProblem, FeatureError};
@@ -69,6 +71,9 @@ pub enum Error {
     /// A mistake in what letters are made of.
     #[error(transparent)]
     Letter(#[from] LetterError),
+    /// A mistake in what an audit is asked.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
 }
 
 impl Error {

@@ -9,6 +9,7 @@
 
 mod answers;
 mod attack;
+pub mod audit;
 mod certify;
 pub mod letter;
 mod reasons;

@@ -108,8 +108,8 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
         Relaxation::MostChange(i) => larger_change(problem, *i, found),
         Relaxation::Step(i) => {
             let feature = features.feature(*i);
-            let step = readable(feature.step?);
-            Some(format!("if {} could change by other amounts than multiples of {step}", feature.name))
+            let step = feature.difference(feature.step?);
+            Some(format!("if {} could change by other amounts than multiples of {step}", feature.full_name()))
         }
         Relaxation::Change(unit) => {
             let feature = features.feature(*unit.first()?);
@@ -155,8 +155,8 @@ fn larger_change(problem: &Problem, i: usize, found: &Recourse) -> Option<String
             decimals.map_or(readable(by), |decimals| super::fixed(by, decimals))
         }
     };
-    let most = number(most, 6);
-    Some(format!("if {} could change by {by}, more than the {most} that are allowed", feature.name))
+    let (by, most) = (feature.difference_with_unit(&by), feature.difference_with_unit(&number(most, 6)));
+    Some(format!("if {} could change by {by}, more than the {most} that are allowed", feature.full_name()))
 }
 
 /// The condition that more could be changed together.
@@ -168,7 +168,7 @@ fn changed_together(problem: &Problem, relaxation: &Relaxation, found: &Recourse
         changed.retain(|thing| list.contains(thing));
         let name = |&i: &usize| {
             let feature = problem.features().feature(i);
-            feature.group.clone().unwrap_or_else(|| feature.name.clone())
+            feature.spoken_group().map_or_else(|| feature.full_name().into_owned(), Into::into)
         };
         let names: Vec<String> = changed.iter().map(name).collect();
         return (names.len() > 1)

@@ -97,6 +97,44 @@ fn obstacle(spoken: &Spoken<'_>, relaxation: &Relaxation, found: &Recourse) -> O
                 ),
             })
         }
+        Relaxation::MostChange(i) => {
+            let name = spoken.name(*i);
+            Some(language.of(
+                format!("There would be a way if {name} could change by more than is allowed."),
+                format!("Es gäbe einen Weg, wenn sich {name} um mehr ändern dürfte, als erlaubt ist."),
+            ))
+        }
+        Relaxation::Step(i) => {
+            let feature = spoken.feature(*i);
+            let name = spoken.name(*i);
+            let step = feature.step?;
+            let step = language.difference(feature, step, decimals_of(feature, step));
+            Some(language.of(
+                format!("There would be a way if {name} could change by other amounts than multiples of {step}."),
+                format!("Es gäbe einen Weg, wenn sich {name} um andere Beträge als Vielfache von {step} ändern dürfte."),
+            ))
+        }
+        Relaxation::MostChanges => {
+            let most = problem.change_limits().most_changes()?;
+            Some(language.of(
+                format!("There would be a way if more than {most} things could be changed together."),
+                format!("Es gäbe einen Weg, wenn mehr als {most} Dinge zusammen geändert werden dürften."),
+            ))
+        }
+        Relaxation::OneOf(k) => {
+            let list = problem.change_limits().one_of().get(*k)?;
+            let names = spoken.names(list.iter().copied());
+            Some(language.of(
+                format!(
+                    "There would be a way if several of these could be changed together: {}.",
+                    language.list(&names, "and", "und")
+                ),
+                format!(
+                    "Es gäbe einen Weg, wenn mehrere davon zusammen geändert werden dürften: {}.",
+                    language.list(&names, "and", "und")
+                ),
+            ))
+        }
         Relaxation::Change(unit) => {
             let first = *unit.first()?;
             let feature = spoken.feature(first);

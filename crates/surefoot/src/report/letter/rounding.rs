@@ -6,7 +6,7 @@
 use crate::certify::certify;
 use crate::margin::outcome;
 use crate::proof::{Certificate, Proof};
-use crate::{Action, ActionKind, Budget, Feature, Kind, Outcome, Problem, Recourse, Result, Verdict};
+use crate::{Action, ActionKind, Budget, Feature, Outcome, Problem, Recourse, Result, Verdict};
 use crate::{essential, infeasibility};
 
 use super::language::plain;
@@ -96,13 +96,13 @@ fn prove(
     Ok(Some((recourse, certificate)))
 }
 
-/// An action whose real-valued changes, or levels if actions are absolute, have so many significant digits of the
+/// An action whose changes without a step, or levels if actions are absolute, have so many significant digits of the
 /// change. They are rounded away from the person, but not beyond a limit.
 fn with_digits(problem: &Problem, individual: &[f64], action: &Action, digits: usize) -> Action {
     let mut action = action.clone();
     for (&i, change) in action.features.iter().zip(&mut action.change) {
         let feature = problem.features().feature(i);
-        if *change == 0.0 || feature.kind != Kind::Real {
+        if *change == 0.0 || feature.spacing().is_some() {
             continue;
         }
         let (from, by) = (feature.own_units(individual[i]), feature.std * *change);
@@ -111,7 +111,7 @@ fn with_digits(problem: &Problem, individual: &[f64], action: &Action, digits: u
             ActionKind::Relative => away(by, by, decimals),
             ActionKind::Absolute => away(from + by, by, decimals) - from,
         };
-        if is_allowed(feature, from + by) {
+        if is_allowed(feature, from + by) && feature.allows_change(from, by) {
             *change = by / feature.std;
         }
     }

@@ -88,7 +88,7 @@ fn single(
 ) -> (String, String, String, Option<f64>) {
     let (language, feature) = (spoken.language, spoken.feature(i));
     let from = feature.snap_to_integer(feature.own_units(individual[i]));
-    let by = if feature.kind == Kind::Real { feature.std * change } else { (feature.std * change).round() };
+    let by = feature.snap_to_step(feature.std * change);
     let is_relative = spoken.problem.action_kind() == ActionKind::Relative;
     // What is asked for is written exactly: the change, or the level if actions are absolute.
     let decimals = match is_relative {
