@@ -27,6 +27,7 @@ class _Feature(TypedDict):
     label: str | None
     unit: list[str] | None
     describe: dict[str, str] | None
+    special: dict[float, str] | list[float]
 
 class _Observed(TypedDict):
     is_binary: bool

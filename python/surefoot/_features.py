@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, Optional
 
 from . import _engine, _tables
@@ -40,6 +41,11 @@ class Feature:
     :param unit: the unit of its amounts in sentences, with ``{}`` where the number stands: ``"EUR {}"``; a
         pair for the number 1 and for all others: ``("month", "months")``.
     :param describe: what categories or whole numbers read like: ``{"A11": "overdrawn account"}``.
+    :param ordered: whether the ``categories`` of a ``"category"`` have an order, the lowest first, so that they may
+        change to ``"increase"`` or ``"decrease"`` only. The model takes a column for each of them, as
+        ``OneHotEncoder`` makes them; for a model that takes their positions there is ``kind="ordinal"``.
+    :param special: numbers that are no amounts, such as ``[-9]`` or ``{-9: "no bureau record"}``: nothing changes
+        them, no shift moves them, and they may be outside of the limits.
     """
 
     name: str
@@ -53,7 +59,9 @@ class Feature:
     categories: Sequence[object] = ()
     label: str | None = None
     unit: str | Sequence[str] | None = None
-    describe: Mapping[object, str] | None = field(default=None, hash=False)
+    describe: Mapping[Any, str] | None = dataclasses.field(default=None, hash=False)
+    special: Sequence[float] | Mapping[float, str] = dataclasses.field(default=(), hash=False)
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         if self.limits is not None:
@@ -68,6 +76,12 @@ class Feature:
             object.__setattr__(self, "unit", tuple(self.unit))
         if self.describe is not None:
             object.__setattr__(self, "describe", dict(self.describe) or None)
+        special = self.special
+        if special and (isinstance(special, Mapping) or isinstance(special[0], tuple)):
+            kept: object = {float(value): words for value, words in dict(special).items()}
+        else:
+            kept = tuple(float(value) for value in special)
+        object.__setattr__(self, "special", kept)
         if self.categories and self.kind == "real":
             object.__setattr__(self, "kind", "category")
         named = self.kind in ("category", "ordinal")
@@ -75,6 +89,10 @@ class Feature:
             remedy = "give its categories" if named else "leave them out, or make it a category"
             raise FeatureError(
                 f"feature `{self.name}` is {self.kind} with {len(self.categories)} categories; {remedy}"
+            )
+        if self.ordered and self.kind != "category":
+            raise FeatureError(
+                f'feature `{self.name}` is {self.kind}; ordered is about kind="category", leave it out'
             )
         if len(set(self._labels)) < len(self.categories):
             raise FeatureError(f"feature `{self.name}`: a category is given twice; remove one")
@@ -97,6 +115,13 @@ class Feature:
         return [(_tables.label(value), words) for value, words in (self.describe or {}).items()]
 
     @property
+    def _special(self) -> list[tuple[float, str | None]]:
+        """Special values and their meanings as the engine knows them."""
+        if isinstance(self.special, Mapping):
+            return list(self.special.items())
+        return [(value, None) for value in self.special]
+
+    @property
     def _width(self) -> int:
         """How many features of the engine it becomes."""
         return len(self.categories) if self.kind == "category" else 1
@@ -112,7 +137,15 @@ class Feature:
             "weight": 1.0,
             "norm_weight": 1.0,
         }
-        usual |= {"kind": "real", "categories": (), "label": None, "unit": None, "describe": None}
+        usual |= {
+            "kind": "real",
+            "categories": (),
+            "label": None,
+            "unit": None,
+            "describe": None,
+            "special": (),
+            "ordered": False,
+        }
         for field, value in usual.items():
             if getattr(self, field) != value:
                 parts.append(f"{field}={getattr(self, field)!r}")
@@ -130,7 +163,9 @@ def features(
     categories: Mapping[str, Sequence[object]] | None = None,
     label: Mapping[str, str] | None = None,
     unit: Mapping[str, str | Sequence[str]] | None = None,
-    describe: Mapping[str, Mapping[object, str]] | None = None,
+    describe: Mapping[str, Mapping[Any, str]] | None = None,
+    special: Mapping[str, Sequence[float] | Mapping[float, str]] | None = None,
+    ordered: Mapping[str, bool] | None = None,
     columns: Iterable[str] | None = None,
     observed_limits: bool = True,
 ) -> list[Feature]:
@@ -165,6 +200,9 @@ def features(
     :param label: what people read instead of the names of columns.
     :param unit: the units of columns, such as ``{"income": "EUR {}"}``.
     :param describe: what the values of columns read like.
+    :param ordered: columns of categories with an order, of each of which the model takes a column.
+    :param special: the numbers of columns that are no amounts; they are kept out of means, standard deviations and
+        limits.
     :param columns: which columns are features, in this order; all of them if not given.
     """
     names = _tables.column_names(people)
@@ -180,6 +218,8 @@ def features(
         "label": label,
         "unit": unit,
         "describe": describe,
+        "special": special,
+        "ordered": ordered,
     }.items():
         given[field] = values or {}
         for name in given[field]:
@@ -195,7 +235,10 @@ def features(
             settings.setdefault("categories", _tables.distinct(values))
             made.append(Feature(name, **settings))
             continue
-        observed = _engine.observe(name, _tables.numbers(values, name))
+        numbers = _tables.numbers(values, name)
+        for value in settings.get("special", ()):
+            numbers = numbers[numbers != float(value)]
+        observed = _engine.observe(name, numbers)
         if observed["is_binary"]:
             settings.setdefault("kind", "binary")
         elif _tables.is_whole(values):

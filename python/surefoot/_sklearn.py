@@ -313,7 +313,7 @@ def _labels(column: Column, known: Sequence[object], encoder: str, is_strict: bo
         )
     if encoder == "OneHotEncoder" and feature.kind == "ordinal":
         raise ClassifierError(
-            f"OneHotEncoder encodes `{feature.name}`, which is ordinal; declare it as a category"
+            f"OneHotEncoder encodes `{feature.name}`, which is ordinal; declare it as a category, with ordered=True"
         )
     labels = feature._labels
     unknown = [name for name in labels if name not in {label(category) for category in known}]

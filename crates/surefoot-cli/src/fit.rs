@@ -1,6 +1,6 @@
 //! `surefoot fit`: structural equations from a table and a graph.
 
-mod graph;
+pub mod graph;
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -140,7 +140,7 @@ pub fn run(options: &Options) -> Result<String> {
     let file = ProblemFile::read(&options.problem)?;
     let features = file.features()?;
     let table = Table::open(&options.table)?;
-    check_names(options, &graph, features, table.columns())?;
+    check_names(&graph, features, &options.problem, &options.table, table.columns())?;
     let kept = kept(&file, &graph, features)?;
     check_outputs(options, &file)?;
     let batch = table.select_people(features, &[])?.read_all()?;
@@ -183,11 +183,17 @@ fn read_graph(options: &Options) -> Result<Graph> {
 }
 
 /// Every name of the graph must be a feature.
-fn check_names(options: &Options, graph: &Graph, features: &Features, columns: &[String]) -> Result<()> {
+pub fn check_names(
+    graph: &Graph,
+    features: &Features,
+    problem: &Path,
+    table: &Path,
+    columns: &[String],
+) -> Result<()> {
     let known = features.names();
     let names = graph.iter().flat_map(|(feature, causes)| [feature].into_iter().chain(causes));
     let Some(name) = names.into_iter().find(|name| !known.contains(name)) else { return Ok(()) };
-    let problem = options.problem.display();
+    let problem = problem.display();
     let column = features.columns().iter().find(|column| column.name() == name);
     if let Some(categories) = column.and_then(|column| column.categories()) {
         bail!(
@@ -200,7 +206,7 @@ fn check_names(options: &Options, graph: &Graph, features: &Features, columns: &
             "--graph: `{name}` is a column of {} but not a feature of {problem} (`surefoot init` leaves out \
              text of many different values and columns with a single value); add it there, or leave it out of \
              the graph",
-            options.table.display()
+            table.display()
         );
     }
     match nearest(name, &known) {

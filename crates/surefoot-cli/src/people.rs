@@ -62,6 +62,11 @@ impl Group {
 
 /// Why a causal model of a problem cannot produce an individual; `None` if all can.
 fn fault(problem: &Problem, individual: &[f64]) -> Option<surefoot::Error> {
+    let own = match problem.for_person(individual) {
+        Ok(own) => own,
+        Err(error) => return Some(error),
+    };
+    let problem = own.as_ref().unwrap_or(problem);
     problem.variants().iter().filter_map(|variant| variant.scm()).find_map(|scm| scm.abduct(individual).err())
 }
 

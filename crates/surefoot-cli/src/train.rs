@@ -22,7 +22,7 @@ pub use options::{Options, setting_of_descent};
 use rows::Rows;
 pub use rows::standardised;
 
-use crate::init::Draft;
+use crate::init::{Draft, Wishes};
 use crate::outputs::{Outputs, beside, editable, relative};
 
 /// Trains, and says how good the classifier is and where it was written.
@@ -33,7 +33,9 @@ pub fn run(options: &Options) -> Result<String> {
     }
     let draft = match options.problem.exists() {
         true => None,
-        false => Some(crate::init::draft(&options.table, &options.target, &options.problem)?),
+        false => {
+            Some(crate::init::draft(&options.table, &options.target, &options.problem, &Wishes::default())?)
+        }
     };
     let file = match &draft {
         Some(draft) => ProblemFile::parse(&draft.edit.text(), &options.problem)?,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use surefoot::error::FeatureError;
-use surefoot::feature::{Column, Unit, Words};
+use surefoot::feature::{Column, Special, Unit, Words};
 use surefoot::{Change, Error, Feature, Features, Kind, Norm, Observed, Unsuitable};
 
 use crate::error::{Fault, Result, choice};
@@ -28,6 +28,9 @@ pub struct Declared {
     unit: Option<Vec<String>>,
     #[pyo3(attribute("_described"))]
     described: Vec<(String, String)>,
+    #[pyo3(attribute("_special"))]
+    special: Vec<(f64, Option<String>)>,
+    ordered: bool,
 }
 
 /// The features of the engine, and the weights that Python gives them in the norm.
@@ -36,6 +39,8 @@ pub struct Layout {
     /// What the engine works with; it knows the columns of people's tables.
     pub features: Features,
     norm_weights: Vec<f64>,
+    /// The directions of ordered categories of which the model takes a column each.
+    pub directions: Vec<(String, Change)>,
 }
 
 const KINDS: [(&str, Kind); 3] = [("real", Kind::Real), ("integer", Kind::Integer), ("binary", Kind::Binary)];
@@ -49,7 +54,7 @@ const CHANGES: [(&str, Change); 4] = [
 impl Layout {
     /// From declarations.
     pub fn new(declared: Vec<Declared>) -> Result<Self> {
-        let (mut features, mut norm_weights) = (Vec::new(), Vec::new());
+        let (mut features, mut norm_weights, mut directions) = (Vec::new(), Vec::new(), Vec::new());
         for feature in declared {
             let change = choice("change", &feature.change, &CHANGES)?;
             let (lower, upper) = feature.limits.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
@@ -62,8 +67,15 @@ impl Layout {
                 .limits(lower, upper)
                 .change(change)
                 .weight(feature.weight);
-            let plain = Feature { words, ..plain };
+            let special = feature.special.into_iter().map(|(value, meaning)| Special { value, meaning });
+            let plain = Feature { words, special: special.collect(), ..plain };
             match feature.kind.as_str() {
+                "category" if feature.ordered && matches!(change, Change::Increase | Change::Decrease) => {
+                    if feature.labels.len() > 1 {
+                        directions.push((feature.name, change));
+                    }
+                    features.extend(plain.change(Change::Any).one_of(feature.labels));
+                }
                 "category" if matches!(change, Change::Increase | Change::Decrease) => {
                     return Err(Fault::CategoryDirection { feature: feature.name }.into());
                 }
@@ -77,12 +89,12 @@ impl Layout {
             }
             norm_weights.resize(features.len(), feature.norm_weight);
         }
-        Ok(Self { features: Features::new(features)?, norm_weights })
+        Ok(Self { features: Features::new(features)?, norm_weights, directions })
     }
 
     /// The features of a problem file, which has weights of its own.
     pub fn plain(features: &Features) -> Self {
-        Self { features: features.clone(), norm_weights: Vec::new() }
+        Self { features: features.clone(), norm_weights: Vec::new(), directions: Vec::new() }
     }
 
     /// The norm with the features' weights.
@@ -129,6 +141,7 @@ impl Layout {
                 categories: column.categories().map(<[String]>::to_vec).unwrap_or_default(),
                 label: feature.words.label.clone(),
                 unit: feature.words.unit.as_ref().map(Unit::forms),
+                special: StatedSpecial::of(&feature.special),
                 describe: Some(&feature.words.described)
                     .filter(|described| !described.is_empty())
                     .map(|described| described.iter().cloned().collect()),
@@ -182,4 +195,22 @@ pub struct Stated {
     label: Option<String>,
     unit: Option<Vec<String>>,
     describe: Option<BTreeMap<String, String>>,
+    special: StatedSpecial,
+}
+
+/// Special values with their meanings, or without.
+#[derive(IntoPyObject)]
+enum StatedSpecial {
+    Meanings(Vec<(f64, String)>),
+    Numbers(Vec<f64>),
+}
+
+impl StatedSpecial {
+    fn of(special: &[Special]) -> Self {
+        let meaning = |special: &Special| Some((special.value, special.meaning.clone()?));
+        match special.iter().map(meaning).collect::<Option<Vec<_>>>() {
+            Some(meanings) if !meanings.is_empty() => Self::Meanings(meanings),
+            _ => Self::Numbers(special.iter().map(|special| special.value).collect()),
+        }
+    }
 }

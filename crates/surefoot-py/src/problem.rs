@@ -158,6 +158,9 @@ impl Problem {
         for (feature, from, to) in &forbidden_values {
             forbidden.push(Forbidden::values(features, feature, from, to)?);
         }
+        for (column, change) in &layout.directions {
+            forbidden.extend(Forbidden::against_order(features, column, *change)?);
+        }
         problem = problem.with_forbidden(forbidden)?;
         if let Some(sections) = uncertainty {
             problem = problem.with_sections(sections)?;

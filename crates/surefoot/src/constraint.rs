@@ -8,7 +8,7 @@ use crate::error::{FeatureError, PeopleError, RuleError};
 use crate::error::{FormulaProblem, RuleProblem};
 use crate::expression::Expression;
 use crate::magnitude::is_moderate;
-use crate::{Error, Feature, Features, Kind, Result};
+use crate::{Change, Error, Feature, Features, Kind, Result};
 
 /// A linear inequality between features, in people's own units.
 ///
@@ -262,6 +262,40 @@ impl Forbidden {
             return Err(Error::Rule(RuleError::ForbiddenEverything));
         }
         Ok(Self::Categories { from: columns(from)?, to: columns(to)? })
+    }
+
+    /// The transitions that go down (if the change is `Increase`) or up (`Decrease`) in a group whose categories have
+    /// an order, that of its columns, the lowest first; none for other changes.
+    ///
+    /// ```
+    /// use surefoot::{Change, Feature, Features, Forbidden};
+    ///
+    /// let education = Feature::new("education").change(Change::Any).one_of(["none", "basic", "degree"]);
+    /// let features = Features::new(education)?;
+    /// let forbidden = Forbidden::against_order(&features, "education", Change::Increase)?;
+    /// let expected = [
+    ///     Forbidden::categories(&features, "education", &["basic"], &["none"])?,
+    ///     Forbidden::categories(&features, "education", &["degree"], &["none", "basic"])?,
+    /// ];
+    /// assert_eq!(forbidden, expected);
+    /// # Ok::<(), surefoot::Error>(())
+    /// ```
+    pub fn against_order(features: &Features, group: &str, change: Change) -> Result<Vec<Self>> {
+        let groups = features.groups();
+        let Some(found) = groups.iter().find(|found| found.name == group) else {
+            let known = groups.into_iter().map(|group| group.name).collect();
+            return Err(Error::Feature(FeatureError::UnknownGroup { group: group.into(), known }));
+        };
+        let against = |k: usize| {
+            let to = match change {
+                Change::Increase => &found.columns[..k],
+                Change::Decrease => &found.columns[k + 1..],
+                Change::Fixed | Change::Any => &[],
+            };
+            Self::Categories { from: vec![found.columns[k]], to: to.to_vec() }
+        };
+        let rules = (0..found.columns.len()).map(against);
+        Ok(rules.filter(|rule| matches!(rule, Self::Categories { to, .. } if !to.is_empty())).collect())
     }
 
     /// From any of the values `from` of a feature, in own units, to any of `to`. An empty list means all.

@@ -212,7 +212,7 @@ pub fn describe_shift(problem: &Problem, perturbation: &[f64]) -> Result<String>
         let feature = features.feature(i);
         let direction = if perturbation[i] > 0.0 { "higher" } else { "lower" };
         let size = number(feature.std * perturbation[i].abs(), 3);
-        format!("{} {} {direction}", feature.spoken_name(), feature.difference_with_unit(&size))
+        format!("{} {} {direction}", feature.full_name(), feature.difference_with_unit(&size))
     };
     let shifts: Vec<String> = order.iter().map(shift).collect();
     Ok(if shifts.is_empty() { "nothing".into() } else { join(&shifts, "and") })

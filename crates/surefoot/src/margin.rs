@@ -127,7 +127,10 @@ pub fn no_perturbation(problem: &Problem, individual: &[f64]) -> Result<Vec<f64>
 /// # Errors
 /// As [`no_perturbation`].
 pub fn shifts(problem: &Problem, individual: &[f64], perturbation: &[f64]) -> Result<Vec<f64>> {
-    Ok(resolved(problem, individual, perturbation, &[], &[])?.shift)
+    let mut shifts = resolved(problem, individual, perturbation, &[], &[])?.shift;
+    // What the weight of a special value leaves of its shift is none.
+    shifts.iter_mut().enumerate().filter(|(i, _)| problem.is_exact(*i)).for_each(|(_, shift)| *shift = 0.0);
+    Ok(shifts)
 }
 
 /// The interval of shifts of each feature whose value is known up to an interval of its own.

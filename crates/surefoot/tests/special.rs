@@ -7,13 +7,14 @@ use std::path::Path;
 use ndarray::Axis;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde_json::{Value, json};
 use surefoot::attack::refute;
 use surefoot::error::{PeopleError, RuleError};
 use surefoot::margin::margin;
 use surefoot::recourse::{Explainer, MethodName, Relaxed, Settings, Solver, trade_off};
 use surefoot::{
-    Action, Activation, Budget, Change, Classifier, Constraint, Equation, Error, Feature, Features, Layer,
-    Network, Norm, Outcome, People, Problem, ProblemFile, SavedProof, Scm, Verdict, certify, describe,
+    Action, Activation, Budget, Change, Classifier, Constraint, Ensemble, Equation, Error, Feature, Features,
+    Layer, Network, Norm, Outcome, People, Problem, ProblemFile, SavedProof, Scm, Verdict, certify, describe,
     describe_explanation, describe_options, infeasibility, verify,
 };
 use surefoot_random::{network, norm, one, uniform};
@@ -93,7 +94,7 @@ fn answers_by_hand() {
     assert!(matches!(verdict(&raise(1, 3.8199)), Verdict::Breaks { .. }));
     let breaks = refute(&problem, &people, &[raise(1, 3.8199), raise(1, 9.0)], Budget::default()).unwrap();
     let found = breaks[0].as_ref().unwrap();
-    assert!((found.size - 0.0999).abs() < 1e-6 && found.shift[0].abs() < 1e-20, "{found:?}");
+    assert!((found.size - 0.0999).abs() < 1e-6 && found.shift[0] == 0.0, "{found:?}");
     // The logit of the other person is then -3 + 2.2 * 9; the smallest shift is along (2, 1 + 1.2).
     let size = breaks[1].as_ref().unwrap().size;
     assert!((size - 16.8 / 4.0f64.hypot(2.2).max(1e-9)).abs() < 3.0 && size > 5.0, "{size}");
@@ -225,6 +226,85 @@ fn a_special_value_is_a_constant() {
                 }
             }
             (Outcome::Impossible(_), _) => impossible += 1,
+            _ => {}
+        }
+    }
+    assert!(found >= 15 && impossible >= 5, "{found} {impossible}");
+}
+
+/// Random stumps of three features, some of which ask whether the second one is special.
+fn stumps(random: &mut ChaCha8Rng) -> (Ensemble, [Vec<f64>; 3]) {
+    let mut thresholds = [Vec::new(), Vec::new(), Vec::new()];
+    let mut stump = |k: usize| {
+        let feature = k % 3;
+        let special = random.random_bool(0.3);
+        let threshold = if feature == 1 && special { -5.0 } else { random.random_range(-2.0..2.0) };
+        thresholds[feature].push(threshold);
+        let (left, right) = (random.random_range(-1.0..1.0), random.random_range(-1.0..1.0));
+        json!({"feature": [feature, 0, 0], "threshold": [threshold, 0.0, 0.0], "left": [1, -1, -1],
+               "right": [2, -1, -1], "missing_left": [true, true, true], "value": [0.0, left, right], "within": {}})
+    };
+    let trees: Vec<Value> = (0..12).map(&mut stump).collect();
+    let document = json!({
+        "format": "surefoot trees", "version": 1,
+        "model": {
+            "inputs": 3, "single_inputs": false,
+            "sum": {"single": false, "start": -0.4, "divisor": 1.0, "factor": 1.0, "shift": 0.0},
+            "link": {"kind": "margin"}, "rule": {"compares": "sum", "strict": false},
+            "trees": trees,
+        },
+    });
+    (Ensemble::from_bytes(document.to_string().as_bytes()).unwrap(), thresholds)
+}
+
+/// The score is a sum of functions of one feature each, constant between thresholds: the worst shift of the others is one
+/// to a threshold, or just below it. No action on a grid holds where none is said to.
+#[test]
+fn trees_take_special_values_as_they_are() {
+    let mut random = ChaCha8Rng::seed_from_u64(33);
+    let (mut found, mut impossible) = (0, 0);
+    for case in 0..60 {
+        let features = Features::new(vec![
+            Feature::new("x0").limits(-3.0, 3.0).change(Change::Any),
+            Feature::new("x1").limits(-3.0, 3.0).change(Change::Any).special(-9.0, None),
+            Feature::new("x2").limits(-3.0, 3.0).change(Change::Any),
+        ]);
+        let (stumps, thresholds) = stumps(&mut random);
+        let classifier = Classifier::trees(stumps, 0.5).unwrap();
+        let problem = Problem::new(features.unwrap(), classifier).unwrap();
+        let (norm, epsilon) = (norm(&mut random, 3), random.random_range(0.01..0.4));
+        let problem = problem.with_uncertainty(norm.clone(), epsilon).unwrap();
+        let x = [random.random_range(-2.0..2.0), -9.0, random.random_range(-2.0..2.0)];
+        let outcome = proven(&problem, &x);
+        let own = problem.for_person(&x).unwrap().unwrap();
+        let worst = |change: [f64; 2]| {
+            let action = Action { features: vec![0, 2], change: change.to_vec() };
+            let candidates = |i: usize, at: f64| -> Vec<f64> {
+                let to = thresholds[i].iter().flat_map(|t| [t - at, t - at - 1e-9, t - at + 1e-9]);
+                to.chain([0.0]).collect()
+            };
+            let (first, second) = (candidates(0, x[0] + change[0]), candidates(2, x[2] + change[1]));
+            let shifts = first.iter().flat_map(|&a| second.iter().map(move |&b| [a, 0.0, b]));
+            let allowed = shifts.filter(|shift| norm.value(shift) <= epsilon);
+            allowed.map(|shift| margin(&own, &x, &action, &shift).unwrap()).fold(f64::INFINITY, f64::min)
+        };
+        match outcome {
+            Outcome::Found(answer) => {
+                found += 1;
+                let change = |i: usize| {
+                    let place = answer.action.features.iter().position(|&j| j == i);
+                    place.map_or(0.0, |place| answer.action.change[place])
+                };
+                assert!(!answer.action.features.contains(&1));
+                assert!(worst([change(0), change(2)]) >= 0.0, "case {case}");
+            }
+            Outcome::Impossible(_) => {
+                impossible += 1;
+                for (a, b) in (0..=12).flat_map(|a| (0..=12).map(move |b| (a, b))) {
+                    let to = |k: i32, value: f64| -3.0 + 0.5 * f64::from(k) - value;
+                    assert!(worst([to(a, x[0]), to(b, x[2])]) < 0.0, "case {case}");
+                }
+            }
             _ => {}
         }
     }

@@ -32,14 +32,16 @@ pub fn parse(text: &str) -> Result<Graph> {
     for (number, line) in text.lines().enumerate() {
         let parts = parts(line).map_err(|fault| anyhow::anyhow!("graph, line {}: {fault}", number + 1))?;
         for statement in parts.split(|part| *part == Part::End).filter(|statement| !statement.is_empty()) {
-            let (causes, effects) = sides(statement).map_err(|fault| {
-                anyhow::anyhow!("graph, line {}: {fault} in `{}`", number + 1, line.trim())
-            })?;
-            // Arrows into the same feature add up.
-            for effect in effects {
-                match graph.iter_mut().find(|(known, _)| *known == effect) {
-                    Some((_, known)) => known.extend(causes.iter().cloned()),
-                    None => graph.push((effect, causes.clone())),
+            for single in singles(statement) {
+                let (causes, effects) = sides(single).map_err(|fault| {
+                    anyhow::anyhow!("graph, line {}: {fault} in `{}`", number + 1, line.trim())
+                })?;
+                // Arrows into the same feature add up.
+                for effect in effects {
+                    match graph.iter_mut().find(|(known, _)| *known == effect) {
+                        Some((_, known)) => known.extend(causes.iter().cloned()),
+                        None => graph.push((effect, causes.clone())),
+                    }
                 }
             }
         }
@@ -48,6 +50,17 @@ pub fn parse(text: &str) -> Result<Graph> {
         bail!("the graph has no arrows; write for example `age, sex -> income`");
     }
     Ok(graph)
+}
+
+/// The statements of `a -> b, b -> c`, where commas stand between arrows with one name on each side; otherwise the
+/// statement itself.
+fn singles(statement: &[Part]) -> Vec<&[Part]> {
+    let pieces: Vec<&[Part]> = statement.split(|part| *part == Part::Comma).collect();
+    let is_arrow = |piece: &&[Part]| matches!(piece, [Part::Name(_), Part::Arrow { .. }, Part::Name(_)]);
+    match pieces.iter().all(is_arrow) {
+        true => pieces,
+        false => vec![statement],
+    }
 }
 
 /// Causes and effects of one statement.
@@ -153,7 +166,18 @@ mod tests {
             "# who causes whom\nage, sex -> income, `hours per week`; income -> savings\nage -> savings";
         let expected = [("income", "age|sex"), ("hours per week", "age|sex"), ("savings", "income|age")];
         assert_eq!(read(text), expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
-        for wrong in ["", "age", "age -> ", "a -> b -> c", ", -> b", "`a -> b", "'a' 'b' -> c", "a <-> b"] {
+        assert_eq!(read("a -> b, b->c"), [("b", "a"), ("c", "b")].map(|(a, b)| (a.to_owned(), b.to_owned())));
+        for wrong in [
+            "a -> b, c, d -> e",
+            "",
+            "age",
+            "age -> ",
+            "a -> b -> c",
+            ", -> b",
+            "`a -> b",
+            "'a' 'b' -> c",
+            "a <-> b",
+        ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

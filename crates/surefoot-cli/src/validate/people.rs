@@ -156,7 +156,7 @@ impl Checked {
 
     /// One value; those that are no numbers have been told.
     fn value(&mut self, feature: &Feature, value: f64, place: Place) {
-        let what = if value.is_nan() {
+        let what = if value.is_nan() || feature.special_value(value).is_some() {
             return;
         } else if !feature.allows(value) {
             format!(
@@ -180,6 +180,8 @@ impl Checked {
 
     /// A person whose values are in order.
     fn person(&mut self, x: &[f64], place: Place, scm: Option<&Scm>, score: Option<Score<'_>>) {
+        // Special values follow from nothing.
+        let scm = scm.filter(|scm| scm.features().special_values(x).is_empty());
         if let Some(Err(error)) = scm.map(|scm| scm.abduct(x)) {
             let what = match &error {
                 Error::People(PeopleError::Unreachable { feature, .. })

@@ -90,7 +90,7 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
                 let limit = feature.level(limit)?;
                 return Some(format!(
                     "if {} could {verb} to {}, {side} its limit of {limit}",
-                    feature.spoken_name(),
+                    feature.full_name(),
                     feature.reading(level)
                 ));
             }
@@ -101,13 +101,13 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
                 }
                 _ => number(value, 15),
             };
-            let (name, value) = (feature.spoken_name(), feature.with_unit(&value));
+            let (name, value) = (feature.full_name(), feature.with_unit(&value));
             let limit = feature.amount(limit);
             Some(format!("if {name} could {verb} to {value}, {side} its limit of {limit}"))
         }
         Relaxation::Change(unit) => {
             let feature = features.feature(*unit.first()?);
-            let name = feature.spoken_name();
+            let name = feature.full_name();
             Some(match (feature.spoken_group(), feature.change) {
                 (Some(group), _) => format!("if any change of {group} were allowed"),
                 (None, Change::Increase) => format!("if {name} could also fall"),
@@ -123,7 +123,7 @@ fn phrase(problem: &Problem, relaxation: &Relaxation, found: &Recourse) -> Optio
                 Forbidden::Values { feature, .. } => features.feature(*feature),
                 Forbidden::Categories { from, to } => features.feature(*from.iter().chain(to).next()?),
             };
-            let name = feature.spoken_group().unwrap_or(feature.spoken_name());
+            let name = feature.spoken_group().map_or_else(|| feature.full_name(), Into::into);
             Some(format!("if the transition of {name} that is forbidden were allowed"))
         }
     }

@@ -41,7 +41,7 @@ fn conditions(problem: &Problem) -> Vec<String> {
         conditions.extend(sources.bands.iter().map(|&Band { feature: i, width }| {
             let feature = feature(i);
             let most = feature.difference_with_unit(&number(width * feature.std, 3));
-            format!("if the equation of {} is wrong by up to {most}", feature.spoken_name())
+            format!("if the equation of {} is wrong by up to {most}", feature.full_name())
         }));
         conditions.extend(sources.coefficients.iter().filter(|error| error.within > 0.0).map(|error| {
             let &Coefficient { feature: effect, parent, within } = error;
@@ -49,9 +49,9 @@ fn conditions(problem: &Problem) -> Vec<String> {
             let slope = effect.difference_with_unit(&readable(within * effect.std / cause.std));
             format!(
                 "if a change of {} by {} changes {} by up to {slope} more or less than assumed",
-                cause.spoken_name(),
+                cause.full_name(),
                 cause.difference(1.0),
-                effect.spoken_name()
+                effect.full_name()
             )
         }));
     }
@@ -83,7 +83,7 @@ fn execution(problem: &Problem, errors: &[Execution]) -> Vec<String> {
     }
     let condition = |error: &Execution| {
         let feature = problem.features().feature(error.feature);
-        let name = feature.spoken_name();
+        let name = feature.full_name();
         let within = feature.difference_with_unit(&number(error.within * feature.std, 3));
         let amount = match (error.share > 0.0, error.within > 0.0) {
             (true, true) => format!("{} and {within} more", percent(error.share)),
@@ -107,7 +107,7 @@ pub(super) fn joint_perturbation(problem: &Problem, joint: &Joint, perturbation:
     let widths = problem.uncertainty().set().half_widths(perturbation.len());
     for (i, &coordinate) in mixed.iter().enumerate() {
         let Feature { std, mean, .. } = feature(i);
-        let name = feature(i).spoken_name();
+        let name = feature(i).full_name();
         let weight = if widths[i] > 0.0 { coordinate.abs() / widths[i] } else { 0.0 };
         let words = match sources.shift(i) {
             Shift::Exact => continue,
@@ -133,7 +133,7 @@ pub(super) fn joint_perturbation(problem: &Problem, joint: &Joint, perturbation:
     for (k, execution) in sources.execution.iter().enumerate() {
         let error = perturbation[joint.features + k];
         let Feature { std, .. } = feature(execution.feature);
-        let name = feature(execution.feature).spoken_name();
+        let name = feature(execution.feature).full_name();
         let way = direction(error, "too much", "too little");
         let size = |value: f64| feature(execution.feature).difference_with_unit(&number(value, 3));
         let amount = match (execution.share > 0.0, execution.within > 0.0) {
@@ -149,7 +149,7 @@ pub(super) fn joint_perturbation(problem: &Problem, joint: &Joint, perturbation:
     for (k, band) in sources.bands.iter().enumerate() {
         let drift = perturbation[joint.first_band() + k];
         let feature = feature(band.feature);
-        let name = feature.spoken_name();
+        let name = feature.full_name();
         let size = feature.difference_with_unit(&number(2.0 * band.width * feature.std * drift.abs(), 3));
         let way = direction(drift, "more", "less");
         parts.push((drift.abs(), format!("{name} {size} {way} than its equation says")));
@@ -160,7 +160,7 @@ pub(super) fn joint_perturbation(problem: &Problem, joint: &Joint, perturbation:
         let slope = number(coefficient.within * effect.std / cause.std * error.abs(), 3);
         let slope = effect.difference_with_unit(&slope);
         let way = direction(error, "more", "less");
-        let (effect, cause) = (effect.spoken_name(), cause.spoken_name());
+        let (effect, cause) = (effect.full_name(), cause.full_name());
         let words = format!("{effect} changing by {slope} {way} with {cause} than assumed");
         parts.push((error.abs(), words));
     }

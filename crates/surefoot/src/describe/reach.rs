@@ -64,7 +64,7 @@ fn together(
             }
         };
         let most = number(round_down(most), 3);
-        format!("{} by up to {}", feature.spoken_name(), feature.difference_with_unit(&most))
+        format!("{} by up to {}", feature.full_name(), feature.difference_with_unit(&most))
     };
     let described =
         members.iter().filter(|&&i| features.feature(i).kind != Kind::Binary && !problem.is_exact(i));
@@ -95,7 +95,7 @@ fn of_sources(problem: &Problem, sources: &Sources) -> String {
         if radius > 0.0 {
             parts.extend(together(problem, factor, norm, radius, members));
         } else {
-            exact.extend(members.iter().map(|&i| features.feature(i).spoken_name().to_owned()));
+            exact.extend(members.iter().map(|&i| features.feature(i).full_name().into_owned()));
         }
     };
     add(problem.norm(), problem.epsilon(), &in_ball);
@@ -105,7 +105,7 @@ fn of_sources(problem: &Problem, sources: &Sources) -> String {
     for i in 0..n {
         match interval(features.feature(i), sources.shift(i)) {
             Interval::None => {}
-            Interval::Exact => exact.push(features.feature(i).spoken_name().to_owned()),
+            Interval::Exact => exact.push(features.feature(i).full_name().into_owned()),
             Interval::Words(words) => parts.push(words),
         }
     }
@@ -134,7 +134,7 @@ enum Interval {
 }
 
 fn interval(feature: &Feature, shift: Shift) -> Interval {
-    let name = feature.spoken_name();
+    let name = feature.full_name();
     match shift {
         Shift::Ball => Interval::None,
         Shift::Exact => Interval::Exact,

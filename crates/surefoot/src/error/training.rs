@@ -33,6 +33,11 @@ pub enum TrainingError {
         "the equation of `{feature}` was measured on {rows} rows, which are too few for a band with a probability of {probability}; give a smaller one, or more rows"
     )]
     FewResiduals { feature: String, rows: usize, probability: f64 },
+    /// Too few rows without special values.
+    #[error(
+        "the equation of `{feature}`: only {rows} rows have no special value among it and its causes, which are too few; give more rows, or leave it out of the graph"
+    )]
+    FewUsual { feature: String, rows: usize },
     /// A number that is no probability.
     #[error("person {person}: {value} is no probability; give a number between 0 and 1")]
     Probability { person: usize, value: f64 },

@@ -44,7 +44,10 @@ impl Feature {
     /// The special value that a number in own units is, if it is one.
     pub fn special_value(&self, value: f64) -> Option<&Special> {
         let is_near = |special: &&Special| {
-            (value - special.value).abs() <= ROUNDING * special.value.abs().max(self.std.min(1.0))
+            let least = ROUNDING * special.value.abs().max(self.std.min(1.0));
+            // A value that was standardised and converted back.
+            let converted = 8.0 * f64::EPSILON * (self.mean.abs() + special.value.abs());
+            (value - special.value).abs() <= least.max(converted)
         };
         self.special.iter().find(is_near)
     }

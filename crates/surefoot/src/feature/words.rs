@@ -3,6 +3,8 @@
 //! Sentences are for people, tables for programs: labels, units and descriptions appear in sentences only, and no
 //! answer depends on them. Every amount of a feature in a sentence is formatted here.
 
+use std::borrow::Cow;
+
 use super::{Column, Feature, Kind, Shown};
 use crate::error::WordsProblem;
 use crate::magnitude::readable;
@@ -124,6 +126,17 @@ impl Feature {
         match &self.shown {
             Shown::OneOf { category, .. } => self.reading(category),
             Shown::Number | Shown::Ordered(_) => self.words.label.as_deref().unwrap_or(&self.name),
+        }
+    }
+
+    /// The name in sentences that do not mention the group: "job=cook", or "occupation=cook" with that label.
+    pub fn full_name(&self) -> Cow<'_, str> {
+        match &self.shown {
+            Shown::OneOf { column, .. } => {
+                let column = self.words.label.as_ref().unwrap_or(column);
+                format!("{column}={}", self.spoken_name()).into()
+            }
+            Shown::Number | Shown::Ordered(_) => self.spoken_name().into(),
         }
     }
 
@@ -324,6 +337,7 @@ mod tests {
         let jobs = Feature::new("job").label("occupation").describe([("j1", "clerk")]).one_of(["j1", "j2"]);
         assert_eq!((jobs[0].spoken_name(), jobs[1].spoken_name()), ("clerk", "j2"));
         assert_eq!(jobs[0].spoken_group(), Some("occupation"));
+        assert_eq!(jobs[0].full_name(), "occupation=clerk");
         let column = Feature::new("job_1").group("job").label("clerk");
         assert_eq!((column.spoken_name(), column.spoken_group()), ("clerk", Some("job")));
     }

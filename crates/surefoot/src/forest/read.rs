@@ -75,10 +75,9 @@ impl<'f> Scene<'f> {
         }
         let power = uncertainty.set().power()?;
         let coefficients = problem.scm().map(|scm| scm.coefficients()).transpose().ok()?;
-        let live: Vec<bool> = match problem.action_kind() {
-            ActionKind::Relative => vec![true; n],
-            ActionKind::Absolute => (0..n).map(|i| !set.contains(&i)).collect(),
-        };
+        // A level that the action sets is not perturbed, nor is a special value.
+        let is_set = |i: &usize| problem.action_kind() == ActionKind::Absolute && set.contains(i);
+        let live: Vec<bool> = (0..n).map(|i| !is_set(&i) && !problem.is_exact(i)).collect();
         let order: Vec<usize> =
             problem.scm().map_or_else(|| (0..n).collect(), |scm| scm.causal_order().to_vec());
         let parents = |i: usize| -> Vec<(usize, f64)> {

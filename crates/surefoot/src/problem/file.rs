@@ -136,7 +136,7 @@ impl ProblemFile {
         let mut top = Fields::new(&tree, None, &TOP_FIELDS);
         let mut mistakes = Sections::default();
 
-        let (features, norm_weights) = read_features(&mut top, &mut mistakes.basis);
+        let (features, norm_weights, directions) = read_features(&mut top, &mut mistakes.basis);
         let settings = read_settings(&mut top, norm_weights);
         let (equations, scm) = read_equations(&mut top, features.as_ref(), &folder, &mut mistakes.equations);
         if let Some(scm) = &scm
@@ -145,7 +145,12 @@ impl ProblemFile {
             mistakes.equations.push(Mistake { line: None, entry: None, fault: error.into() });
         }
         let constraints = read_constraints(&mut top, features.as_ref(), &mut mistakes.rules);
-        let forbidden = read_forbidden(&mut top, features.as_ref(), &mut mistakes.rules);
+        let mut forbidden = read_forbidden(&mut top, features.as_ref(), &mut mistakes.rules);
+        for (group, change) in directions {
+            // With mistakes in the entry there may be no such group.
+            let rules = features.as_ref().map(|features| Forbidden::against_order(features, &group, change));
+            forbidden.extend(rules.and_then(Result::ok).unwrap_or_default());
+        }
         let stated = read_uncertainty(&mut top, features.as_ref(), &folder, &mut mistakes.uncertainty);
         let classifiers = read_classifiers(&mut top, features.as_ref(), &folder, &mut mistakes.classifier);
         mistakes.basis.extend(top.finish());

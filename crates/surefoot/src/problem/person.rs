@@ -7,12 +7,12 @@ use crate::error::{PeopleError, RuleError};
 use crate::uncertainty::Shift;
 use crate::{Change, Error, Norm, Result, Scm};
 
-/// The factor by which a special value counts more in the norm. No shift of so little survives the addition to a
+/// The weight of a special value in the norm, at least. No shift of so little survives the addition to a
 /// value other than zero in double precision, and squares of weights stay finite.
 const EXACT: f64 = 1e30;
 
-/// The largest weight of a norm.
-const LARGEST_WEIGHT: f64 = 1e100;
+/// The special values of somebody: features, and bits of values.
+type Key = Vec<(usize, u64)>;
 
 impl Problem {
     /// The problem of a person with special values; `None` if there are none, so that the problem is this one.
@@ -58,7 +58,7 @@ impl Problem {
         });
         let mut own = Self { features: features.clone(), ..self.clone() };
         let mut weights = self.ball.weights(features.len());
-        special.iter().for_each(|&i| weights[i] = (weights[i] * EXACT).min(LARGEST_WEIGHT));
+        special.iter().for_each(|&i| weights[i] = weights[i].max(EXACT));
         let ball = self.ball.norm();
         own.ball = crate::Uncertainty::new(Norm::weighted(ball.set().clone(), weights)?, self.ball.radius())?;
         let cut = |scm: &Scm| scm.with_features(features.clone()).with_roots(&special);
@@ -115,11 +115,10 @@ impl Problem {
         individuals: &[&[f64]],
         answer: impl Fn(&Self, &[usize]) -> Result<Vec<T>>,
     ) -> Result<Vec<T>> {
-        let mut groups: Vec<(Vec<(usize, u64)>, Vec<usize>)> = vec![(Vec::new(), Vec::new())];
+        let mut groups: Vec<(Key, Vec<usize>)> = vec![(Vec::new(), Vec::new())];
         for (place, individual) in individuals.iter().enumerate() {
             let special = self.features.special_values(individual);
-            let key: Vec<(usize, u64)> =
-                special.into_iter().map(|(i, special)| (i, special.value.to_bits())).collect();
+            let key: Key = special.into_iter().map(|(i, special)| (i, special.value.to_bits())).collect();
             match groups.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, places)) => places.push(place),
                 None => groups.push((key, vec![place])),

@@ -15,7 +15,7 @@ use crate::file::ModelFolder;
 use crate::magnitude::is_scale;
 use crate::{Change, Classifier, Error, Feature, Features, Kind, Scm};
 
-const FEATURE_FIELDS: [&str; 15] = [
+const FEATURE_FIELDS: [&str; 16] = [
     "name",
     "kind",
     "mean",
@@ -31,6 +31,7 @@ const FEATURE_FIELDS: [&str; 15] = [
     "unit",
     "describe",
     "special",
+    "one_hot",
 ];
 pub(super) const INPUTS: [(&str, Inputs); 2] = [("standardised", Inputs::Standardised), ("raw", Inputs::Raw)];
 
@@ -47,17 +48,18 @@ pub(super) fn tables<'a>(top: &mut Fields<'a>, name: &'static str, expected: &'s
     }
 }
 
-/// The features and, if any has one, the weights of the norm.
+/// The features, the weights of the norm if any has one, and the directions of ordered categories with a column each.
 pub(super) fn read_features(
     top: &mut Fields<'_>,
     mistakes: &mut Vec<Mistake>,
-) -> (Option<Features>, Option<Vec<f64>>) {
+) -> (Option<Features>, Option<Vec<f64>>, Vec<(String, Change)>) {
     let nodes = tables(top, "feature", "a list of tables, each headed [[feature]]");
     if nodes.is_empty() && top.is_clean() {
         top.report_here(Error::Feature(FeatureError::NoFeatures));
     }
     let mut features: Vec<Feature> = Vec::with_capacity(nodes.len());
     let mut weights = Vec::with_capacity(nodes.len());
+    let mut directions = Vec::new();
     let mut names: HashSet<String> = HashSet::with_capacity(nodes.len());
     // Every group with the line that first names it and the number of its features; and its position in
     // this list.
@@ -92,7 +94,7 @@ pub(super) fn read_features(
             ..feature
         };
         report_special(&mut fields, &feature);
-        let entry = read_categories(&mut fields, feature);
+        let entry = read_categories(&mut fields, feature, &mut directions);
         report_words(&mut fields, &entry);
         let repeated =
             entry.iter().map(|feature| &feature.name).chain(&name).find(|name| names.contains(*name));
@@ -124,13 +126,13 @@ pub(super) fn read_features(
     let given = weights.iter().any(Option::is_some);
     let weights = given.then(|| weights.into_iter().map(|weight| weight.unwrap_or(1.0)).collect());
     match Features::new(features) {
-        Ok(features) => (Some(features), weights),
+        Ok(features) => (Some(features), weights, directions),
         Err(error) => {
             // Mistakes of single features have already been reported with them.
             if mistakes.is_empty() && top.is_clean() {
                 mistakes.push(Mistake { line: None, entry: None, fault: error.into() });
             }
-            (None, weights)
+            (None, weights, directions)
         }
     }
 }

@@ -283,6 +283,28 @@ impl Fitting {
         let table = Table { features, rows, train, test };
         let equations = graph.iter().map(|&(feature, parents)| {
             let watch: &mut Watch<'_> = &mut |epoch| watch(feature, epoch);
+            let (target, columns) = resolve(features, feature, parents)?;
+            let involved: Vec<usize> = columns.into_iter().chain([target]).collect();
+            if involved.iter().all(|&i| features.feature(i).special.is_empty()) {
+                return self.equation(&table, feature, parents, watch);
+            }
+            // An equation is about amounts: rows with special values of its features say nothing of it.
+            let usual = |rows: ArrayView2<'_, f64>| {
+                let is_usual = |row: &usize| {
+                    let special = features
+                        .special_values(rows.row(*row).as_slice().unwrap_or(&rows.row(*row).to_vec()));
+                    special.iter().all(|(i, _)| !involved.contains(i))
+                };
+                let kept: Vec<usize> = (0..rows.nrows()).filter(is_usual).collect();
+                rows.select(Axis(0), &kept)
+            };
+            let (rows, train, test) = (usual(rows), usual(table.train.view()), usual(table.test.view()));
+            // As many as there are unknowns, and one to measure by.
+            if train.nrows() <= involved.len() + 1 || test.nrows() < 2 {
+                let rows = rows.nrows();
+                return Err(Error::Training(TrainingError::FewUsual { feature: feature.into(), rows }));
+            }
+            let table = Table { features, rows: rows.view(), train, test };
             self.equation(&table, feature, parents, watch)
         });
         Ok(Fitted { equations: equations.collect::<Result<_>>()? })

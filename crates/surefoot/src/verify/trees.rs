@@ -58,8 +58,9 @@ impl<'p> Situation<'p> {
             order.sort_by_key(|&i| (0..n).filter(|&j| scm.is_downstream(i, j)).count());
         }
         let is_set = |i: usize| set.contains(&i);
-        let is_live: Vec<bool> =
-            (0..n).map(|i| problem.action_kind() == ActionKind::Relative || !is_set(i)).collect();
+        // Nothing shifts a special value, nor a level that the action sets.
+        let is_shifted = |i: usize| problem.action_kind() == ActionKind::Relative || !is_set(i);
+        let is_live: Vec<bool> = (0..n).map(|i| is_shifted(i) && !problem.is_exact(i)).collect();
         let mut effects = vec![vec![0.0; set.len()]; n];
         for &i in &order {
             match set.iter().position(|&member| member == i) {
