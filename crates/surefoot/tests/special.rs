@@ -51,7 +51,11 @@ fn file(text: &str) -> ProblemFile {
 }
 
 fn proven(problem: &Problem, individual: &[f64]) -> Outcome {
-    let proof = Solver::new(problem, Settings::default()).unwrap().prove(individual).unwrap();
+    proven_with(problem, individual, Settings::default())
+}
+
+fn proven_with(problem: &Problem, individual: &[f64], settings: Settings) -> Outcome {
+    let proof = Solver::new(problem, settings).unwrap().prove(individual).unwrap();
     let saved = SavedProof::from_json(&proof.to_json(problem, individual)).unwrap();
     let verification = verify(problem, &saved).unwrap();
     assert!(verification.is_verified(), "{verification:?}");
@@ -263,7 +267,7 @@ fn stumps(random: &mut ChaCha8Rng) -> (Ensemble, [Vec<f64>; 3]) {
 fn trees_take_special_values_as_they_are() {
     let mut random = ChaCha8Rng::seed_from_u64(33);
     let (mut found, mut impossible) = (0, 0);
-    for case in 0..60 {
+    for case in 0..20 {
         let features = Features::new(vec![
             Feature::new("x0").limits(-3.0, 3.0).change(Change::Any),
             Feature::new("x1").limits(-3.0, 3.0).change(Change::Any).special(-9.0, None),
@@ -275,7 +279,8 @@ fn trees_take_special_values_as_they_are() {
         let (norm, epsilon) = (norm(&mut random, 3), random.random_range(0.01..0.4));
         let problem = problem.with_uncertainty(norm.clone(), epsilon).unwrap();
         let x = [random.random_range(-2.0..2.0), -9.0, random.random_range(-2.0..2.0)];
-        let outcome = proven(&problem, &x);
+        let settings = Settings { budget: Budget { evaluations: 2000 }, ..Settings::default() };
+        let outcome = proven_with(&problem, &x, settings);
         let own = problem.for_person(&x).unwrap().unwrap();
         let worst = |change: [f64; 2]| {
             let action = Action { features: vec![0, 2], change: change.to_vec() };
@@ -300,15 +305,15 @@ fn trees_take_special_values_as_they_are() {
             }
             Outcome::Impossible(_) => {
                 impossible += 1;
-                for (a, b) in (0..=12).flat_map(|a| (0..=12).map(move |b| (a, b))) {
-                    let to = |k: i32, value: f64| -3.0 + 0.5 * f64::from(k) - value;
+                for (a, b) in (0..=6).flat_map(|a| (0..=6).map(move |b| (a, b))) {
+                    let to = |k: i32, value: f64| -3.0 + f64::from(k) - value;
                     assert!(worst([to(a, x[0]), to(b, x[2])]) < 0.0, "case {case}");
                 }
             }
             _ => {}
         }
     }
-    assert!(found >= 15 && impossible >= 5, "{found} {impossible}");
+    assert!(found >= 5 && impossible >= 2, "{found} {impossible}");
 }
 
 #[test]

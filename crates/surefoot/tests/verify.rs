@@ -358,7 +358,8 @@ fn proofs_of_an_altered_problem_are_told_apart() {
         (build(3.0, 0.5, "-0.9 * a + u", "a >= -3"), "causal model is"),
         (
             build(3.0, 0.5, "0.5 * a + u", "b <= 0.2"),
-            "constraints, forbidden transitions, what limits are about or what else is uncertain are",
+            "constraints, forbidden transitions, what may change together, what limits are about or what else is \
+             uncertain are",
         ),
     ] {
         match verify(&altered, &saved).unwrap() {

@@ -7,7 +7,7 @@ use super::committee::{Classifiers, read_classifiers};
 use super::entry::{EquationEntry, files_of};
 use super::fields::Fields;
 use super::rules::{read_change_limits, read_constraints, read_forbidden};
-use super::sections::{read_equations, read_features};
+use super::sections::{StatedFeatures, read_equations, read_features};
 use super::syntax::Node;
 use super::uncertainty::{Section, apply, read_uncertainty};
 use super::{ChangeLimits, DEFAULT_SAFETY, LimitsOn, Problem};
@@ -139,7 +139,8 @@ impl ProblemFile {
         let mut top = Fields::new(&tree, None, &TOP_FIELDS);
         let mut mistakes = Sections::default();
 
-        let (features, norm_weights, directions) = read_features(&mut top, &mut mistakes.basis);
+        let StatedFeatures { features, norm_weights, directions } =
+            read_features(&mut top, &mut mistakes.basis);
         let settings = read_settings(&mut top, norm_weights);
         let (equations, scm) = read_equations(&mut top, features.as_ref(), &folder, &mut mistakes.equations);
         if let Some(scm) = &scm

@@ -51,11 +51,18 @@ pub(super) fn tables<'a>(top: &mut Fields<'a>, name: &'static str, expected: &'s
     }
 }
 
-/// The features, the weights of the norm if any has one, and the directions of ordered categories with a column each.
-pub(super) fn read_features(
-    top: &mut Fields<'_>,
-    mistakes: &mut Vec<Mistake>,
-) -> (Option<Features>, Option<Vec<f64>>, Vec<(String, Change)>) {
+/// What the `[[feature]]` entries say.
+pub(super) struct StatedFeatures {
+    /// The features, if they can be.
+    pub features: Option<Features>,
+    /// The weights of the norm, if any has one.
+    pub norm_weights: Option<Vec<f64>>,
+    /// The directions of ordered categories of which the model takes a column each.
+    pub directions: Vec<(String, Change)>,
+}
+
+/// Reads the features.
+pub(super) fn read_features(top: &mut Fields<'_>, mistakes: &mut Vec<Mistake>) -> StatedFeatures {
     let nodes = tables(top, "feature", "a list of tables, each headed [[feature]]");
     if nodes.is_empty() && top.is_clean() {
         top.report_here(Error::Feature(FeatureError::NoFeatures));
@@ -129,13 +136,13 @@ pub(super) fn read_features(
     let given = weights.iter().any(Option::is_some);
     let weights = given.then(|| weights.into_iter().map(|weight| weight.unwrap_or(1.0)).collect());
     match Features::new(features) {
-        Ok(features) => (Some(features), weights, directions),
+        Ok(features) => StatedFeatures { features: Some(features), norm_weights: weights, directions },
         Err(error) => {
             // Mistakes of single features have already been reported with them.
             if mistakes.is_empty() && top.is_clean() {
                 mistakes.push(Mistake { line: None, entry: None, fault: error.into() });
             }
-            (None, weights, directions)
+            StatedFeatures { features: None, norm_weights: weights, directions }
         }
     }
 }

@@ -78,7 +78,7 @@ pub fn reasons(
     typical: &dyn Fn(usize) -> Option<f64>,
 ) -> Vec<Reason> {
     let before = problem.score(individual);
-    if matches!(answer, Outcome::AlreadyFavourable) || !(before < 0.0) {
+    if matches!(answer, Outcome::AlreadyFavourable) || before.is_nan() || before >= 0.0 {
         return Vec::new();
     }
     let things = Thing::all(problem.features());

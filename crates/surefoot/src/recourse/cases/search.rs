@@ -11,9 +11,9 @@ use crate::{Action, Budget, Outcome, Result, certify};
 
 /// The share of the budget, and of the seconds, that the answer of one case may cost: that of the rest divided by this.
 const REST_DIVISOR: usize = 3;
-/// The number of evaluations that every case counts at least, so that closed forms end too: 6,000 cases with the default
+/// The number of evaluations that every case counts at least, so that closed forms end too: 20,000 cases with the default
 /// budget.
-const LEAST_EVALUATIONS: usize = 10;
+const LEAST_EVALUATIONS: usize = 3;
 /// The gap of methods whose answers are the cheapest ones up to rounding.
 const CLOSED_FORM_GAP: f64 = 1e-9;
 
@@ -298,10 +298,13 @@ impl<'s> Search<'s> {
         let is_allowed =
             |undecided: &Undecided| self.cases.allows(&self.cases.problem.changed_things(&undecided.best));
         let best = all.into_iter().filter(is_allowed).max_by(|a, b| a.margin.total_cmp(&b.margin));
+        // To do nothing is allowed, if that meets every requirement.
+        let problem = self.cases.problem;
+        let is_met = problem.is_met(self.individual, self.individual);
         let nothing = Undecided {
             best: Action { features: Vec::new(), change: Vec::new() },
-            margin: f64::NEG_INFINITY,
-            required: self.cases.problem.safety(),
+            margin: if is_met { problem.score(self.individual) } else { f64::NEG_INFINITY },
+            required: problem.safety(),
             cost_bound: bound,
             reason,
         };

@@ -211,7 +211,7 @@ impl Guard {
                 Difference::Between(lower, upper) => (value - lower).max(upper - value),
                 Difference::Exact | Difference::Together(_) => continue,
             };
-            if feature.kind == Kind::Binary || !(size > 0.0) {
+            if feature.kind == Kind::Binary || size.is_nan() || size <= 0.0 {
                 continue;
             }
             let after = |direction: f64| {
@@ -221,7 +221,7 @@ impl Guard {
             };
             let (down, up) = (after(-1.0), after(1.0));
             let harm = down.min(up);
-            if !(harm < 0.0) {
+            if harm.is_nan() || harm >= 0.0 {
                 continue;
             }
             let name = spoken.name(i);
@@ -354,7 +354,7 @@ pub(super) fn digits(size: f64) -> usize {
 
 /// Rounds to two significant digits, towards zero: what is said to be covered is covered.
 fn round_down(value: f64) -> f64 {
-    if !(value > 0.0) {
+    if value.is_nan() || value <= 0.0 {
         return 0.0;
     }
     // Slightly enlarged, so that 0.1 * 1500 is 150 and not 149.
