@@ -105,13 +105,14 @@ fn people_without_a_category_are_refused_by_row_and_group() {
 }
 
 #[test]
-fn columns_that_look_like_categories_are_suggested() {
+fn columns_that_are_categories_are_a_group() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let table = "age,job_clerk,job_cook,has_car,has_dog,paid\n31,1,0,1,0,1\n42,0,1,1,1,0\n53,0,1,0,0,1\n";
     std::fs::write(at.join("people.csv"), table).unwrap();
     let said = done(at, &["init", "people.csv", "--target", "paid"]);
-    let note = "Every row has a 1 in exactly one of `job_clerk`, `job_cook`: if these are categories, give each group = \"job\".";
+    let note = "Every row has a 1 in exactly one of `job_clerk`, `job_cook`: they are the group \"job\".";
     assert!(said.contains(note) && !said.contains("`has_car`"), "{said}");
-    assert!(std::fs::read_to_string(at.join("problem.toml")).unwrap().contains(&format!("# {note}")));
+    let written = std::fs::read_to_string(at.join("problem.toml")).unwrap();
+    assert_eq!(written.matches("group = \"job\"").count(), 2, "{written}");
 }

@@ -76,7 +76,7 @@ mod zone;
 use thiserror::Error;
 
 use crate::proof::{Case, Cover, Fingerprint, SavedProof};
-use crate::{Error, Outcome, Problem, Result};
+use crate::{Error, Outcome, Problem, Recourse, Result};
 use prove::Work;
 
 /// The largest amount, in units of the score, by which the checker's bound may be below the stated
@@ -299,6 +299,38 @@ pub fn verify_within(problem: &Problem, saved: &SavedProof, bounds: usize) -> Re
     }
 }
 
+/// What is stated of an action besides that it holds: it may be taken, costs what is stated, and leads to the stated
+/// counterfactual.
+fn verify_action(problem: &Problem, individual: &[f64], found: &Recourse) -> Result<(), Stop> {
+    let wrong = |fault: Fault| Err(Stop::Wrong(fault));
+    found.action.check(problem.features())?;
+    robustness::verify_feasible(problem, individual, &found.action)?;
+    cases::verify_together(problem, &found.action)?;
+    let cost = problem.cost().of(problem.features(), &found.action);
+    if !(cost.is_finite() && (cost - found.cost).abs() <= 1e-12 * cost) {
+        return wrong(Fault::Cost { cost, stated: found.cost });
+    }
+    if !(found.cost_bound <= found.cost) {
+        return wrong(Fault::CostBound { bound: found.cost_bound, cost });
+    }
+    if !(found.margin >= 0.0 && found.margin.is_finite()) {
+        return wrong(Fault::Margin { stated: found.margin });
+    }
+    let reached = crate::margin::outcome(problem, individual, &found.action)?;
+    for (number, rule) in problem.requirements().iter().enumerate() {
+        if !rule.is_met(individual, &reached) {
+            let (rule, value) = (rule.text().to_owned(), rule.value(&reached));
+            return wrong(Fault::Constraint { number, rule, value });
+        }
+    }
+    for (&expected, &found) in reached.iter().zip(&found.counterfactual) {
+        if !((expected - found).abs() <= 1e-9 * expected.abs().max(1.0)) {
+            return wrong(Fault::Counterfactual { expected, found });
+        }
+    }
+    Ok(())
+}
+
 fn claims(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verified, Stop> {
     let wrong = |fault: Fault| Err(Stop::Wrong(fault));
     saved.check_lengths()?;
@@ -327,31 +359,7 @@ fn claims(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
     match &saved.outcome {
         Outcome::AlreadyFavourable | Outcome::Unproved(_) => return Ok(verified),
         Outcome::Found(found) => {
-            found.action.check(problem.features())?;
-            robustness::verify_feasible(problem, &saved.individual, &found.action)?;
-            cases::verify_together(problem, &found.action)?;
-            let cost = problem.cost().of(problem.features(), &found.action);
-            if !(cost.is_finite() && (cost - found.cost).abs() <= 1e-12 * cost) {
-                return wrong(Fault::Cost { cost, stated: found.cost });
-            }
-            if !(found.cost_bound <= found.cost) {
-                return wrong(Fault::CostBound { bound: found.cost_bound, cost });
-            }
-            if !(found.margin >= 0.0 && found.margin.is_finite()) {
-                return wrong(Fault::Margin { stated: found.margin });
-            }
-            let reached = crate::margin::outcome(problem, &saved.individual, &found.action)?;
-            for (number, rule) in problem.requirements().iter().enumerate() {
-                if !rule.is_met(&saved.individual, &reached) {
-                    let (rule, value) = (rule.text().to_owned(), rule.value(&reached));
-                    return wrong(Fault::Constraint { number, rule, value });
-                }
-            }
-            for (&expected, &found) in reached.iter().zip(&found.counterfactual) {
-                if !((expected - found).abs() <= 1e-9 * expected.abs().max(1.0)) {
-                    return wrong(Fault::Counterfactual { expected, found });
-                }
-            }
+            verify_action(problem, &saved.individual, found)?;
             let covers: Vec<&Cover> = saved.cover.iter().chain(&saved.further).collect();
             let variants = problem.variants();
             if saved.cover.is_none() || covers.len() < variants.len() {

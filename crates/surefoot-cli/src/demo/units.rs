@@ -9,8 +9,8 @@ use surefoot::{Feature, Features};
 const UNITS: [(&str, &str, [&str; 2], f64, f64); 6] = [
     ("age", "age", ["{} year", "{} years"], 42.0, 0.8),
     ("education", "education", ["{} year", "{} years"], 12.0, 16.0),
-    ("loan_amount", "amount of the loan", ["EUR {}", "EUR {}"], 20_000.0, 1000.0),
-    ("loan_duration", "duration of the loan", ["{} month", "{} months"], 60.0, 3.0),
+    ("loan_amount", "amount of the loan", ["EUR {}", "EUR {}"], 26_000.0, 800.0),
+    ("loan_duration", "duration of the loan", ["{} month", "{} months"], 60.0, 2.0),
     ("income", "monthly income", ["EUR {}", "EUR {}"], 3000.0, 300.0),
     ("savings", "savings", ["EUR {}", "EUR {}"], 20_000.0, 800.0),
 ];

@@ -72,31 +72,92 @@ fn less_uncertainty(spoken: &Spoken<'_>, explanation: &Explanation) -> Option<St
 fn obstacle(spoken: &Spoken<'_>, relaxation: &Relaxation, found: &Recourse) -> Option<String> {
     let (language, problem) = (spoken.language, spoken.problem);
     match relaxation {
-        Relaxation::Limits(i) => {
-            let feature = spoken.feature(*i);
-            let name = spoken.name(*i);
-            let value = feature.snap_to_integer(feature.own_units(found.counterfactual[*i]));
-            let (is_above, limit) = match value {
-                value if value > feature.upper => (true, feature.upper),
-                value if value < feature.lower => (false, feature.lower),
-                _ => return None,
-            };
-            // There is no level beyond the last one.
-            if matches!(feature.shown, Shown::Ordered(_)) && feature.level(value) == feature.level(limit) {
-                return None;
-            }
-            let (value, limit) = (beyond(spoken, *i, value, is_above), language.amount(feature, limit, None));
-            Some(match is_above {
-                true => language.of(
-                    format!("There would be a way if {name} could rise to {value}, above its limit of {limit}."),
-                    format!("Es gäbe einen Weg, wenn {name} auf {value} steigen könnte, über die Grenze hinaus ({limit})."),
-                ),
-                false => language.of(
-                    format!("There would be a way if {name} could fall to {value}, below its limit of {limit}."),
-                    format!("Es gäbe einen Weg, wenn {name} auf {value} sinken könnte, unter die Grenze ({limit})."),
-                ),
-            })
+        Relaxation::Limits(i) => limit(spoken, *i, found),
+        Relaxation::Change(unit) => direction(spoken, unit),
+        Relaxation::MostChange(_) | Relaxation::Step(_) | Relaxation::MostChanges | Relaxation::OneOf(_) => {
+            effort(spoken, relaxation)
         }
+        Relaxation::Constraint(k) => {
+            let rule = problem.constraints().get(*k)?.text();
+            Some(language.of(
+                format!("There would be a way without the rule {rule}."),
+                format!("Es gäbe einen Weg ohne die Regel {rule}."),
+            ))
+        }
+        Relaxation::Transition(k) => {
+            let i = match problem.forbidden().get(*k)? {
+                Forbidden::Values { feature, .. } => *feature,
+                Forbidden::Categories { from, to } => *from.iter().chain(to).next()?,
+            };
+            let name = spoken.name(i);
+            Some(language.of(
+                format!("There would be a way if the change of {name} that is ruled out were allowed."),
+                format!("Es gäbe einen Weg, wenn die ausgeschlossene Änderung von {name} erlaubt wäre."),
+            ))
+        }
+    }
+}
+
+/// A limit of a feature.
+fn limit(spoken: &Spoken<'_>, i: usize, found: &Recourse) -> Option<String> {
+    let language = spoken.language;
+    let feature = spoken.feature(i);
+    let name = spoken.name(i);
+    let value = feature.snap_to_integer(feature.own_units(found.counterfactual[i]));
+    let (is_above, limit) = match value {
+        value if value > feature.upper => (true, feature.upper),
+        value if value < feature.lower => (false, feature.lower),
+        _ => return None,
+    };
+    // There is no level beyond the last one.
+    if matches!(feature.shown, Shown::Ordered(_)) && feature.level(value) == feature.level(limit) {
+        return None;
+    }
+    let (value, limit) = (beyond(spoken, i, value, is_above), language.amount(feature, limit, None));
+    Some(match is_above {
+        true => language.of(
+            format!("There would be a way if {name} could rise to {value}, above its limit of {limit}."),
+            format!(
+                "Es gäbe einen Weg, wenn {name} auf {value} steigen könnte, über die Grenze hinaus ({limit})."
+            ),
+        ),
+        false => language.of(
+            format!("There would be a way if {name} could fall to {value}, below its limit of {limit}."),
+            format!("Es gäbe einen Weg, wenn {name} auf {value} sinken könnte, unter die Grenze ({limit})."),
+        ),
+    })
+}
+
+/// That a feature may not be changed, or in one direction only.
+fn direction(spoken: &Spoken<'_>, unit: &[usize]) -> Option<String> {
+    let language = spoken.language;
+    let first = *unit.first()?;
+    let feature = spoken.feature(first);
+    let name = spoken.name(first);
+    Some(match (&feature.group, feature.change) {
+        (None, Change::Increase) => language.of(
+            format!("There would be a way if {name} could also fall."),
+            format!("Es gäbe einen Weg, wenn {name} auch sinken könnte."),
+        ),
+        (None, Change::Decrease) => language.of(
+            format!("There would be a way if {name} could also rise."),
+            format!("Es gäbe einen Weg, wenn {name} auch steigen könnte."),
+        ),
+        (None, Change::Fixed | Change::Any) => language.of(
+            format!("There would be a way if {name} could be changed."),
+            format!("Es gäbe einen Weg, wenn {name} geändert werden könnte."),
+        ),
+        (Some(_), _) => language.of(
+            format!("There would be a way if {name} could be changed freely."),
+            format!("Es gäbe einen Weg, wenn {name} beliebig geändert werden könnte."),
+        ),
+    })
+}
+
+/// A limit to effort; `None` for any other restriction.
+fn effort(spoken: &Spoken<'_>, relaxation: &Relaxation) -> Option<String> {
+    let (language, problem) = (spoken.language, spoken.problem);
+    match relaxation {
         Relaxation::MostChange(i) => {
             let name = spoken.name(*i);
             Some(language.of(
@@ -135,47 +196,7 @@ fn obstacle(spoken: &Spoken<'_>, relaxation: &Relaxation, found: &Recourse) -> O
                 ),
             ))
         }
-        Relaxation::Change(unit) => {
-            let first = *unit.first()?;
-            let feature = spoken.feature(first);
-            let name = spoken.name(first);
-            Some(match (&feature.group, feature.change) {
-                (None, Change::Increase) => language.of(
-                    format!("There would be a way if {name} could also fall."),
-                    format!("Es gäbe einen Weg, wenn {name} auch sinken könnte."),
-                ),
-                (None, Change::Decrease) => language.of(
-                    format!("There would be a way if {name} could also rise."),
-                    format!("Es gäbe einen Weg, wenn {name} auch steigen könnte."),
-                ),
-                (None, Change::Fixed | Change::Any) => language.of(
-                    format!("There would be a way if {name} could be changed."),
-                    format!("Es gäbe einen Weg, wenn {name} geändert werden könnte."),
-                ),
-                (Some(_), _) => language.of(
-                    format!("There would be a way if {name} could be changed freely."),
-                    format!("Es gäbe einen Weg, wenn {name} beliebig geändert werden könnte."),
-                ),
-            })
-        }
-        Relaxation::Constraint(k) => {
-            let rule = problem.constraints().get(*k)?.text();
-            Some(language.of(
-                format!("There would be a way without the rule {rule}."),
-                format!("Es gäbe einen Weg ohne die Regel {rule}."),
-            ))
-        }
-        Relaxation::Transition(k) => {
-            let i = match problem.forbidden().get(*k)? {
-                Forbidden::Values { feature, .. } => *feature,
-                Forbidden::Categories { from, to } => *from.iter().chain(to).next()?,
-            };
-            let name = spoken.name(i);
-            Some(language.of(
-                format!("There would be a way if the change of {name} that is ruled out were allowed."),
-                format!("Es gäbe einen Weg, wenn die ausgeschlossene Änderung von {name} erlaubt wäre."),
-            ))
-        }
+        _ => None,
     }
 }
 
