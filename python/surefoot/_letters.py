@@ -99,7 +99,9 @@ class Letters(Sequence[Letter]):
         target = Path(folder)
         try:
             if target.exists() and any(target.iterdir()):
-                raise FileError(f"{target}: the folder is not empty, and no letter is overwritten; name another")
+                raise FileError(
+                    f"{target}: the folder is not empty, and no letter is overwritten; name another"
+                )
             with tempfile.TemporaryDirectory(prefix=".surefoot-letters-", dir=target.parent) as temporary:
                 # Complete or not there: only the finished folder gets the name.
                 made = Path(temporary) / "letters"

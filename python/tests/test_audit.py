@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,7 +34,7 @@ def people() -> pd.DataFrame:
 def test_tables_and_words(problem: sf.Problem, people: pd.DataFrame) -> None:
     audit = sf.audit(problem, people, ["town", "age: 30, 50"])
     answers = sf.recourse(problem, people).to_pandas()
-    groups = audit.to_pandas("groups").set_index("name")
+    groups: Any = audit.to_pandas("groups").set_index("name")
     assert list(groups.index) == [
         "everybody",
         "town: Ulm",
@@ -56,7 +57,7 @@ def test_tables_and_words(problem: sf.Problem, people: pd.DataFrame) -> None:
         assert row["counts_turned_down"] == (part["status"] != "favourable").sum()
         np.testing.assert_allclose(row["cost_mean_upper"], found["cost"].mean())
         np.testing.assert_allclose(row["cost_mean_lower"], found["cost_bound"].mean())
-        asked = audit.to_pandas("asked").set_index(["group", "column"]).loc[(name, "income")]
+        asked: Any = audit.to_pandas("asked").set_index(["group", "column"]).loc[(name, "income")]
         np.testing.assert_allclose(asked["raised_mean"], found["action:income"].mean())
     pairs = audit.tables["pairs"]
     assert pairs["first"] == ["town: Ulm", "age: under 30", "age: under 30", "age: 30 to under 50"]
@@ -71,7 +72,14 @@ def test_tables_and_words(problem: sf.Problem, people: pd.DataFrame) -> None:
 
 def test_the_same_as_the_command(command: str, examples: Path, tmp_path: Path) -> None:
     folder = examples / "categories"
-    arguments = [folder / "problem.toml", folder / "people.csv", "--by", "job", "--by", "income: 2000"]
+    arguments: list[str | Path] = [
+        folder / "problem.toml",
+        folder / "people.csv",
+        "--by",
+        "job",
+        "--by",
+        "income: 2000",
+    ]
     subprocess.run([command, "audit", *arguments, "-o", tmp_path / "out"], check=True, capture_output=True)
     problem = sf.Problem.read(folder / "problem.toml")
     people = pd.read_csv(folder / "people.csv", keep_default_na=False)

@@ -30,7 +30,7 @@ def test_changes_are_multiples_of_steps() -> None:
     answer = sf.recourse(problem(), PERSON)[0]
     assert answer.status == "found"
     for name, step, most in [("income", 100, 1205), ("debt", 50, 400), ("months", 6, 60)]:
-        change = float(answer.action.get(name, 0.0))  # type: ignore[arg-type]
+        change = float(answer.action.get(name, 0.0))
         assert change % step == 0
         assert abs(change) <= most
 
@@ -67,12 +67,13 @@ def test_features_state_steps() -> None:
 
 def test_mistakes() -> None:
     classifier = sf.Classifier.linear([1.0], 0.0)
-    for message, settings in [
+    mistakes: list[tuple[str, dict[str, Any]]] = [
         ("the step is -1", {"step": -1}),
         ("must be a whole number", {"step": 2.5, "kind": "integer"}),
         ("have no step", {"step": 1, "kind": "binary"}),
         ("the largest change is 0", {"most_change": 0}),
-    ]:
+    ]
+    for message, settings in mistakes:
         with pytest.raises(sf.FeatureError, match=message):
             sf.Problem([sf.Feature("income", "increase", **settings)], classifier, epsilon=0)
     with pytest.raises(sf.SettingError, match="at most 0 changes"):

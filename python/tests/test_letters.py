@@ -35,9 +35,7 @@ def test_letters_say_what_the_answers_say(linear: sf.Problem, ana: dict[str, obj
 
 
 @pytest.mark.parametrize("format", ["text", "html", "document", "json", "table"])
-def test_folders_are_those_of_the_command(
-    command: str, examples: Path, tmp_path: Path, format: str
-) -> None:
+def test_folders_are_those_of_the_command(command: str, examples: Path, tmp_path: Path, format: str) -> None:
     path = examples / "linear/problem.toml"
     table = examples / "linear/people.csv"
     with open(table, newline="") as file:

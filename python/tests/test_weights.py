@@ -1,5 +1,7 @@
 """Classifiers whose weights may change, as by retraining."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -69,7 +71,11 @@ def test_errors_of_trained_weights_are_guarded_against() -> None:
     information = rows.T @ (rows * (share * (1 - share))[:, None])
     assert classifier.covariance == pytest.approx(np.linalg.inv(information), rel=1e-5)
     assert classifier.loss == pytest.approx(-np.log(np.where(outcomes, share, 1 - share)).sum(), rel=1e-9)
-    sizes = [{"probability": 0.95}, {"radius": 1}, {"loss": 0.01, "least_loss": classifier.loss}]
+    sizes: list[dict[str, Any]] = [
+        {"probability": 0.95},
+        {"radius": 1},
+        {"loss": 0.01, "least_loss": classifier.loss},
+    ]
     for size in sizes:
         guarded = sf.Uncertainty.weights(covariance=classifier.covariance, **size)
         problem = sf.Problem(features, classifier, epsilon=0.1, uncertainty=[guarded])
@@ -86,7 +92,7 @@ def test_errors_of_fitted_equations_are_guarded_against() -> None:
     features = sf.features(people, change={"income": "increase"})
     model = sf.fit(features, people, {"savings": ["income"]}, errors=0.95, band=0.5)
     fitted = model.fitted[0]
-    assert len(fitted.within) == 1 and fitted.band > 0
+    assert len(fitted.within) == 1 and fitted.band is not None and fitted.band > 0
     assert fitted.uncertainty is not None
     classifier = sf.Classifier.linear([0.5, 1.0], -0.5)
     problem = sf.Problem(features, classifier, model, epsilon=0.01, uncertainty=[fitted.uncertainty])

@@ -58,7 +58,7 @@ describe = { A11 = "overdrawn" }
     path = tmp_path / "problem.toml"
     path.write_text(text)
     months, status = sf.Problem.read(path).features
-    assert months == sf.Feature("months", unit=("month", "months"), special=[-1])
+    assert months == sf.Feature("months", unit=("{} month", "{} months"), special=[-1])
     assert status == sf.Feature(
         "status", categories=["A11", "A12"], label="account", describe={"A11": "overdrawn"}
     )

@@ -252,14 +252,16 @@ fn step(problem: &Problem, individual: &[f64], action: &mut Action, place: usize
         let (by_text, magnitude) = (readable(by.abs()), by.abs().log10().floor());
         let decimals = by_text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         let decimals = decimals.max((3.0 - magnitude).clamp(0.0, 15.0) as usize);
-        let value = |value: f64| fixed(value, decimals);
+        let value = |value: f64| feature.with_unit(&fixed(value, decimals));
         return match problem.action_kind() {
             ActionKind::Relative => {
-                format!("{verb} {} by {by_text} (from {} to {})", feature.name, value(from), value(from + by))
+                let by_text = feature.difference_with_unit(&by_text);
+                format!("{verb} {name} by {by_text} (from {} to {})", value(from), value(from + by))
             }
             // The level is the instruction, so that it is not rounded.
             ActionKind::Absolute => {
-                format!("{verb} {} to {} (from {})", feature.name, number(from + by, 12), value(from))
+                let to = feature.with_unit(&number(from + by, 12));
+                format!("{verb} {name} to {to} (from {})", value(from))
             }
         };
     }

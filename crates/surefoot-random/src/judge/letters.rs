@@ -175,7 +175,7 @@ impl Judge<'_> {
     fn cheaper_of(&mut self, cost: f64, bound: f64, sentence: &str) {
         let share = match sentence.split_once("takes more than ").and_then(|(_, rest)| rest.split_once('%')) {
             Some((percent, _)) => percent.parse::<f64>().ok().map(|percent| percent / 100.0),
-            None if sentence.contains("no other way takes less effort") => Some(0.0),
+            None if sentence.contains("no other way that is allowed here takes less effort") => Some(0.0),
             None => Some(1.0),
         };
         let is_true = share.is_some_and(|share| bound >= (1.0 - share) * cost * (1.0 - 2e-5));

@@ -247,6 +247,10 @@ impl Bad {
         let limit = ball.limit();
         let n = centre.len();
         let Approach { needed, before } = self.approach(scene, centre, limit)?;
+        // Far away from everything, infinite distances cancel out.
+        if needed.iter().chain(&before).any(|number| number.is_nan()) {
+            return None;
+        }
         if ball.power == f64::INFINITY {
             let radius = |i: usize| if scene.live[i] { usable / scene.weights[i] } else { 0.0 };
             return Some(Scenario { pivot: self.pivot.clone(), radii: (0..n).map(radius).collect() });

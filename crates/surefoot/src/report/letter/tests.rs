@@ -97,7 +97,7 @@ This still works even if your circumstances differ a little from what you told u
 What is proven
 
 It is proven that the decision will be favourable once you have done exactly this, as long as decisions are made as they are today and your changes have the effects that we assume.
-It is also proven that no other way takes more than 0.4% less effort, as effort is measured here.
+It is also proven that no other way that is allowed here takes more than 0.4% less effort, as effort is measured here.
 
 Details: what you told us
 
@@ -146,7 +146,7 @@ Das gelingt auch dann, wenn Ihre Verhältnisse ein wenig von Ihren Angaben abwei
 Was bewiesen ist
 
 Es ist bewiesen, dass günstig entschieden wird, sobald Sie genau das getan haben, solange so entschieden wird wie heute und Ihre Änderungen so wirken, wie wir annehmen.
-Bewiesen ist auch, dass kein anderer Weg mehr als 0,4\u{a0}% weniger Aufwand erfordert, wie Aufwand hier gemessen wird.
+Bewiesen ist auch, dass kein anderer hier zulässiger Weg mehr als 0,4\u{a0}% weniger Aufwand erfordert, wie Aufwand hier gemessen wird.
 
 Einzelheiten: Ihre Angaben
 

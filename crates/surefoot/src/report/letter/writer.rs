@@ -492,14 +492,14 @@ fn cheaper(language: Language, found: &Recourse) -> String {
         true => {
             let percent = language.percent(tenths / 1000.0);
             language.of(
-                format!("It is also proven that no other way takes more than {percent} less effort, as effort is measured here."),
-                format!("Bewiesen ist auch, dass kein anderer Weg mehr als {percent} weniger Aufwand erfordert, wie Aufwand hier gemessen wird."),
+                format!("It is also proven that no other way that is allowed here takes more than {percent} less effort, as effort is measured here."),
+                format!("Bewiesen ist auch, dass kein anderer hier zulässiger Weg mehr als {percent} weniger Aufwand erfordert, wie Aufwand hier gemessen wird."),
             )
         }
         false => language
             .of(
-                "It is also proven that no other way takes less effort, as effort is measured here.",
-                "Bewiesen ist auch, dass kein anderer Weg weniger Aufwand erfordert, wie Aufwand hier gemessen wird.",
+                "It is also proven that no other way that is allowed here takes less effort, as effort is measured here.",
+                "Bewiesen ist auch, dass kein anderer hier zulässiger Weg weniger Aufwand erfordert, wie Aufwand hier gemessen wird.",
             )
             .into(),
     }
@@ -523,8 +523,8 @@ pub(super) fn words(language: Language, is_proven: bool, steps: usize) -> Words 
         consequences: of("What we expect to follow by itself", "Was daraus voraussichtlich von selbst folgt"),
         options: of("What you can do instead", "Was Sie stattdessen tun können"),
         options_intro: of(
-            "Each of these alone is enough as well, and is proven in the same way:",
-            "Auch jedes davon allein genügt und ist ebenso bewiesen:",
+            "Each of these alone is proven to be enough as well:",
+            "Auch jedes davon allein genügt, was ebenfalls bewiesen ist:",
         ),
         option: of("Instead", "Stattdessen"),
         guarded: of("What this allows for", "Was dabei berücksichtigt ist"),
