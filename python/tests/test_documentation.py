@@ -23,7 +23,11 @@ def test_docstrings(name: str) -> None:
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/python.md"])
-def test_code_blocks(document: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_code_blocks(
+    document: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # What they write does not stay in the checkout.
+    monkeypatch.chdir(tmp_path)
     text = (ROOT / document).read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     assert blocks
