@@ -119,7 +119,8 @@ impl Integrality {
         for (k, steps) in self.steps.iter().enumerate() {
             let Some(steps) = steps else { continue };
             let (first, last) = steps.within(lower[k], upper[k]);
-            if first > last {
+            // At the end of the numbers of a computer, steps overflow; no change is infinite.
+            if first > last || (first == last && first.is_infinite()) {
                 return None;
             }
             (lower[k], upper[k]) = (first / steps.steps_per_std, last / steps.steps_per_std);
