@@ -1,4 +1,4 @@
-//! `surefoot init` with everything that it can be told on the command line, and German credit's raw table.
+//! All options of `surefoot init`, and the raw table of German credit.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
@@ -110,7 +110,7 @@ fn wishes_that_cannot_be_met_are_told_and_nothing_is_written() {
         assert!(said.contains(message), "{options:?}: {said}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{options:?}");
     }
-    // An order may be stated; a guessed one is told.
+    // An order may be stated; `init` reports the orders that it guesses.
     let said = done(
         folder.path(),
         &[

@@ -4,7 +4,7 @@ use super::Problem;
 use crate::error::{RuleError, SettingError};
 use crate::{Action, ActionKind, Error, Features, Result};
 
-/// Limits on what an action changes together: at most so many things, and of some lists at most one.
+/// Limits on what an action changes together: at most `most_changes` things, and at most one of each list.
 ///
 /// A thing is a feature, or the columns of a one-hot group together. A feature that is held while something that
 /// causes it changes counts as changed, because it takes an intervention to hold it. For absolute actions under

@@ -1,7 +1,7 @@
 //! Limits on what is changed together, by cases.
 //!
-//! A problem may limit which things an action changes together ([`ChangeLimits`](crate::ChangeLimits)): at most so many,
-//! or at most one of some. A part of an allowed set is allowed as well. A method answers the problem without these limits,
+//! A problem may limit which things an action changes together ([`ChangeLimits`](crate::ChangeLimits)): at most a
+//! number of them, or at most one of a list. A part of an allowed set is allowed as well. A method answers the problem without these limits,
 //! which is a relaxation: its bound on the cost holds for every allowed action. If the action found changes an allowed
 //! set, it is the answer. Otherwise one of the things that it changes is chosen, and two cases are answered instead:
 //!

@@ -1,4 +1,4 @@
-//! Letters: what a person is told about a decision, why, what they can do, and what is proven of it.
+//! Letters: they state a decision, its reasons, what the person can do, and what is proven of it.
 //!
 //! A [`Letter`] is plain data in one language: sentences with their numbers, and no layout. [`Template`] turns it into
 //! text or HTML. [`LetterWriter`] finds the answer of a person and writes the letter, with the proofs of everything
@@ -27,7 +27,7 @@ pub use template::{Format, Template};
 pub use wording::Wording;
 pub use writer::{LetterSettings, LetterWriter, Written};
 
-/// What a person is told.
+/// The content of a letter to one person.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Letter {
     /// Who it is for.
@@ -54,7 +54,7 @@ pub struct Letter {
     pub obstacles: Vec<String>,
     /// Other things to do instead.
     pub options: Vec<Alternative>,
-    /// Everything that was told, feature by feature.
+    /// The values that the person reported, feature by feature.
     pub details: Vec<Detail>,
     /// How several differences come together, and what else is allowed for.
     pub allowances: Vec<String>,

@@ -166,7 +166,7 @@ impl<'s> Search<'s> {
             || settings.seconds.is_some_and(|most| elapsed >= most)
     }
 
-    /// The settings of a method with a share of what is left.
+    /// The settings of a method that may spend a share of the remaining budget.
     fn share(&self) -> Settings {
         let settings = self.cases.settings;
         let left = settings.budget.evaluations.saturating_sub(self.evaluations);

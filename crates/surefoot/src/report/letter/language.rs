@@ -147,7 +147,7 @@ fn has_levels(feature: &Feature) -> bool {
     }
 }
 
-/// A number with at most so many decimals, without trailing zeros; very large ones with an exponent.
+/// A number with at most `decimals` decimals, without trailing zeros; very large ones with an exponent.
 pub(super) fn plain(value: f64, decimals: usize) -> String {
     if value.abs() >= WITH_EXPONENT {
         return readable(value);
