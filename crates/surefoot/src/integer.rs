@@ -246,6 +246,19 @@ impl Moves {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Change, Classifier, Feature, Features};
+
+    /// The number of steps to the least number of a computer overflows.
+    #[test]
+    fn no_change_is_infinite() {
+        let debt = Feature::new("debt").scaling(0.0, 2100.0).step(300.0).change(Change::Any);
+        let features = Features::new(vec![debt]).unwrap();
+        let problem = Problem::new(features, Classifier::linear(vec![1.0], 0.0, 0.5).unwrap()).unwrap();
+        let integrality = Integrality::new(&problem, &[0.0], &[0]);
+        assert_eq!(integrality.tightened((vec![f64::NEG_INFINITY], vec![f64::MIN])), None);
+        let (lower, upper) = integrality.tightened((vec![f64::NEG_INFINITY], vec![-1.0])).unwrap();
+        assert_eq!((lower[0], upper[0]), (f64::NEG_INFINITY, -1.0));
+    }
 
     #[test]
     fn the_nearest_step_is_that_of_an_enumeration() {
