@@ -19,7 +19,7 @@ use surefoot::{Activation, Equation, Error, Features, Network, ProblemFile, Scm}
 use crate::outputs::{Outputs, beside, editable, is_same, relative};
 use crate::train::{setting_of_descent, standardised};
 use crate::validate::people::check_batch;
-use graph::{Graph, is_graph, parse};
+use graph::Graph;
 
 /// What `surefoot fit` can be asked.
 #[derive(Args)]
@@ -28,8 +28,8 @@ pub struct Options {
     /// A table of people: CSV, Parquet or Arrow.
     table: PathBuf,
     /// The causal graph: `age, sex -> income; income -> savings`, or a file with one such line
-    /// for each feature that has causes. Names with commas, semicolons or arrows stand between
-    /// back quotes (in a file; on the command line single quotes around the whole protect them).
+    /// for each feature that has causes, or a file in DOT or GML. Names with commas, semicolons or arrows
+    /// stand between back quotes (in a file; on the command line single quotes around the whole protect them).
     /// Equations of features that the graph gives no causes stay as they are.
     #[arg(long)]
     graph: String,
@@ -133,7 +133,7 @@ impl Options {
 pub fn run(options: &Options) -> Result<String> {
     let shape = options.shape()?;
     editable(&options.problem)?;
-    let graph = read_graph(options)?;
+    let graph = graph::read(&options.graph)?;
     if !options.problem.exists() {
         bail!("{} does not exist; write a first one with `surefoot init`", options.problem.display());
     }
@@ -169,17 +169,6 @@ pub fn run(options: &Options) -> Result<String> {
     let mut text = if checked.is_clean() { String::new() } else { format!("Warning: {checked}\n") };
     text += &report(options, &fitted, features, rows.nrows())?;
     Ok(text + &write(options, &file, &fitted, &kept)?)
-}
-
-fn read_graph(options: &Options) -> Result<Graph> {
-    match surefoot::file::read_to_string(Path::new(&options.graph)) {
-        Ok(text) => parse(&text),
-        Err(_) if is_graph(&options.graph) => parse(&options.graph),
-        Err(error) => bail!(
-            "--graph {}: neither a graph such as `age -> income` nor a file that can be read ({error})",
-            options.graph
-        ),
-    }
 }
 
 /// Every name of the graph must be a feature.

@@ -42,8 +42,8 @@ pub struct Options {
     /// A number that is no amount, and what it means: "bureau=-9: no bureau record".
     #[arg(long, value_name = "NAME=NUMBER: MEANING")]
     pub special: Vec<String>,
-    /// The causal graph: "education -> income; income -> savings", or a file with such lines. It is written beside the
-    /// problem file, for `surefoot fit --graph`.
+    /// The causal graph: "education -> income; income -> savings", or a file with such lines, in DOT or in GML. It is written
+    /// beside the problem file, for `surefoot fit --graph`.
     #[arg(long)]
     pub graph: Option<String>,
 }

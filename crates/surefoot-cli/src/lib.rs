@@ -1,6 +1,7 @@
 //! The command `surefoot`: robust causal recourse, with proof.
 //!
-//! [`run`] is the whole command. Other crates use the tables in files and the handling of signals.
+//! [`run`] is the whole command. Other crates use the tables in files, the reading of graphs and the handling of
+//! signals.
 //! The commands are in the library because it is compiled while the engine is optimised; a binary
 //! has to wait for the engine.
 
@@ -30,10 +31,11 @@ mod validate;
 mod verify;
 mod words;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Recourse that still works if circumstances shift a little, with proof.
 #[derive(Parser)]
@@ -105,9 +107,23 @@ impl From<String> for CommandOutput {
 ///
 /// Exit codes: 0 done, 1 something asked for does not hold, 2 bad input.
 pub fn run() -> ExitCode {
+    ExitCode::from(run_with(std::env::args_os()))
+}
+
+/// Runs the command with `arguments`, of which the first is the name of the program; its exit code.
+pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(told) => {
+            // Help and version are told in the same way, with the code 0. Nothing is left to be done if even this
+            // cannot be written.
+            let _ = told.print();
+            return u8::try_from(told.exit_code()).unwrap_or(2);
+        }
+    };
     // Without it an interrupted run may leave something behind; that is no reason not to run.
     let _ = interrupt::remove_temporary_files_on_signals();
-    let result: anyhow::Result<CommandOutput> = match Arguments::parse().command {
+    let result: anyhow::Result<CommandOutput> = match arguments.command {
         Command::Demo(options) => demo::run(&options).map(|report| report.to_string().into()),
         Command::Init(options) => init::run(&options).map(CommandOutput::from),
         Command::Validate(options) => validate::run(&options).map(CommandOutput::from),
@@ -131,15 +147,46 @@ pub fn run() -> ExitCode {
     });
     report_leftovers();
     match written {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
+        Ok(true) => 0,
+        Ok(false) => 1,
         // Whoever reads our output may stop early: `surefoot demo | head`.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) => 0,
         Err(error) => {
             warn(&format!("{error:#}"));
-            ExitCode::from(2)
+            2
         }
     }
+}
+
+/// Every command with the names of its options and arguments: `("data fetch", ["--from", ...])`.
+pub fn commands() -> Vec<(String, Vec<String>)> {
+    let mut found = Vec::new();
+    let mut waiting: Vec<(String, clap::Command)> = vec![(String::new(), Arguments::command())];
+    while let Some((name, command)) = waiting.pop() {
+        let of_subcommand =
+            |inner: &clap::Command| (format!("{name} {}", inner.get_name()).trim().to_owned(), inner.clone());
+        let inner: Vec<(String, clap::Command)> = command.get_subcommands().map(of_subcommand).collect();
+        if inner.is_empty() {
+            let named = |argument: &clap::Arg| match argument.get_long() {
+                Some(long) => format!("--{long}"),
+                None => argument.get_id().to_string(),
+            };
+            let visible = command.get_arguments().filter(|argument| !argument.is_hide_set());
+            found.push((name, visible.map(named).collect()));
+        }
+        waiting.extend(inner);
+    }
+    found.sort();
+    found
+}
+
+/// The graph of a text as `surefoot fit --graph` reads it: features with their causes. DOT, GML, or lines such as
+/// `age, sex -> income`.
+///
+/// # Errors
+/// If the text is no directed graph.
+pub fn parse_graph(text: &str) -> anyhow::Result<Vec<(String, Vec<String>)>> {
+    fit::graph::parse(text)
 }
 
 /// Names the temporary files of killed runs that were removed.

@@ -72,6 +72,19 @@ impl Actions {
         Ok(Self { actions: rows.map(action).collect() })
     }
 
+    /// What `parts` gives.
+    #[staticmethod]
+    fn from_parts(parts: Vec<Option<(Vec<usize>, Vec<f64>)>>) -> Self {
+        let whole = |(features, change)| Action { features, change };
+        Self { actions: parts.into_iter().map(|part| part.map(whole)).collect() }
+    }
+
+    /// The features and the changes of each action, in standardised units.
+    fn parts(&self) -> Vec<Option<(Vec<usize>, Vec<f64>)>> {
+        let part = |action: &Action| (action.features.clone(), action.change.clone());
+        self.actions.iter().map(|action| action.as_ref().map(part)).collect()
+    }
+
     fn __len__(&self) -> usize {
         self.actions.len()
     }

@@ -62,6 +62,13 @@ pub enum Fault {
         "`{setting}` has no effect with the method `{method}`, which proves nothing; leave it out, or choose another method"
     )]
     NoEffect { setting: &'static str, method: &'static str },
+    #[error("proof {line}: {why}; give what `answers.proofs`, or `surefoot recourse --proofs`, wrote")]
+    Proof { line: usize, why: String },
+    #[error(
+        "proofs were not kept, and with a search they cannot be had afterwards; ask for them with recourse(..., \
+         proofs=True)"
+    )]
+    NoProofs,
     #[error("`{word}` is no {what}; there are {}", listed(known))]
     Word { what: &'static str, word: String, known: Vec<String> },
 }
@@ -81,7 +88,8 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         let class = match &failure {
             Failure::Engine(error) => class(error),
-            Failure::Table(Fault::Word { .. } | Fault::NoEffect { .. }) => "SettingError",
+            Failure::Table(Fault::Word { .. } | Fault::NoEffect { .. } | Fault::NoProofs) => "SettingError",
+            Failure::Table(Fault::Proof { .. }) => "FileError",
             Failure::Table(Fault::CategoryDirection { .. } | Fault::Unsuitable { .. }) => "FeatureError",
             Failure::Table(_) => "PeopleError",
             Failure::Python(_) => "Error",

@@ -6,6 +6,7 @@
 //! other.
 
 mod error;
+mod command;
 mod work;
 mod layout;
 mod model;
@@ -21,6 +22,7 @@ mod letters;
 mod theory;
 mod trade_off;
 mod train;
+mod verify;
 
 use pyo3::prelude::*;
 
@@ -34,11 +36,16 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<audit::Audit>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<letters::Letter>()?;
+    module.add_function(wrap_pyfunction!(command::command_line, module)?)?;
+    module.add_function(wrap_pyfunction!(command::commands, module)?)?;
+    module.add_function(wrap_pyfunction!(command::parse_graph, module)?)?;
+    module.add_function(wrap_pyfunction!(work::limit_threads, module)?)?;
     module.add_function(wrap_pyfunction!(layout::observe, module)?)?;
     module.add_function(wrap_pyfunction!(table::report_columns, module)?)?;
     module.add_function(wrap_pyfunction!(model::read_onnx, module)?)?;
     module.add_function(wrap_pyfunction!(model::tree_counts, module)?)?;
     module.add_function(wrap_pyfunction!(model::tree_scores, module)?)?;
+    module.add_function(wrap_pyfunction!(problem::problem_parts, module)?)?;
     module.add_function(wrap_pyfunction!(recourse::recourse, module)?)?;
     module.add_function(wrap_pyfunction!(attack::attack, module)?)?;
     module.add_function(wrap_pyfunction!(audit::audit, module)?)?;
@@ -50,5 +57,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(trade_off::trade_off, module)?)?;
     module.add_function(wrap_pyfunction!(train::train, module)?)?;
     module.add_function(wrap_pyfunction!(train::fit, module)?)?;
+    module.add_function(wrap_pyfunction!(verify::verify, module)?)?;
     Ok(())
 }

@@ -9,7 +9,7 @@ use surefoot::error::{FileError, FileProblem, ModelError, OnnxProblem};
 use surefoot::file::ModelFolder;
 use surefoot::problem::{ClassifierEntry, ClassifierForm, EquationEntry, EquationForm, Inputs, LinearModel};
 use surefoot::{
-    Activation, Classifier, Ensemble, Equation, Error, Features, Layer, Network, WeightUncertainty,
+    Activation, Classifier, Ensemble, Equation, Error, Feature, Features, Layer, Network, WeightUncertainty,
 };
 
 use crate::error::{Result, choice};
@@ -53,6 +53,15 @@ fn layers(declared: &Layers<'_>) -> Vec<Layer> {
         bias: bias.as_array().to_owned(),
     };
     declared.iter().map(layer).collect()
+}
+
+/// Changes the first layer of a network that takes the features in own units into one that takes them standardised.
+fn take_raw_inputs(first: &mut Layer, features: &[&Feature]) {
+    let means = features.iter().map(|feature| feature.mean).collect::<ndarray::Array1<f64>>();
+    first.bias = &first.bias + &first.weight.dot(&means);
+    for (mut column, feature) in first.weight.axis_iter_mut(Axis(1)).zip(features) {
+        column *= feature.std;
+    }
 }
 
 /// The layers of a network, handed over.
@@ -147,11 +156,7 @@ impl DeclaredClassifier<'_> {
         if let (Inputs::Raw, Some(first)) = (inputs, layers.first_mut())
             && first.weight.ncols() == features.len()
         {
-            let means = features.iter().map(|feature| feature.mean).collect::<ndarray::Array1<f64>>();
-            first.bias = &first.bias + &first.weight.dot(&means);
-            for (mut column, feature) in first.weight.axis_iter_mut(Axis(1)).zip(features.iter()) {
-                column *= feature.std;
-            }
+            take_raw_inputs(first, &features.iter().collect::<Vec<&Feature>>());
         }
         Ok(Classifier::network(Network::new(layers, activation)?, self.threshold)?)
     }
@@ -174,7 +179,22 @@ impl DeclaredEquation<'_> {
             (None, layers) => {
                 let activation = choice("activation", &self.activation, &ACTIVATIONS)?;
                 let parents: Vec<&str> = self.parents.iter().map(String::as_str).collect();
-                return Ok(Equation::network(&parents, Network::new(layers.to_vec(), activation)?));
+                let mut layers = layers.to_vec();
+                if inputs == Inputs::Raw {
+                    let find = |name: &&str| Ok(features.feature(features.index(name)?));
+                    let (of, causes) =
+                        (find(&feature)?, parents.iter().map(find).collect::<Result<Vec<_>>>()?);
+                    if let Some(first) =
+                        layers.first_mut().filter(|first| first.weight.ncols() == causes.len())
+                    {
+                        take_raw_inputs(first, &causes);
+                    }
+                    if let Some(last) = layers.last_mut() {
+                        last.weight /= of.std;
+                        last.bias.mapv_inplace(|bias| (bias - of.mean) / of.std);
+                    }
+                }
+                return Ok(Equation::network(&parents, Network::new(layers, activation)?));
             }
         };
         Ok(EquationEntry { feature: feature.into(), form }.equation(features, &ModelFolder::new(""))?)

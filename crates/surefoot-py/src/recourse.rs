@@ -7,7 +7,7 @@ use pyo3::types::PyDict;
 use rayon::prelude::*;
 use surefoot::recourse::{Explainer, Relaxed, Settings, Solver};
 use surefoot::report::{Answer, AnswerTable};
-use surefoot::{Outcome, People, describe, describe_explanation};
+use surefoot::{Outcome, People, SavedProof, describe, describe_explanation};
 
 use crate::action::Actions;
 use crate::error::{Fault, Result};
@@ -33,7 +33,7 @@ fn obstacles(
 
 /// Answers everybody.
 #[pyfunction]
-#[pyo3(signature = (problem, people, ids, id, method, gap, evaluations, seconds, options, explain, progress))]
+#[pyo3(signature = (problem, people, ids, id, method, gap, evaluations, seconds, options, explain, proofs, progress))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub fn recourse<'py>(
     py: Python<'py>,
@@ -47,21 +47,24 @@ pub fn recourse<'py>(
     seconds: Option<f64>,
     options: usize,
     explain: bool,
+    proofs: bool,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> Result<Answers> {
     let (people, ids) = Source::new(people, &problem.layout).identified(ids, id)?;
     let people = Arc::new(people);
     let (settings, count) = (Settings::given(method.parse()?, gap, evaluations, seconds)?, options);
     if !settings.method.proves() {
-        let ineffective =
-            [("options", options > 1), ("explain", explain)].into_iter().find(|(_, is_set)| *is_set);
+        let ineffective = [("options", options > 1), ("explain", explain), ("proofs", proofs)]
+            .into_iter()
+            .find(|(_, is_set)| *is_set);
         if let Some((setting, _)) = ineffective {
             return Err(Fault::NoEffect { setting, method: settings.method.as_str() }.into());
         }
     }
     let (engine, asking) = (Arc::clone(&problem.problem), Arc::clone(&people));
-    let (outcomes, persons, obstacles) = run(py, progress, move |watch| {
+    let (outcomes, persons, obstacles, proofs) = run(py, progress, move |watch| {
         let solver = Solver::new(&engine, settings)?;
+        let is_closed_form = solver.is_closed_form();
         let relaxed = Relaxed::all(&engine);
         let explainer = match settings.method.proves() {
             true => Some(Explainer::new(&engine, &relaxed, settings)?),
@@ -72,10 +75,24 @@ pub fn recourse<'py>(
         let individuals: Vec<&[f64]> = asking.iter().collect();
         // A search may take seconds for one person.
         let group_size = if solver.is_closed_form() || !settings.method.proves() { GROUP } else { 1 };
+        // The first answer of everybody, with its proof if it was asked for: a search gives both at once, and a closed
+        // form is evaluated once more.
+        let first_answers = |group: &[&[f64]]| -> Result<(Vec<Outcome>, Vec<SavedProof>), Ended> {
+            if !proofs {
+                return Ok((solver.solve_all(group, &|_| {})?, Vec::new()));
+            }
+            let mut proved = Vec::with_capacity(group.len());
+            for individual in group {
+                let proof = solver.prove(individual)?;
+                proved.push((proof.saved(&engine, individual), proof.outcome));
+            }
+            let (saved, outcomes) = proved.into_iter().unzip();
+            Ok((if is_closed_form { solver.solve_all(group, &|_| {})? } else { outcomes }, saved))
+        };
         // Everybody's answers in a row, and how many each has unless that is one.
-        let solve = |group: &[&[f64]]| -> Result<(Vec<Outcome>, Vec<usize>), Ended> {
+        let solve = |group: &[&[f64]]| -> Result<(Vec<Outcome>, Vec<usize>, Vec<SavedProof>), Ended> {
             watch.step(0)?;
-            let first = solver.solve_all(group, &|_| {})?;
+            let (first, saved) = first_answers(group)?;
             let (mut outcomes, mut counts) = (Vec::with_capacity(group.len()), Vec::new());
             match count {
                 1 => outcomes = first,
@@ -88,24 +105,34 @@ pub fn recourse<'py>(
                 }
             }
             watch.step(group.len())?;
-            Ok((outcomes, counts))
+            Ok((outcomes, counts, saved))
         };
         let explain = |(&person, outcome): (&usize, &Outcome)| -> Result<Option<String>, Ended> {
             watch.step(0)?;
             Ok(obstacles(explainer, &engine, individuals[person], outcome)?)
         };
         let groups = individuals.par_chunks(group_size).map(solve).collect::<Result<Vec<_>, Ended>>()?;
-        let (outcomes, counts): (Vec<Vec<Outcome>>, Vec<Vec<usize>>) = groups.into_iter().unzip();
-        let outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
+        let (mut outcomes, mut counts, mut saved) = (Vec::new(), Vec::new(), Vec::new());
+        for (of_group, counts_of_group, saved_of_group) in groups {
+            outcomes.extend(of_group);
+            counts.extend(counts_of_group);
+            saved.extend(saved_of_group);
+        }
         let persons: Vec<usize> = match count {
             1 => (0..outcomes.len()).collect(),
             _ => {
-                let counts = counts.into_iter().flatten().enumerate();
+                let counts = counts.into_iter().enumerate();
                 counts.flat_map(|(person, count)| std::iter::repeat_n(person, count)).collect()
             }
         };
         let obstacles = persons.par_iter().zip(&outcomes).map(explain).collect::<Result<Vec<_>, Ended>>()?;
-        Ok((outcomes, persons, obstacles))
+        // Without being asked for, proofs of a closed form are made when they are wanted.
+        let proofs = match (proofs, is_closed_form && settings.method.proves()) {
+            (true, _) => Proofs::Kept(saved),
+            (false, true) => Proofs::OnRequest,
+            (false, false) => Proofs::None,
+        };
+        Ok((outcomes, persons, obstacles, proofs))
     })?;
     Ok(Answers {
         problem: Arc::clone(&problem.problem),
@@ -115,8 +142,18 @@ pub fn recourse<'py>(
         persons,
         obstacles,
         has_options: options > 1,
+        settings,
+        proofs,
         table: OnceLock::new(),
     })
+}
+
+/// The proofs of the first answer of each person.
+enum Proofs {
+    Kept(Vec<SavedProof>),
+    /// A closed form gives them again in a moment.
+    OnRequest,
+    None,
 }
 
 /// Everybody's answers.
@@ -131,6 +168,8 @@ pub struct Answers {
     /// What stands in the way of those who have no action, as far as it was asked for.
     obstacles: Vec<Option<String>>,
     has_options: bool,
+    settings: Settings,
+    proofs: Proofs,
     table: OnceLock<Py<Table>>,
 }
 
@@ -165,6 +204,31 @@ impl Answers {
             actions[person] = outcome.advice().map(|advice| advice.action.clone());
         }
         Actions { actions }
+    }
+
+    /// The lines of a file of proofs, one for each person, without their ends.
+    fn proofs(&self, py: Python<'_>) -> Result<Vec<String>> {
+        let made;
+        let proofs = match &self.proofs {
+            Proofs::Kept(proofs) => proofs,
+            Proofs::None => return Err(Fault::NoProofs.into()),
+            Proofs::OnRequest => {
+                let (problem, people) = (Arc::clone(&self.problem), Arc::clone(&self.people));
+                let settings = self.settings;
+                made = run(py, None, move |watch| {
+                    let solver = Solver::new(&problem, settings)?;
+                    let prove = |individual: &&[f64]| -> Result<SavedProof, Ended> {
+                        watch.step(0)?;
+                        Ok(solver.prove(individual)?.saved(&problem, individual))
+                    };
+                    let individuals: Vec<&[f64]> = people.iter().collect();
+                    individuals.par_iter().map(prove).collect::<Result<Vec<_>, Ended>>()
+                })?;
+                &made
+            }
+        };
+        let line = |(id, proof): (&String, &SavedProof)| proof.to_line(id).trim_end().to_owned();
+        Ok(py.detach(|| self.ids.par_iter().zip(proofs).map(line).collect()))
     }
 
     /// The position of the person whose answer this is.

@@ -100,6 +100,34 @@ impl Table {
         self.batch.num_rows()
     }
 
+    /// From columns, each with its name, the kind of its values ("number", "text" or "truth") and these.
+    #[staticmethod]
+    fn from_columns(given: Vec<(String, String, Bound<'_, PyList>)>) -> Result<Self> {
+        let mut columns = Columns::default();
+        for (name, kind, values) in given {
+            match choice("kind of column", &kind, &[("number", 0), ("text", 1), ("truth", 2)])? {
+                0 => columns.numbers(name, values.extract::<Vec<Option<f64>>>()?.into_iter()),
+                1 => columns.texts(name, values.extract::<Vec<Option<String>>>()?.into_iter()),
+                _ => columns.truths(name, values.extract::<Vec<Option<bool>>>()?.into_iter()),
+            }
+        }
+        columns.finish()
+    }
+
+    /// The columns as `from_columns` takes them.
+    fn to_columns<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, &'static str, Bound<'py, PyList>)>> {
+        let mut columns = Vec::with_capacity(self.batch.num_columns());
+        for (field, array) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
+            let (kind, values) = match field.data_type() {
+                DataType::Float64 => ("number", PyList::new(py, array.as_primitive::<Float64Type>().iter())?),
+                DataType::Boolean => ("truth", PyList::new(py, array.as_boolean().iter())?),
+                _ => ("text", PyList::new(py, array.as_string::<i32>().iter())?),
+            };
+            columns.push((field.name().clone(), kind, values));
+        }
+        Ok(columns)
+    }
+
     /// The Arrow PyCapsule interface.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(

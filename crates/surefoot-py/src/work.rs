@@ -4,6 +4,8 @@
 //! and tells how far it is. Once interrupted, the caller goes on at once; the work notices at its
 //! next step and ends.
 
+use std::cell::Cell;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -97,19 +99,40 @@ pub fn run<T: Send + 'static>(
     }
 }
 
+thread_local! {
+    /// How many threads work that is begun on this thread may use; all of the process if 0.
+    static LIMIT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// From now on work that is begun on this thread uses so many threads, or all of the process if 0; how many it was.
+#[pyfunction]
+pub fn limit_threads(threads: usize) -> usize {
+    LIMIT.replace(threads)
+}
+
+/// The pools of a process, by their limits.
+struct Pools {
+    process: u32,
+    by_limit: HashMap<usize, Arc<ThreadPool>>,
+}
+
 /// The threads of this process. A process that was forked has none of its parent's.
 fn pool(py: Python<'_>) -> Result<Arc<ThreadPool>> {
-    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
-    let mut known = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
+    let mut known = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
-    if let Some((_, pool)) = known.as_ref().filter(|(owner, _)| *owner == process) {
+    if known.as_ref().is_some_and(|pools| pools.process != process) {
+        // Threads that are not there cannot be ended.
+        std::mem::forget(known.take());
+    }
+    let pools = known.get_or_insert_with(|| Pools { process, by_limit: HashMap::new() });
+    let limit = LIMIT.get();
+    if let Some(pool) = pools.by_limit.get(&limit) {
         return Ok(Arc::clone(pool));
     }
-    // Threads that are not there cannot be ended.
-    std::mem::forget(known.take());
-    let made = ThreadPoolBuilder::new().build();
+    let made = ThreadPoolBuilder::new().num_threads(limit).build();
     let made = made.map_err(|error| Failure::from(raise(py, "Error", &error.to_string())))?;
     let pool = Arc::new(made);
-    *known = Some((process, Arc::clone(&pool)));
+    pools.by_limit.insert(limit, Arc::clone(&pool));
     Ok(pool)
 }

@@ -1,12 +1,54 @@
-//! Who causes whom, as people write it.
+//! Who causes whom, as people and other programs write it.
+
+mod dot;
+mod gml;
 
 use std::iter::Peekable;
+use std::path::Path;
 use std::str::Chars;
 
 use anyhow::{Result, bail};
 
 /// Features with their causes.
 pub type Graph = Vec<(String, Vec<String>)>;
+
+/// Pairs of cause and effect.
+type Edges = Vec<(String, String)>;
+
+/// The graph that `--graph` names: a file, or the graph itself.
+pub fn read(argument: &str) -> Result<Graph> {
+    match surefoot::file::read_to_string(Path::new(argument)) {
+        Ok(text) => parse(&text),
+        Err(_) if is_graph(argument) => parse(argument),
+        Err(error) => bail!(
+            "--graph {argument}: neither a graph such as `age -> income` nor a file that can be read ({error})"
+        ),
+    }
+}
+
+/// A graph in DOT, in GML, or in lines such as `age, sex -> income`, whichever the text is.
+pub fn parse(text: &str) -> Result<Graph> {
+    let (language, edges) = if dot::is_dot(text) {
+        ("DOT", dot::parse(text))
+    } else if gml::is_gml(text) {
+        ("GML", gml::parse(text))
+    } else {
+        return parse_lines(text);
+    };
+    let edges = edges.map_err(|fault| anyhow::anyhow!("graph in {language}: {fault}"))?;
+    if edges.is_empty() {
+        bail!("the graph in {language} has no edges; it needs one from each cause to its effect");
+    }
+    let mut graph: Graph = Vec::new();
+    for (cause, effect) in edges {
+        match graph.iter_mut().find(|(known, _)| *known == effect) {
+            Some((_, causes)) if causes.contains(&cause) => {}
+            Some((_, causes)) => causes.push(cause),
+            None => graph.push((effect, vec![cause])),
+        }
+    }
+    Ok(graph)
+}
 
 /// What a line is made of.
 #[derive(Debug, PartialEq)]
@@ -21,13 +63,13 @@ enum Part {
 }
 
 /// Whether a text looks like a graph rather than the name of a file.
-pub fn is_graph(text: &str) -> bool {
+fn is_graph(text: &str) -> bool {
     ["->", "=>", "<-", "→", "←"].iter().any(|arrow| text.contains(arrow))
 }
 
 /// Lines (or parts between semicolons) such as `a, b -> c`. Names with commas and the like stand
 /// between quotes. What follows `#` is a comment.
-pub fn parse(text: &str) -> Result<Graph> {
+fn parse_lines(text: &str) -> Result<Graph> {
     let mut graph: Graph = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let parts = parts(line).map_err(|fault| anyhow::anyhow!("graph, line {}: {fault}", number + 1))?;
@@ -179,6 +221,22 @@ mod tests {
             "a <-> b",
         ] {
             assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn graphs_of_other_programs_give_the_same() {
+        let lines = read("age, sex -> income; income -> savings");
+        let dot = "digraph { age -> income; sex -> income; age -> income; income -> savings }";
+        assert_eq!(read(dot), lines);
+        let names = ["age", "sex", "income", "savings"];
+        let node = |(id, name): (usize, &&str)| format!("node [ id {id} label \"{name}\" ]\n");
+        let nodes: String = names.iter().enumerate().map(node).collect();
+        let edge = |(source, target): (usize, usize)| format!("edge [ source {source} target {target} ]\n");
+        let edges: String = [(0, 2), (1, 2), (2, 3)].map(edge).concat();
+        assert_eq!(read(&format!("graph [ directed 1\n{nodes}{edges}]")), lines);
+        for empty in ["digraph { age }", "graph [ directed 1 ]"] {
+            assert!(parse(empty).unwrap_err().to_string().contains("has no edges"), "{empty}");
         }
     }
 

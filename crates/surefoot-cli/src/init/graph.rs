@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use surefoot::file::{Audience, write_atomically};
 use surefoot::{Equation, Features, Scm};
 
-use crate::fit::graph::{Graph, is_graph, parse};
+use crate::fit::graph::Graph;
 use crate::outputs::Outputs;
 
 /// A graph that has not been written yet.
@@ -20,13 +20,7 @@ impl GraphFile {
     /// Reads a graph as `surefoot fit --graph` does and holds it against the features: every name is one, there is no
     /// cycle, and no category follows from what an action may change.
     pub fn new(text: &str, features: &Features, table: &Path, problem: &Path) -> Result<Self> {
-        let graph = match surefoot::file::read_to_string(Path::new(text)) {
-            Ok(text) => parse(&text)?,
-            Err(_) if is_graph(text) => parse(text)?,
-            Err(error) => bail!(
-                "--graph {text}: neither a graph such as `age -> income` nor a file that can be read ({error})"
-            ),
-        };
+        let graph = crate::fit::graph::read(text)?;
         crate::fit::check_names(&graph, features, problem, table, &[])?;
         let blank = |(feature, causes): &(String, Vec<String>)| {
             let causes: Vec<&str> = causes.iter().map(String::as_str).collect();
@@ -74,6 +68,7 @@ impl GraphFile {
 #[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 mod tests {
     use super::*;
+    use crate::fit::graph::parse;
     use surefoot::Feature;
 
     #[test]
