@@ -155,7 +155,7 @@ def main() -> None:
             best = np.array([independent(network, x, random) for x in network.people])
             costs, gaps, seconds = ours(network)
             local, _, local_seconds = ours(network, method="local")
-            one, ten = (np.array(ours(network, seconds=s)[0]) for s in (1, 10))
+            one, ten = (np.array(ours(network, max_seconds=s)[0]) for s in (1, 10))
             both = np.isfinite(one) & np.isfinite(ten)
             counted = np.isfinite(best)
             row = [

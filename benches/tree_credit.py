@@ -64,7 +64,7 @@ def problem_file(folder: Path, data: Data, model: xgboost.XGBClassifier) -> Path
     if data.graph:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", sf.FitWarning)
-            fitted = sf.fit(data.features, data.people, data.graph, held_out=0)
+            fitted = sf.CausalModel.fit(data.features, data.people, data.graph, held_out=0)
         for name, equation in fitted.equations.items():
             ((weight, bias),) = equation.layers
             lines += ["[[equation]]", f'feature = "{name}"', f"parents = {[*equation.parents]!r}"]

@@ -57,7 +57,7 @@ def main() -> None:
     std = np.array([feature.std for feature in features])
     model = credit_model((people.to_numpy() - mean) / std, outcomes)
 
-    causal_model = sf.fit(features, people, GRAPH)
+    causal_model = sf.CausalModel.fit(features, people, GRAPH)
     for equation in causal_model.fitted:
         print(f"{equation.feature}: {equation.r_squared:.0%} explained by {', '.join(equation.parents)}")
     classifier = sf.Classifier.from_torch(model)

@@ -20,15 +20,21 @@ That is proven, as is that nothing cheaper would do.
 from ._answers import Answer, Answers, Table
 from ._audit import Audit, audit
 from ._causal import CausalModel, FittedEquation, fit
+from ._command import Report, coverage, demo, fetch_data, init, list_data, reproduce, run, validate
 from ._committee import Committee
 from ._engine import __version__
 from ._features import Change, Feature, Kind, features
+from ._graph import causal_graphs, read_graph, write_graph
 from ._letters import Letter, Letters, letters
 from ._models import Classifier, Equation
+from ._picture import Picture
+from ._plots import plot_margin
 from ._problem import Problem
 from ._theory import Theory, theory
+from ._training import train_former as train
 from ._uncertainty import Uncertainty
-from ._verbs import Actions, TradeOff, attack, certify, recourse, recourse_batches, trade_off, train
+from ._verbs import Actions, TradeOff, attack, certify, recourse, recourse_batches, trade_off
+from ._verify import Verification, verify
 from .errors import (
     CausalModelError,
     ClassifierError,
@@ -66,7 +72,9 @@ __all__ = [
     "Letters",
     "MissingPackageError",
     "PeopleError",
+    "Picture",
     "Problem",
+    "Report",
     "SettingError",
     "Table",
     "Theory",
@@ -74,16 +82,30 @@ __all__ = [
     "TrainingError",
     "TrainingWarning",
     "Uncertainty",
+    "Verification",
     "__version__",
     "attack",
     "audit",
+    "causal_graphs",
     "certify",
+    "coverage",
+    "demo",
     "features",
+    "fetch_data",
     "fit",
+    "init",
     "letters",
+    "list_data",
+    "plot_margin",
+    "read_graph",
     "recourse",
     "recourse_batches",
+    "reproduce",
+    "run",
     "theory",
     "trade_off",
     "train",
+    "validate",
+    "verify",
+    "write_graph",
 ]

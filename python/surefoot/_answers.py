@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import html
+import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union, overload
 
 import numpy as np
@@ -12,12 +13,17 @@ from numpy.typing import NDArray
 
 from . import _engine
 from ._features import Feature
-from .errors import MissingPackageError
+from ._html import answer_html, answers_html
+from ._picture import Picture
+from ._write import save
+from .errors import MissingPackageError, SettingError
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+
+    from ._problem import Problem
 
 __all__ = ["Answer", "Answers", "Table"]
 
@@ -31,6 +37,19 @@ class Table:
         self._table = native
         self._features = tuple(features)
         self._index = index
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored_table, (
+            type(self),
+            self._table.to_columns(),
+            self._features,
+            self._index,
+            self._further(),
+        )
+
+    def _further(self) -> dict[str, Any]:
+        """Attributes beside the rows, which a copy in another process has too."""
+        return {}
 
     def _native_table(self) -> _engine.Table:
         return self._table
@@ -48,7 +67,13 @@ class Table:
         return self._native_table().__arrow_c_stream__(requested_schema)
 
     def to_arrow(self) -> pyarrow.Table:
-        """As a pyarrow Table, without copying."""
+        """As a pyarrow Table, without copying.
+
+        Returns
+        -------
+        pyarrow.Table
+            The same rows.
+        """
         try:
             import pyarrow
         except ImportError:
@@ -56,7 +81,13 @@ class Table:
         return pyarrow.table(self)
 
     def to_polars(self) -> polars.DataFrame:
-        """As a polars DataFrame, without copying where polars allows it."""
+        """As a polars DataFrame, without copying where polars allows it.
+
+        Returns
+        -------
+        polars.DataFrame
+            The same rows.
+        """
         try:
             import polars
         except ImportError:
@@ -64,7 +95,13 @@ class Table:
         return polars.DataFrame(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """As a pandas DataFrame, with the index of the people if they came in one."""
+        """As a pandas DataFrame, with the index of the people if they came in one.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each.
+        """
         try:
             import pandas
         except ImportError:
@@ -85,7 +122,18 @@ class Table:
         return columns
 
     def column(self, name: str) -> Column:
-        """One column: an array of numbers (NaN where there is none) or of truths, or a list of texts."""
+        """One column: an array of numbers (NaN where there is none) or of truths, or a list of texts.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+
+        Returns
+        -------
+        Column
+            The values of the column.
+        """
         columns = self._named(self._native_table().columns())
         if name not in columns:
             raise KeyError(f"there is no column `{name}`; there are {', '.join(columns)}")
@@ -96,9 +144,31 @@ class Table:
         return f"<{len(self)} rows: {', '.join(self.column_names)}>"
 
 
+def _restored_table(
+    kind: type[Table], columns: Any, features: Sequence[Feature], index: Any, further: dict[str, Any]
+) -> Table:
+    table = kind.__new__(kind)
+    Table.__init__(table, _engine.Table.from_columns(columns), features, index)
+    table.__dict__.update(further)
+    return table
+
+
 @dataclass(frozen=True)
 class Answer:
-    """What one person can do."""
+    """What one person can do.
+
+    ``answer["income"]`` is the change of a feature, ``len(answer)`` how many are changed, and iteration goes over
+    their names.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+    >>> answer = sf.recourse(problem, {"income": 2417})[0]
+    >>> list(answer), round(answer["income"], 1)
+    (['income'], 733.0)
+    """
 
     id: str
     #: ``"found"`` (an action that is proven to hold), ``"unproved"`` (an action of which nothing is
@@ -121,6 +191,44 @@ class Answer:
     cost_bound: float | None
     #: Proven: the margin that is left at worst.
     margin: float | None
+    _features: tuple[Feature, ...] = field(default=(), repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.action)
+
+    def __bool__(self) -> bool:
+        # Somebody who changes nothing has an answer, too.
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.action)
+
+    def __getitem__(self, feature: str) -> Any:
+        if feature not in self.action:
+            raise KeyError(
+                f"`{feature}` is not acted upon; acted upon are {', '.join(self.action) or 'none'}"
+            )
+        return self.action[feature]
+
+    def plot(self) -> Picture:
+        """Draw what changes: a row for each feature, with its value now and then.
+
+        Returns
+        -------
+        Picture
+            The picture.
+
+        Examples
+        --------
+        >>> import surefoot as sf
+        >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
+        >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+        >>> sf.recourse(problem, {"income": 2417})[0].plot()
+        <picture: 1: found>
+        """
+        from ._plots import plot_answer
+
+        return plot_answer(self, self._features)
 
     def __repr__(self) -> str:
         return f"{self.id}: {self.text}"
@@ -129,42 +237,40 @@ class Answer:
         return self.text
 
     def _repr_html_(self) -> str:
-        rows = []
-        for name, value in self.person.items():
-            change = self.action.get(name)
-            then = self.counterfactual.get(name)
-            told = f"{change:+.6g}" if isinstance(change, float) else _shown(change)
-            cells = [name, _shown(value), told, _shown(then)]
-            style = ' style="font-weight: bold"' if change else ""
-            rows.append(f"<tr{style}>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
-        head = "".join(f"<th>{title}</th>" for title in ("", "now", "change", "then"))
-        return (
-            f"<p><strong>{html.escape(self.id)}: {html.escape(self.status)}</strong></p>"
-            f"<p>{html.escape(self.text)}</p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-        )
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+        return answer_html(self)
 
 
 class Answers(Table):
     """Everybody's answers: a table, of which each row can be told in words.
 
-    ``len(answers)``, ``answers[0]``, ``for answer in answers``; ``answers.to_pandas()``.
+    ``answers[0]`` is the first answer and ``answers["p7"]`` that of the person with this id (the first of several
+    options); ``len(answers)`` and iteration go over all; ``answers.to_pandas()`` is the table.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+    >>> answers = sf.recourse(problem, {"id": ["ana", "ben"], "income": [2417, 3600]})
+    >>> answers["ben"].status
+    'favourable'
+    >>> answers.counts["found"]
+    1
     """
 
-    def __init__(self, native: _engine.Answers, features: Sequence[Feature], index: Any = None) -> None:
-        self._native = native
-        self._features = tuple(features)
+    def __init__(self, native: _engine.Answers, problem: Problem, index: Any = None) -> None:
+        self._native: Any = native
+        self._problem = problem
+        self._features = tuple(problem.features)
         self._index = index
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored_answers, (Stored.of(self._native), self._problem, self._index)
 
     def _native_table(self) -> _engine.Table:
         # Made by the engine when it is first asked for.
-        return self._native.table()
+        table: _engine.Table = self._native.table()
+        return table
 
     def __len__(self) -> int:
         return len(self._native)
@@ -172,15 +278,86 @@ class Answers(Table):
     @property
     def counts(self) -> dict[str, int]:
         """How many got which answer."""
-        return self._native.counts()
+        counts: dict[str, int] = self._native.counts()
+        return counts
+
+    @property
+    def proofs(self) -> list[str]:
+        """The proof of each person's first answer: the lines of a file of proofs, for :func:`verify`.
+
+        Linear problems without constraints have them anyway; where answers are searched for, :func:`recourse` is to be
+        asked for them (``proofs=True``).
+
+        Examples
+        --------
+        >>> import surefoot as sf
+        >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
+        >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+        >>> answers = sf.recourse(problem, {"income": [2417, 3600]}, proofs=True)
+        >>> len(answers.proofs)
+        2
+        """
+        proofs: list[str] = self._native.proofs()
+        return proofs
+
+    def write_proofs(self, path: Union[str, os.PathLike[str]]) -> None:
+        """Write a file of proofs, as ``surefoot recourse --proofs`` does.
+
+        Parameters
+        ----------
+        path : path
+            The file; ``surefoot verify`` and :func:`verify` read it.
+
+        Examples
+        --------
+        >>> import surefoot as sf
+        >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
+        >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+        >>> sf.recourse(problem, {"income": [2417]}).write_proofs("proofs.jsonl")
+        >>> sf.verify(problem, "proofs.jsonl").holds
+        True
+        """
+        lines = "".join(f"{line}\n" for line in self.proofs)
+        save(path, {Path(path).name: lines.encode()}, overwrite=True)
+
+    def plot_costs(self, by: Any = None) -> Picture:
+        """Draw what actions cost those who are turned down, a row for each group.
+
+        Parameters
+        ----------
+        by : str or sequence, optional
+            A feature, of which numbers of more than six values are divided into four parts of equal size; or the group
+            of each answer, such as a column of the people's table. One group if not given.
+
+        Returns
+        -------
+        Picture
+            The picture.
+
+        Examples
+        --------
+        >>> import surefoot as sf
+        >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
+        >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+        >>> sf.recourse(problem, {"income": [2417, 2000]}).plot_costs(by=["north", "south"])
+        <picture: Effort of those who are turned down>
+        """
+        from ._plots import plot_costs
+
+        return plot_costs(self, by)
 
     @overload
-    def __getitem__(self, index: int) -> Answer: ...
+    def __getitem__(self, index: int | str) -> Answer: ...
 
     @overload
     def __getitem__(self, index: slice) -> list[Answer]: ...
 
-    def __getitem__(self, index: int | slice) -> Answer | list[Answer]:
+    def __getitem__(self, index: int | str | slice) -> Answer | list[Answer]:
+        if isinstance(index, str):
+            ids: list[Any] = list(self._native_table().columns()["id"])
+            if index not in ids:
+                raise KeyError(f"there is nobody with the id `{index}`; ids are in answers.column('id')")
+            index = ids.index(index)
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         if not -len(self) <= index < len(self):
@@ -199,13 +376,20 @@ class Answers(Table):
             plain["cost"],
             plain["cost_bound"],
             plain["margin"],
+            self._features,
         )
 
     def __iter__(self) -> Iterator[Answer]:
         return (self[i] for i in range(len(self)))
 
     def counterfactuals(self) -> pandas.DataFrame:
-        """Those who have an action as they are afterwards, in the columns of the people's table."""
+        """Those who have an action as they are afterwards, in the columns of the people's table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each.
+        """
         frame: pandas.DataFrame = self.to_pandas()
         columns = {f"counterfactual:{feature.name}": feature.name for feature in self._features}
         found: pandas.DataFrame = frame.loc[frame["status"].isin(["found", "unproved"]), list(columns)]
@@ -215,6 +399,72 @@ class Answers(Table):
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {word}" for word, count in self.counts.items() if count)
         return f"<{len(self)} answers: {counts}>"
+
+    def _repr_html_(self) -> str:
+        return answers_html(self)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Answers as they are sent to another process: what the engine says of each."""
+
+    columns: list[tuple[str, str, list[Any]]]
+    found: dict[str, int]
+    parts: list[Any]
+    persons: list[int]
+    texts: list[str]
+    people: list[dict[str, Any]]
+    lines: list[str] | None
+
+    @classmethod
+    def of(cls, native: Any) -> Stored:
+        if isinstance(native, Stored):
+            return native
+        count = len(native)
+        try:
+            lines = native.proofs()
+        except SettingError:
+            # They were not kept.
+            lines = None
+        return cls(
+            native.table().to_columns(),
+            native.counts(),
+            native.actions().parts(),
+            [native.person_of(row) for row in range(count)],
+            [native.text(row) for row in range(count)],
+            [native.person(row) for row in range(count)],
+            lines,
+        )
+
+    def __len__(self) -> int:
+        return len(self.persons)
+
+    def table(self) -> _engine.Table:
+        return _engine.Table.from_columns(self.columns)
+
+    def counts(self) -> dict[str, int]:
+        return dict(self.found)
+
+    def actions(self) -> _engine.Actions:
+        return _engine.Actions.from_parts(self.parts)
+
+    def person_of(self, index: int) -> int:
+        return self.persons[index]
+
+    def text(self, index: int) -> str:
+        return self.texts[index]
+
+    def person(self, index: int) -> dict[str, Any]:
+        return dict(self.people[index])
+
+    def proofs(self) -> list[str]:
+        if self.lines is None:
+            raise SettingError("proofs were not kept; ask for them with recourse(..., proofs=True)")
+        return list(self.lines)
+
+
+def _restored_answers(stored: Any, problem: Problem, index: Any) -> Answers:
+    return Answers(stored, problem, index)
 
 
 def _part(row: dict[str, Any], prefix: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import numpy as np
 from . import _engine, _progress, _tables
 from ._answers import Answers
 from ._problem import Problem
+from ._settings import SEARCH, renamed, threads
 from ._verbs import Actions, _actions, _count
 from .errors import FileError, MissingPackageError
 
@@ -80,7 +81,18 @@ class Audit:
         return {name: _columns(table) for name, table in tables.items()}
 
     def to_pandas(self, table: str = "groups") -> pandas.DataFrame:
-        """One of the tables as a pandas DataFrame."""
+        """One of the tables as a pandas DataFrame.
+
+        Parameters
+        ----------
+        table : str, default "groups"
+            The name of the table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each.
+        """
         try:
             import pandas
         except ImportError:
@@ -94,7 +106,12 @@ class Audit:
     def write(self, folder: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Writes ``audit.html`` and ``audit.json`` into a folder, which is made if it does not exist.
 
-        :param overwrite: replace the files of an earlier audit.
+        Parameters
+        ----------
+        folder : path
+            The folder.
+        overwrite : bool, default False
+            Replace the files of an earlier audit.
         """
         place = Path(folder)
         files = {place / "audit.html": self.html, place / "audit.json": self._native.json()}
@@ -152,6 +169,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     return {name: [row.get(name) for row in rows] for name in names if name not in empty}
 
 
+@renamed(seed="random_state", **SEARCH)
 def audit(
     problem: Problem,
     people: Any,
@@ -161,18 +179,58 @@ def audit(
     id: str | None = None,
     method: str = "auto",
     gap: float = 0.01,
-    evaluations: int | None = None,
-    seconds: float | None = None,
-    seed: int = 1,
+    max_evaluations: int | None = None,
+    max_seconds: float | None = None,
+    random_state: int = 1,
     title: str = "people",
     progress: bool = False,
+    n_jobs: int | None = None,
 ) -> Audit:
-    """States which groups of people have recourse and at which cost.
+    """State which groups of people have recourse and at which cost.
 
     For everybody, each group and each pair of groups: who is turned down, who has recourse, what it costs and asks, how
     fragile unguarded actions are and what it costs to be safe; and, for groups by a feature, what would be different for the
     same person in another group, by the causal model. Ranges are proven; intervals are for people like these.
 
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    people : table
+        People: a DataFrame (pandas or polars), an Arrow table, a dict of columns, a list of dicts, one person
+        as a dict, or an array with a row for each; in their own units.
+    by : str or sequence of str, default ()
+        A column (``"sex"``), a column of numbers with cut points (``"age: 30, 50"``) or several columns at
+        once (``"sex, age: 30, 50"``); or a list of these. Columns need not be features.
+    actions : Answers or Actions or table, optional
+        Actions that others advised, to be judged as well: as in :func:`certify`.
+    id : str, optional
+        As in :func:`recourse`.
+    method : str, default "auto"
+        As in :func:`recourse`, but one that proves its answers.
+    gap : float, default 0.01
+        As in :func:`recourse`.
+    max_evaluations : int, optional
+        As in :func:`recourse`, for each of the searches about a person: with and without uncertainty, and for
+        each other group of a feature.
+    max_seconds : float, optional
+        As in :func:`recourse`.
+    random_state : int, default 1
+        The seed of the intervals that are drawn.
+    title : str, default "people"
+        What the page calls the people.
+    progress : bool, default False
+        Show a bar; needs tqdm.
+    n_jobs : int, optional
+        How many threads to use; all of them for None and -1.
+
+    Returns
+    -------
+    Audit
+        The audit.
+
+    Examples
+    --------
     >>> import surefoot as sf
     >>> features = [sf.Feature("income", "increase"), sf.Feature("sex", kind="binary")]
     >>> problem = sf.Problem(features, sf.Classifier.linear([1.0, 0.5], -1.0), epsilon=0.1)
@@ -183,19 +241,6 @@ def audit(
     ['everybody', 'sex: 0', 'sex: 1']
     >>> [round(cost, 3) for cost in audit.tables["twins"]["difference_mean_upper"]]
     [0.5, -0.5]
-
-    :param by: a column (``"sex"``), a column of numbers with cut points (``"age: 30, 50"``) or several columns at once
-        (``"sex, age: 30, 50"``); or a list of these. Columns need not be features.
-    :param actions: actions that others advised, to be judged as well: as in :func:`certify`.
-    :param id: as in :func:`recourse`.
-    :param method: as in :func:`recourse`, but one that proves its answers.
-    :param gap: as in :func:`recourse`.
-    :param evaluations: as in :func:`recourse`, for each of the searches about a person: with and without uncertainty, and
-        for each other group of a feature.
-    :param seconds: as in :func:`recourse`.
-    :param seed: that of the draws from which intervals are calculated.
-    :param title: what the page calls the people.
-    :param progress: show a bar; needs tqdm.
     """
     requests = [by] if isinstance(by, str) else list(by)
     given = _tables.prepare(people, problem.features, id)
@@ -206,7 +251,7 @@ def audit(
         needed = _engine.audit_columns(problem._native, requests, known)
         further = {name: _cells(_tables.column(table, name)) for name in needed}
     native_actions = None if actions is None else _actions(problem, actions)
-    with _progress.bar(progress, _count(given.source), "people") as update:
+    with _progress.bar(progress, _count(given.source), "people") as update, threads(n_jobs):
         native = _engine.audit(
             problem._native,
             given.source,
@@ -218,9 +263,9 @@ def audit(
             given.id,
             method,
             gap,
-            evaluations,
-            seconds,
-            seed,
+            max_evaluations,
+            max_seconds,
+            random_state,
             update,
         )
     return Audit(native, title)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _engine, _progress, _tables
 from ._features import Feature
+from ._graph import Graph, causes_of, to_networkx
+from ._html import causal_model_html
 from ._models import Equation
+from ._picture import Picture
+from ._settings import former_name, renamed, threads
 from ._uncertainty import Uncertainty
 from .errors import CausalModelError, FitWarning, SettingError
 
-#: Causes by feature, or pairs of cause and effect, or a networkx graph.
-Graph = Union[Mapping[str, Iterable[str]], Iterable[tuple[str, str]], Any]
-
-__all__ = ["CausalModel", "FittedEquation", "Graph", "fit"]
+__all__ = ["CausalModel", "FittedEquation", "fit"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,17 @@ class CausalModel:
 
     Equations are formulas in people's own units with the noise ``u``, or :class:`Equation`.
 
+    Parameters
+    ----------
+    features : sequence of Feature
+        The features.
+    equations : mapping
+        The equation of each feature that has causes: a formula or an :class:`Equation`.
+    fitted : sequence of FittedEquation, optional
+        How well each equation was fitted.
+
+    Examples
+    --------
     >>> import surefoot as sf
     >>> features = [sf.Feature("income"), sf.Feature("savings")]
     >>> model = sf.CausalModel(features, {"savings": "0.5 * income + u"})
@@ -78,8 +90,193 @@ class CausalModel:
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.features, self.equations, self.fitted)
 
+    @classmethod
+    @renamed(batch="batch_size", step="learning_rate", seed="random_state")
+    def fit(
+        cls,
+        features: Sequence[Feature],
+        people: Any,
+        graph: Graph,
+        *,
+        shape: Literal["linear", "network"] = "linear",
+        hidden: Sequence[int] = (100,),
+        epochs: int = 30,
+        batch_size: int = 100,
+        learning_rate: float = 0.005,
+        held_out: float = 0.2,
+        random_state: int = 0,
+        errors: float | None = None,
+        band: float | None = None,
+        progress: bool = False,
+        n_jobs: int | None = None,
+    ) -> CausalModel:
+        """Fit a causal model to a table, given who causes whom.
+
+        What casts doubt on an equation is warned of (:class:`FitWarning`) and in ``fitted``.
+
+        Parameters
+        ----------
+        features : sequence of Feature
+            The features.
+        people : table
+            People as in :func:`recourse`.
+        graph : mapping, pairs, graph, str or path
+            Causes by feature, ``{"savings": ["income"]}``; pairs of cause and effect; a graph of networkx, pgmpy,
+            DoWhy or causal-learn; or DOT, GML or ``"income -> savings"``, as text or in a file.
+        shape : {"linear", "network"}, default "linear"
+            Linear equations by least squares, or dense networks of tanh by Adam.
+        hidden : sequence of int, default (100,)
+            Networks: widths of the hidden layers.
+        epochs : int, default 30
+            Networks: passes over the rows.
+        batch_size : int, default 100
+            Networks: rows in a mini-batch.
+        learning_rate : float, default 0.005
+            Networks: the step of Adam.
+        held_out : float, default 0.2
+            The share of the rows kept apart to judge the equations by.
+        random_state : int, default 0
+            Decides which rows those are, and initial weights.
+        errors : float, optional
+            A probability: ``fitted`` has the largest error of each coefficient of a linear equation with it,
+            ``within``, and the :class:`Uncertainty` that guards against them.
+        band : float, optional
+            A probability: ``fitted`` has the half-width of the band around each equation in which the value of a
+            further person is with it, judged by all that is left unexplained of the rows kept apart.
+        progress : bool, default False
+            Show a bar; needs tqdm.
+        n_jobs : int, optional
+            How many threads to use; all of them for None and -1.
+
+        Returns
+        -------
+        CausalModel
+            The model; its ``fitted`` says how well each equation fits.
+
+        Examples
+        --------
+        >>> import numpy as np, surefoot as sf
+        >>> income = np.linspace(-2, 2, 50)
+        >>> people = {"income": income, "savings": 0.5 * income + np.sin(37 * income) / 9}
+        >>> model = sf.CausalModel.fit(sf.features(people), people, {"savings": ["income"]})
+        >>> model.fitted[0].r_squared > 0.9
+        True
+        """
+        if errors is not None and shape != "linear":
+            raise SettingError(
+                "errors are those of the coefficients of linear equations; for networks give a band"
+            )
+        causes = list(causes_of(graph).items())
+        settings = {
+            "shape": shape, "hidden": list(hidden), "epochs": epochs, "batch": batch_size, "step": learning_rate,
+            "held_out": held_out, "seed": random_state, "errors": errors, "band": band,
+        }  # fmt: skip
+        source = _tables.prepare(people, features).source
+        steps = len(causes) * epochs if shape == "network" else None
+        with _progress.bar(progress and steps is not None, steps, "epoch") as update, threads(n_jobs):
+            fitted = _engine.fit(features, source, causes, settings, update)
+        scale = {feature.name: feature.std for feature in features}
+        equations = {
+            each["feature"]: Equation(parents=tuple(each["parents"]), layers=tuple(each["layers"]))
+            for each in fitted
+        }
+        told = []
+        for each in fitted:
+            name = each["feature"]
+            deviation = each["deviation"] * scale.get(name, 1.0)
+            told.append(
+                FittedEquation(
+                    name,
+                    tuple(each["parents"]),
+                    each["r_squared"],
+                    deviation,
+                    tuple(each["warnings"]),
+                    tuple(each["within"]),
+                    each["band"],
+                )
+            )
+            for warning in each["warnings"]:
+                warnings.warn(warning, FitWarning, stacklevel=3)
+        return cls(features, equations, fitted=told)
+
+    @property
+    def graph(self) -> dict[str, list[str]]:
+        """The causes of each feature that has any.
+
+        Examples
+        --------
+        >>> import surefoot as sf
+        >>> features = [sf.Feature("income"), sf.Feature("savings")]
+        >>> sf.CausalModel(features, {"savings": "0.5 * income + u"}).graph
+        {'savings': ['income']}
+        """
+        return {name: self.parents(name) for name in self.equations}
+
+    def to_networkx(self) -> Any:
+        """The causal graph as a ``DiGraph`` of networkx, over all features.
+
+        Returns
+        -------
+        networkx.DiGraph
+            The graph.
+
+        Examples
+        --------
+        >>> import surefoot as sf
+        >>> features = [sf.Feature("income"), sf.Feature("savings")]
+        >>> model = sf.CausalModel(features, {"savings": "0.5 * income + u"})
+        >>> list(model.to_networkx().edges)   # doctest: +SKIP
+        [('income', 'savings')]
+        """
+        return to_networkx(self.graph, _engine_names(self.features))
+
+    def plot(self) -> Picture:
+        """Draw the causal graph, causes to the left of their effects.
+
+        Returns
+        -------
+        Picture
+            The picture.
+
+        Examples
+        --------
+        >>> import surefoot as sf
+        >>> features = [sf.Feature("income"), sf.Feature("savings")]
+        >>> sf.CausalModel(features, {"savings": "0.5 * income + u"}).plot()
+        <picture: Causal graph>
+        """
+        from ._plots import plot_graph
+
+        return plot_graph(self.graph, self.features)
+
+    def __len__(self) -> int:
+        return len(self.equations)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.equations)
+
+    def __getitem__(self, feature: str) -> Equation:
+        if feature not in self.equations:
+            known = _tables.quoted(list(self.equations))
+            raise KeyError(f"there is no equation of `{feature}`; there are {known}")
+        return self.equations[feature]
+
+    def _repr_html_(self) -> str:
+        return causal_model_html(self)
+
     def parents(self, feature: str) -> list[str]:
-        """The direct causes of a feature."""
+        """The direct causes of a feature.
+
+        Parameters
+        ----------
+        feature : str
+            The name of the feature.
+
+        Returns
+        -------
+        list[str]
+            The names.
+        """
         return self._native.parents(feature)
 
     def counterfactual(
@@ -92,6 +289,21 @@ class CausalModel:
         """What becomes of people if features are shifted by, or set to, something; in own units.
 
         Their own equations are cut; what follows from them follows.
+
+        Parameters
+        ----------
+        people : table
+            People: a DataFrame (pandas or polars), an Arrow table, a dict of columns, a list of dicts, one
+            person as a dict, or an array with a row for each; in their own units.
+        shift : mapping, optional
+            By how much features change.
+        set : mapping, optional
+            To what features are set.
+
+        Returns
+        -------
+        dict[str, NDArray[np.float64]]
+            Columns by name, in own units.
         """
         if (shift is None) == (set is None):
             raise CausalModelError("give either `shift` or `set`")
@@ -119,91 +331,33 @@ def _engine_names(features: Sequence[Feature]) -> list[str]:
     return names
 
 
-def _causes(graph: Graph) -> dict[str, list[str]]:
-    """Causes by feature, the order in which effects are named."""
-    if isinstance(graph, Mapping):
-        return {effect: list(causes) for effect, causes in graph.items()}
-    edges = getattr(graph, "edges", graph)
-    if isinstance(edges, str):
-        raise CausalModelError(
-            "the graph is text; give causes by feature, such as {'income': ['age', 'sex']}"
-        )
-    causes: dict[str, list[str]] = {}
-    for cause, effect in edges() if callable(edges) else edges:
-        causes.setdefault(effect, []).append(cause)
-    return causes
+def fit(features: Sequence[Feature], people: Any, graph: Graph, **settings: Any) -> CausalModel:
+    """Fit a causal model: the former name of :meth:`CausalModel.fit`, accepted for one more release.
 
+    Parameters
+    ----------
+    features : sequence of Feature
+        As there.
+    people : table
+        As there.
+    graph : mapping, pairs, graph, str or path
+        As there.
+    **settings : object
+        As there.
 
-def fit(
-    features: Sequence[Feature],
-    people: Any,
-    graph: Graph,
-    *,
-    shape: Literal["linear", "network"] = "linear",
-    hidden: Sequence[int] = (100,),
-    epochs: int = 30,
-    batch: int = 100,
-    step: float = 0.005,
-    held_out: float = 0.2,
-    seed: int = 0,
-    errors: float | None = None,
-    band: float | None = None,
-    progress: bool = False,
-) -> CausalModel:
-    """Fits a causal model to a table, given who causes whom.
+    Returns
+    -------
+    CausalModel
+        The model.
 
-    What casts doubt on an equation is warned of (:class:`FitWarning`) and in ``fitted``.
-
-    >>> import numpy as np, surefoot as sf
-    >>> income = np.linspace(-2, 2, 50)
-    >>> people = {"income": income, "savings": 0.5 * income + np.sin(37 * income) / 9}
-    >>> model = sf.fit(sf.features(people), people, {"savings": ["income"]})
-    >>> model.fitted[0].r_squared > 0.9
-    True
-
-    :param graph: causes by feature, ``{"savings": ["income"]}``, or pairs of cause and effect, or a
-        networkx graph.
-    :param shape: linear equations by least squares, or dense networks with ``hidden`` layers of
-        tanh by ``epochs`` passes of Adam.
-    :param held_out: the share of the rows kept apart to judge the equations by.
-    :param errors: a probability: ``fitted`` has the largest error of each coefficient of a linear equation with it,
-        ``within``, and the :class:`Uncertainty <surefoot.Uncertainty>` that guards against them.
-    :param band: a probability: ``fitted`` has the half-width of the band around each equation in which the value of a
-        further person is with it, judged by all that is left unexplained of the rows kept apart.
+    Examples
+    --------
+    >>> import warnings, surefoot as sf
+    >>> people = {"income": [1.0, 2.0, 4.0, 3.0], "savings": [2.0, 3.0, 6.0, 5.0]}
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     sf.fit(sf.features(people), people, {"savings": ["income"]}, held_out=0)
+    CausalModel(income -> savings)
     """
-    if errors is not None and shape != "linear":
-        raise SettingError(
-            "errors are those of the coefficients of linear equations; for networks give a band"
-        )
-    causes = list(_causes(graph).items())
-    settings = {
-        "shape": shape, "hidden": list(hidden), "epochs": epochs, "batch": batch, "step": step,
-        "held_out": held_out, "seed": seed, "errors": errors, "band": band,
-    }  # fmt: skip
-    source = _tables.prepare(people, features).source
-    steps = len(causes) * epochs if shape == "network" else None
-    with _progress.bar(progress and steps is not None, steps, "epoch") as update:
-        fitted = _engine.fit(features, source, causes, settings, update)
-    scale = {feature.name: feature.std for feature in features}
-    equations = {
-        each["feature"]: Equation(parents=tuple(each["parents"]), layers=tuple(each["layers"]))
-        for each in fitted
-    }
-    told = []
-    for each in fitted:
-        name = each["feature"]
-        deviation = each["deviation"] * scale.get(name, 1.0)
-        told.append(
-            FittedEquation(
-                name,
-                tuple(each["parents"]),
-                each["r_squared"],
-                deviation,
-                tuple(each["warnings"]),
-                tuple(each["within"]),
-                each["band"],
-            )
-        )
-        for warning in each["warnings"]:
-            warnings.warn(warning, FitWarning, stacklevel=2)
-    return CausalModel(features, equations, fitted=told)
+    former_name("fit", "CausalModel.fit")
+    return CausalModel.fit(features, people, graph, **settings)

@@ -14,15 +14,21 @@ __all__ = ["Committee"]
 class Committee:
     """Several classifiers of any kinds: favourable where at least `agree` of them are.
 
+    Parameters
+    ----------
+    members : mapping of str to Classifier, sequence of Classifier
+        The classifiers, by their names or numbered from 1.
+    agree : int, optional
+        How many of them must be favourable at least; all if not given.
+
+    Examples
+    --------
     >>> import surefoot as sf
     >>> features = [sf.Feature("income", "increase", mean=3000, std=1500)]
     >>> versions = {"2022": sf.Classifier.linear([1.0], -0.5), "2023": sf.Classifier.linear([1.0], -1.0)}
     >>> problem = sf.Problem(features, sf.Committee(versions), epsilon=0.0)
     >>> round(float(sf.recourse(problem, {"income": 3000})[0].action["income"]))
     1501
-
-    :param members: the classifiers, by their names or numbered from 1.
-    :param agree: how many of them must be favourable at least; all if not given.
     """
 
     def __init__(

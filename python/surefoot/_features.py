@@ -25,30 +25,55 @@ class Feature:
     Uncertainty and cost are measured in standard deviations: ``mean`` and ``std`` say, in the
     feature's own units, what counts as zero and as one.
 
+    Parameters
+    ----------
+    name : str
+        The name.
+    change : {"fixed", "any", "increase", "decrease"}, default "fixed"
+        What an action may do: ``"fixed"``, ``"any"``, ``"increase"``, ``"decrease"``; categories are fixed or
+        change to any.
+    mean : float, default 0.0
+        The value that counts as zero.
+    std : float, default 1.0
+        The difference that counts as one.
+    limits : pair of float, optional
+        The lowest and the highest value, in own units; None for none.
+    weight : float, default 1.0
+        What changing it by one standard deviation costs.
+    norm_weight : float, default 1.0
+        What a shift by one standard deviation counts in the norm.
+    kind : str, default "real"
+        ``"real"``, ``"integer"`` or ``"binary"``; ``"category"`` (one of several names) or ``"ordinal"``
+        (names in an order) with their ``categories``.
+    categories : sequence of object, default ()
+        The names of the categories, of a ``"category"`` or an ``"ordinal"``.
+    step : float, optional
+        The smallest change, in own units: every action changes it by a multiple of this.
+    most_change : float, optional
+        The largest change, in own units.
+    most_change_share : float, optional
+        The largest change as a share of a person's own value.
+    label : str, optional
+        What people read instead of the name.
+    unit : str or sequence of str, optional
+        The unit of its amounts in sentences, with ``{}`` where the number stands: ``"EUR {}"``; a pair for
+        the number 1 and for all others: ``("month", "months")``.
+    describe : mapping, optional
+        What categories or whole numbers read like: ``{"A11": "overdrawn account"}``.
+    special : sequence of float or mapping of float to str, default ()
+        Numbers that are no amounts, such as ``[-9]`` or ``{-9: "no bureau record"}``: nothing changes them,
+        no shift moves them, and they may be outside of the limits.
+    ordered : bool, default False
+        Whether the ``categories`` of a ``"category"`` have an order, the lowest first, so that they may
+        change to ``"increase"`` or ``"decrease"`` only. The model takes a column for each of them, as
+        ``OneHotEncoder`` makes them; for a model that takes their positions there is ``kind="ordinal"``.
+
+    Examples
+    --------
     >>> Feature("income", "increase", mean=3000, std=1500, limits=(0, None))
     Feature('income', 'increase', mean=3000, std=1500, limits=(0.0, inf))
     >>> Feature("job", categories=["clerk", "farmer"])
     Feature('job', kind='category', categories=('clerk', 'farmer'))
-
-    :param change: what an action may do: ``"fixed"``, ``"any"``, ``"increase"``, ``"decrease"``;
-        categories are fixed or change to any.
-    :param limits: the lowest and the highest value, in own units; None for none.
-    :param weight: what changing it by one standard deviation costs.
-    :param norm_weight: what a shift by one standard deviation counts in the norm.
-    :param step: the smallest change, in own units: every action changes it by a multiple of this.
-    :param most_change: the largest change, in own units.
-    :param most_change_share: the largest change as a share of a person's own value.
-    :param kind: ``"real"``, ``"integer"`` or ``"binary"``; ``"category"`` (one of several names) or
-        ``"ordinal"`` (names in an order) with their ``categories``.
-    :param label: what people read instead of the name.
-    :param unit: the unit of its amounts in sentences, with ``{}`` where the number stands: ``"EUR {}"``; a
-        pair for the number 1 and for all others: ``("month", "months")``.
-    :param describe: what categories or whole numbers read like: ``{"A11": "overdrawn account"}``.
-    :param ordered: whether the ``categories`` of a ``"category"`` have an order, the lowest first, so that they may
-        change to ``"increase"`` or ``"decrease"`` only. The model takes a column for each of them, as
-        ``OneHotEncoder`` makes them; for a model that takes their positions there is ``kind="ordinal"``.
-    :param special: numbers that are no amounts, such as ``[-9]`` or ``{-9: "no bureau record"}``: nothing changes
-        them, no shift moves them, and they may be outside of the limits.
     """
 
     name: str
@@ -186,6 +211,52 @@ def features(
     are the lowest and the highest value in the table, as ``surefoot init`` takes them: no action leads to
     what nobody in the table has, and people beyond them are refused. Missing values are passed over.
 
+    Parameters
+    ----------
+    people : table
+        A DataFrame, an Arrow table, or a dict of columns.
+    change : mapping of str to Change, optional
+        What an action may do to columns, such as ``{"income": "increase"}``; all others are fixed.
+    kind : mapping of str to Kind, optional
+        For columns that are not what they look like, such as ``{"job": "category"}`` where jobs have numbers.
+    limits : mapping of str to pair of float, optional
+        Of columns that may go further than in the table, or less far.
+    weight : mapping of str to float, optional
+        What changing columns by one standard deviation costs.
+    norm_weight : mapping of str to float, optional
+        What shifts of columns by one standard deviation count in the norm.
+    step : mapping of str to float, optional
+        The smallest changes of columns, in own units.
+    most_change : mapping of str to float, optional
+        The largest changes of columns, in own units.
+    most_change_share : mapping of str to float, optional
+        The largest changes of columns as shares of a person's own value.
+    categories : mapping of str to sequence of object, optional
+        Of columns that have more than are in the table, or an order of their own.
+    label : mapping of str to str, optional
+        What people read instead of the names of columns.
+    unit : mapping of str to str or sequence of str, optional
+        The units of columns, such as ``{"income": "EUR {}"}``.
+    describe : mapping of str to mapping, optional
+        What the values of columns read like.
+    special : mapping of str to sequence of float or mapping of float to str, optional
+        The numbers of columns that are no amounts; they are kept out of means, standard deviations and
+        limits.
+    ordered : mapping of str to bool, optional
+        Columns of categories with an order, of each of which the model takes a column.
+    columns : iterable of str, optional
+        Which columns are features, in this order; all of them if not given.
+    observed_limits : bool, default True
+        Whether columns that are not in ``limits`` are limited to the range of the table; otherwise they have
+        no limits.
+
+    Returns
+    -------
+    list[Feature]
+        The features.
+
+    Examples
+    --------
     >>> people = {"age": [25.0, 35.0, 45.0], "income": [1000.0, 3000.0, 5000.0], "job": ["a", "b", "a"]}
     >>> for feature in features(people, change={"income": "increase"}):
     ...     print(feature)
@@ -199,21 +270,6 @@ def features(
     [Feature('age', mean=35.0, std=10.0), Feature('income', mean=3000.0, std=2000.0, limits=(0.0, inf))]
     >>> features(people, observed_limits=False)[0]
     Feature('age', mean=35.0, std=10.0)
-
-    :param people: a DataFrame, an Arrow table, or a dict of columns.
-    :param limits: of columns that may go further than in the table, or less far.
-    :param observed_limits: whether columns that are not in ``limits`` are limited to the range of the
-        table; otherwise they have no limits.
-    :param kind: for columns that are not what they look like, such as ``{"job": "category"}`` where
-        jobs have numbers.
-    :param categories: of columns that have more than are in the table, or an order of their own.
-    :param label: what people read instead of the names of columns.
-    :param unit: the units of columns, such as ``{"income": "EUR {}"}``.
-    :param describe: what the values of columns read like.
-    :param ordered: columns of categories with an order, of each of which the model takes a column.
-    :param special: the numbers of columns that are no amounts; they are kept out of means, standard deviations and
-        limits.
-    :param columns: which columns are features, in this order; all of them if not given.
     """
     names = _tables.column_names(people)
     chosen = names if columns is None else list(columns)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from . import _engine, _progress, _tables
 from ._problem import Problem
+from ._settings import SEARCH, renamed, threads
 from ._verbs import _count
 from .errors import FileError, MissingPackageError, SettingError
 
@@ -78,8 +79,19 @@ class Letters(Sequence[Letter]):
     def __repr__(self) -> str:
         return f"<{len(self)} letters>"
 
+    @property
+    def proofs(self) -> list[str]:
+        """The proofs that the letters refer to: the lines of a file of proofs, for :func:`verify`."""
+        return [line for native in self._native for line in native.proofs.splitlines()]
+
     def to_pandas(self) -> pandas.DataFrame:
-        """A row for each letter: ``id``, ``status``, ``reference`` and ``letter``, the text."""
+        """A row for each letter: ``id``, ``status``, ``reference`` and ``letter``, the text.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each.
+        """
         try:
             import pandas
         except ImportError:
@@ -92,6 +104,13 @@ class Letters(Sequence[Letter]):
         """Write the letters, a table of them and their proofs into a folder, as ``surefoot letters`` does.
 
         The folder must be empty or not exist yet, and is there once it is complete.
+
+        Parameters
+        ----------
+        folder : path
+            The folder.
+        format : str, default "text"
+            ``"text"``, ``"html"``, ``"document"``, ``"json"`` or ``"table"``.
         """
         if format not in ("text", "html", "document", "json", "table"):
             known = "`text`, `html`, `document`, `json` and `table`"
@@ -152,6 +171,7 @@ def _write(path: Path, text: str) -> None:
         file.write(text)
 
 
+@renamed(**SEARCH)
 def letters(
     problem: Problem,
     people: Any,
@@ -164,12 +184,52 @@ def letters(
     html_template: Union[str, os.PathLike[str], None] = None,
     method: str = "auto",
     gap: float = 0.01,
-    evaluations: int | None = None,
-    seconds: float | None = None,
+    max_evaluations: int | None = None,
+    max_seconds: float | None = None,
     progress: bool = False,
+    n_jobs: int | None = None,
 ) -> Letters:
     """A letter to everybody: what was decided and why, what they can do, and what is proven.
 
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    people : table
+        As in :func:`recourse`.
+    id : str, optional
+        The column that identifies people; ``"id"`` if there is one, otherwise the number of the row.
+    language : {"en", "de"}, default "en"
+        ``"en"`` or ``"de"``.
+    options : int, default 1
+        Up to so many things to do for each person that change different things, the cheapest first.
+    reasons : path, None, optional
+        A file with an organisation's own codes and words; see docs/letters.md.
+    text_template : path, None, optional
+        A file with a template instead of the built-in one for :attr:`Letter.text`.
+    html_template : path, None, optional
+        The same for :attr:`Letter.html`.
+    method : str, default "auto"
+        As in :func:`recourse`, like ``gap``, ``max_evaluations`` and ``max_seconds``. Methods that prove
+        nothing give letters without a reference, which say so.
+    gap : float, default 0.01
+        As in :func:`recourse`.
+    max_evaluations : int, optional
+        As in :func:`recourse`.
+    max_seconds : float, optional
+        As in :func:`recourse`.
+    progress : bool, default False
+        Show a bar; needs tqdm.
+    n_jobs : int, optional
+        How many threads to use; all of them for None and -1.
+
+    Returns
+    -------
+    Letters
+        A letter for each person.
+
+    Examples
+    --------
     >>> import surefoot as sf
     >>> feature = sf.Feature("income", "increase", mean=3000, std=1500, label="monthly income", unit="EUR {}")
     >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
@@ -178,20 +238,9 @@ def letters(
     'Monthly income: raise by EUR 734, from EUR 2,417 to EUR 3,151.'
     >>> len(letter.reference)
     19
-
-    :param people: as in :func:`recourse`.
-    :param id: the column that identifies people; ``"id"`` if there is one, otherwise the number of the row.
-    :param language: ``"en"`` or ``"de"``.
-    :param options: up to so many things to do for each person that change different things, the cheapest first.
-    :param reasons: a file with an organisation's own codes and words; see docs/letters.md.
-    :param text_template: a file with a template instead of the built-in one for :attr:`Letter.text`.
-    :param html_template: the same for :attr:`Letter.html`.
-    :param method: as in :func:`recourse`, like ``gap``, ``evaluations`` and ``seconds``. Methods that prove nothing
-        give letters without a reference, which say so.
-    :param progress: show a bar; needs tqdm.
     """
     given = _tables.prepare(people, problem.features, id)
-    with _progress.bar(progress, _count(given.source), "letters") as update:
+    with _progress.bar(progress, _count(given.source), "letters") as update, threads(n_jobs):
         native = _engine.letters(
             problem._native,
             given.source,
@@ -204,8 +253,8 @@ def letters(
             html_template,
             method,
             gap,
-            evaluations,
-            seconds,
+            max_evaluations,
+            max_seconds,
             update,
         )
     return Letters(native)

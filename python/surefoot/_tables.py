@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -170,6 +172,29 @@ def prepare(people: Any, features: Sequence[Feature], id: str | None = None) -> 
         source.append(texts(values, feature.name) if is_named else numbers(values, feature.name))
     ids = None if id is None else [label(value) for value in to_list(column(people, id))]
     return Prepared(source, ids, None, people.index if is_pandas(people) else None)
+
+
+def named(people: Any, columns: Sequence[str]) -> Any:
+    """People as a table with named columns: an array gets them, one person becomes a row."""
+    if isinstance(people, np.ndarray):
+        rows = np.atleast_2d(people)
+        return {name: rows[:, i] for i, name in enumerate(columns)}
+    if isinstance(people, Mapping) and all(np.ndim(value) == 0 for value in people.values()):
+        return {name: [value] for name, value in people.items()}
+    if isinstance(people, Sequence) and not isinstance(people, str):
+        return records(list(people), columns)
+    return people
+
+
+def write_csv(table: Any, path: Path) -> None:
+    """Writes a table; numbers are written so that they are read as the same."""
+    names = column_names(table)
+    columns = [to_list(column(table, name)) for name in names]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        for row in zip(*columns):
+            writer.writerow(["" if is_missing(value) else label(value) for value in row])
 
 
 def records(people: Sequence[Mapping[str, Any]], needed: Sequence[str]) -> dict[str, list[Any]]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 from . import _engine, _progress, _tables
 from ._answers import Table
 from ._problem import Problem
+from ._settings import renamed, threads
 from ._verbs import _count
 
 __all__ = ["Theory", "theory"]
@@ -43,20 +44,47 @@ class Theory:
         return self.text
 
 
+@renamed(evaluations="max_evaluations")
 def theory(
     problem: Problem,
     people: Any = None,
     *,
     id: str | None = None,
     gap: float = 0.01,
-    evaluations: int | None = None,
+    max_evaluations: int | None = None,
     progress: bool = False,
+    n_jobs: int | None = None,
 ) -> Theory:
     """What the paper guarantees: whether robust recourse exists, what it costs at most, how stable its cost
     is, and the perturbation that breaks a minimum-cost action.
 
     Statements whose conditions a problem does not meet are left out, and the conditions are named.
 
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    people : table
+        As in :func:`recourse`; without people the statements are about the problem alone.
+    id : str, optional
+        As in :func:`recourse`.
+    gap : float, default 0.01
+        How much dearer, as a share, an action without uncertainty should be at most than the proven bound;
+        linear problems without constraints are solved exactly.
+    max_evaluations : int, optional
+        As in :func:`recourse`, for the search without uncertainty.
+    progress : bool, default False
+        Show a bar; needs tqdm.
+    n_jobs : int, optional
+        How many threads to use; all of them for None and -1.
+
+    Returns
+    -------
+    Theory
+        The statements.
+
+    Examples
+    --------
     >>> import surefoot as sf
     >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
     >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
@@ -70,23 +98,16 @@ def theory(
     >>> print(sf.theory(problem))
     Existence: everybody whom the classifier turns down has robust recourse (Proposition 3).
       `income` may change without limit in the direction that raises the score...
-
-    :param people: as in :func:`recourse`; without people the statements are about the problem alone.
-    :param id: as in :func:`recourse`.
-    :param gap: how much dearer, as a share, an action without uncertainty should be at most than the proven
-        bound; linear problems without constraints are solved exactly.
-    :param evaluations: as in :func:`recourse`, for the search without uncertainty.
-    :param progress: show a bar; needs tqdm.
     """
     if people is None:
-        stated = _engine.theory(problem._native, None, None, None, gap, evaluations, None)
+        stated = _engine.theory(problem._native, None, None, None, gap, max_evaluations, None)
         index = None
     else:
         given = _tables.prepare(people, problem.features, id)
         index = given.index
-        with _progress.bar(progress, _count(given.source), "people") as update:
+        with _progress.bar(progress, _count(given.source), "people") as update, threads(n_jobs):
             stated = _engine.theory(
-                problem._native, given.source, given.ids, given.id, gap, evaluations, update
+                problem._native, given.source, given.ids, given.id, gap, max_evaluations, update
             )
     existence, unmet, text, native = stated
     table = None if native is None else Table(native, problem.features, index)

@@ -1,27 +1,27 @@
-"""What can be asked: recourse, attack, certify, train."""
+"""What can be asked: recourse, attack, certify."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Union
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from . import _engine, _progress, _tables
 from ._answers import Answers, Table
 from ._features import Feature
-from ._models import Activation, Classifier
+from ._picture import Picture
 from ._problem import Problem
-from .errors import MissingPackageError, PeopleError, SettingError, TrainingError, TrainingWarning
+from ._settings import SEARCH, renamed, threads
+from .errors import MissingPackageError, PeopleError
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Actions", "TradeOff", "attack", "certify", "recourse", "recourse_batches", "trade_off", "train"]
+__all__ = ["Actions", "TradeOff", "attack", "certify", "recourse", "recourse_batches", "trade_off"]
 
 
+@renamed(**SEARCH)
 def recourse(
     problem: Problem,
     people: Any,
@@ -29,55 +29,78 @@ def recourse(
     id: str | None = None,
     method: str = "auto",
     gap: float = 0.01,
-    evaluations: int | None = None,
-    seconds: float | None = None,
+    max_evaluations: int | None = None,
+    max_seconds: float | None = None,
     options: int = 1,
     explain: bool = False,
+    proofs: bool = False,
     progress: bool = False,
+    n_jobs: int | None = None,
 ) -> Answers:
     """What everybody can do, at the least effort, that still works if circumstances shift.
 
     Linear problems are solved exactly, others by search with proof.
 
-    >>> import surefoot as sf
-    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
-    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
-    >>> answers = sf.recourse(problem, {"income": [2417, 3600]})
-    >>> answers
-    <2 answers: 1 favourable, 1 found>
-    >>> print(answers[0])
-    Raise income by 733.1 (from 2417 to 3150.1). This still works if circumstances shift a little: \
-income by up to 150. That is proven, as is that nothing cheaper would do.
-
-    :param people: a DataFrame (pandas or polars), an Arrow table, a dict of columns, a list of
-        dicts, one person as a dict, or an array with a row for each person; in their own units.
-    :param id: the column that identifies people; ``"id"`` if there is one, otherwise the number
-        of the row.
-    :param method: ``"exact"`` for linear problems, ``"trees"`` for tree ensembles and ``"complete"`` for all, each
-        with proof;
-        ``"local"``, a fast search, and ``"descent"``, the paper's Algorithm 1, prove nothing, and their
-        actions have the status ``"unproved"``; ``"auto"`` is the first of the proving ones that applies.
-    :param gap: by how much, as a share, an action may cost more than the proven bound; linear
-        problems without constraints are solved exactly. The method ``"local"`` proves no bound; its actions
-        may cost more by this share if they then change fewer features. Only the default is accepted with the
-        method ``"descent"``.
-    :param evaluations: bounds and evaluations that the search for each person may cost, hard cases up
-        to five times as many; 60,000, about a second, if not given. Linear problems without
-        constraints need none.
-    :param seconds: seconds that the answer of each person may take: the best proven action and the best
-        bound that were found by then. Such answers depend on the machine; those under ``evaluations``
-        alone do not. Without ``evaluations``, time is then the only limit. Both are refused with the method
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    people : table
+        A DataFrame (pandas or polars), an Arrow table, a dict of columns, a list of dicts, one person as a
+        dict, or an array with a row for each person; in their own units.
+    id : str, optional
+        The column that identifies people; ``"id"`` if there is one, otherwise the number of the row.
+    method : str, default "auto"
+        ``"exact"`` for linear problems, ``"trees"`` for tree ensembles and ``"complete"`` for all, each with
+        proof; ``"local"``, a fast search, and ``"descent"``, the paper's Algorithm 1, prove nothing, and
+        their actions have the status ``"unproved"``; ``"auto"`` is the first of the proving ones that
+        applies.
+    gap : float, default 0.01
+        By how much, as a share, an action may cost more than the proven bound; linear problems without
+        constraints are solved exactly. The method ``"local"`` proves no bound; its actions may cost more by
+        this share if they then change fewer features. Only the default is accepted with the method
+        ``"descent"``.
+    max_evaluations : int, optional
+        Bounds and evaluations that the search for each person may cost, hard cases up to five times as many;
+        60,000, about a second, if not given. Linear problems without constraints need none.
+    max_seconds : float, optional
+        Seconds that the answer of each person may take: the best proven action and the best bound that were
+        found by then. Such answers depend on the machine; those under ``max_evaluations`` alone do not.
+        Without ``max_evaluations``, time is then the only limit. Both are refused with the method
         ``"descent"``, which they do not limit.
-    :param options: up to so many actions for each person that change different things, the cheapest
-        first: several rows, with a column ``option``.
-    :param explain: say also what stands in the way of those who provably have no action: for how much
-        less uncertainty there is one, and which limits, fixed features or rules would have to give
-        way. One person alone, and everybody if the problem is linear without constraints, is told so
-        anyway; otherwise it may cost up to seven times ``evaluations`` for each of them.
-    :param progress: show a bar; needs tqdm.
+    options : int, default 1
+        Up to so many actions for each person that change different things, the cheapest first: several rows,
+        with a column ``option``.
+    explain : bool, default False
+        Say also what stands in the way of those who provably have no action: for how much less uncertainty
+        there is one, and which limits, fixed features or rules would have to give way. One person alone, and
+        everybody if the problem is linear without constraints, is told so anyway; otherwise it may cost up to
+        seven times ``max_evaluations`` for each of them.
+    proofs : bool, default False
+        Keep the proofs of the answers, for ``answers.proofs`` and :func:`verify`.
+    progress : bool, default False
+        Show a bar; needs tqdm.
+    n_jobs : int, optional
+        How many threads to use; all of them for None and -1.
+
+    Returns
+    -------
+    Answers
+        An answer for each person.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+        >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
+        >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+        >>> answers = sf.recourse(problem, {"income": [2417, 3600]})
+        >>> answers
+        <2 answers: 1 favourable, 1 found>
+        >>> print(answers[0])
+        Raise income by 733.1 (from 2417 to 3150.1). This still works if circumstances shift a little: income by up to 150. That is proven, as is that nothing cheaper would do.
     """
     given = _tables.prepare(people, problem.features, id)
-    with _progress.bar(progress, _count(given.source), "people") as update:
+    with _progress.bar(progress, _count(given.source), "people") as update, threads(n_jobs):
         native = _engine.recourse(
             problem._native,
             given.source,
@@ -85,16 +108,17 @@ income by up to 150. That is proven, as is that nothing cheaper would do.
             given.id,
             method,
             gap,
-            evaluations,
-            seconds,
+            max_evaluations,
+            max_seconds,
             options,
             explain,
+            proofs,
             update,
         )
     index = given.index
     if index is not None and options > 1:
         index = index.take([native.person_of(row) for row in range(len(native))])
-    return Answers(native, problem.features, index)
+    return Answers(native, problem, index)
 
 
 class TradeOff(Table):
@@ -116,7 +140,34 @@ class TradeOff(Table):
         #: The smallest epsilon for which it is proven that no action holds; ``None``: for none is that.
         self.impossible = impossible
 
+    def _further(self) -> dict[str, Any]:
+        return {"possible": self.possible, "impossible": self.impossible}
 
+    def plot(self) -> Picture:
+        """Draw the cost for each size of the uncertainty, and where no action is left.
+
+        Returns
+        -------
+        Picture
+            The picture.
+
+        Examples
+        --------
+        >>> import surefoot as sf
+        >>> feature = sf.Feature("income", "increase", mean=3000, std=1500, limits=(0, 6000))
+        >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+        >>> sf.trade_off(problem, {"income": 2400}, [0, 0.5, 3]).plot()
+        <picture: What certainty costs>
+        """
+        from ._plots import plot_trade_off
+
+        numbers = [
+            np.asarray(self.column(name), dtype=np.float64) for name in ("epsilon", "cost", "cost_bound")
+        ]
+        return plot_trade_off(numbers[0], numbers[1], numbers[2], self.possible, self.impossible)
+
+
+@renamed(**SEARCH)
 def trade_off(
     problem: Problem,
     person: Any,
@@ -124,15 +175,44 @@ def trade_off(
     *,
     method: str = "auto",
     gap: float = 0.01,
-    evaluations: int | None = None,
-    seconds: float | None = None,
+    max_evaluations: int | None = None,
+    max_seconds: float | None = None,
     progress: bool = False,
+    n_jobs: int | None = None,
 ) -> TradeOff:
     """The cheapest action of one person as a function of the uncertainty to guard against.
 
     What holds for more uncertainty holds for less, so that answers for different sizes complete each
     other: costs and bounds rise with epsilon. The epsilon of the problem does not matter.
 
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    person : table of one person
+        The person, as in :func:`recourse`.
+    epsilons : iterable of float, optional
+        The sizes; otherwise twelve up to where no action holds.
+    method : str, default "auto"
+        As in :func:`recourse`, but one that proves its answers.
+    gap : float, default 0.01
+        As in :func:`recourse`.
+    max_evaluations : int, optional
+        As in :func:`recourse`; the whole curve may cost up to seven times as many.
+    max_seconds : float, optional
+        As in :func:`recourse`, for each search.
+    progress : bool, default False
+        Show the number of searches; needs tqdm.
+    n_jobs : int, optional
+        How many threads to use; all of them for None and -1.
+
+    Returns
+    -------
+    TradeOff
+        A row for each size.
+
+    Examples
+    --------
     >>> import surefoot as sf
     >>> feature = sf.Feature("income", "increase", mean=3000, std=1500, limits=(0, 6000))
     >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
@@ -141,19 +221,12 @@ def trade_off(
     ['found', 'found', 'impossible']
     >>> 1.98 < curve.possible <= 2 <= curve.impossible < 2.02
     True
-
-    :param epsilons: the sizes; otherwise twelve up to where no action holds.
-    :param method: as in :func:`recourse`, but one that proves its answers.
-    :param gap: as in :func:`recourse`.
-    :param evaluations: as in :func:`recourse`; the whole curve may cost up to seven times as many.
-    :param seconds: as in :func:`recourse`, for each search.
-    :param progress: show the number of searches; needs tqdm.
     """
     given = _tables.prepare(person, problem.features)
     sizes = None if epsilons is None else [float(epsilon) for epsilon in epsilons]
-    with _progress.bar(progress, None, "searches") as update:
+    with _progress.bar(progress, None, "searches") as update, threads(n_jobs):
         native, possible, impossible = _engine.trade_off(
-            problem._native, given.source, sizes, method, gap, evaluations, seconds, update
+            problem._native, given.source, sizes, method, gap, max_evaluations, max_seconds, update
         )
     return TradeOff(native, problem.features, possible, impossible)
 
@@ -167,6 +240,22 @@ def recourse_batches(
     settings are those of :func:`recourse`. Without a column that identifies people they are
     numbered anew in each batch.
 
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    batches : iterable of record batches
+        People, batch by batch.
+    **settings : object
+        As in :func:`recourse`.
+
+    Returns
+    -------
+    Iterator[pyarrow.RecordBatch]
+        A batch of answers for each batch of people.
+
+    Examples
+    --------
     >>> import surefoot as sf
     >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
     >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
@@ -187,6 +276,8 @@ def recourse_batches(
 class Actions:
     """An action, or none, for each of some people, wherever it comes from.
 
+    Examples
+    --------
     >>> import surefoot as sf
     >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
     >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
@@ -203,6 +294,18 @@ class Actions:
         """From changes in own units: a column for each feature acted upon, NaN where it is not.
 
         Columns may be named ``action:income``, as in a table of answers, or ``income``.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem.
+        changes : table
+            A column for each feature that is acted upon.
+
+        Returns
+        -------
+        Actions
+            The actions.
         """
         names = _tables.column_names(changes)
         chosen = {f"action:{feature.name}": feature.name for feature in problem.features}
@@ -223,10 +326,28 @@ class Actions:
         """From people before and after, row by row: every feature that differs was acted upon.
 
         For counterfactual explanations of other tools, which do not tell acts from consequences.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem.
+        people : table
+            People: a DataFrame (pandas or polars), an Arrow table, a dict of columns, a list of dicts, one
+            person as a dict, or an array with a row for each; in their own units.
+        counterfactuals : table
+            The same people afterwards, row by row.
+
+        Returns
+        -------
+        Actions
+            The actions.
         """
         before = _tables.prepare(people, problem.features).source
         after = _tables.prepare(counterfactuals, problem.features).source
         return cls(_engine.Actions.from_counterfactuals(problem._native, before, after))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored_actions, (self._native.parts(),)
 
     def __len__(self) -> int:
         return len(self._native)
@@ -235,14 +356,20 @@ class Actions:
         return f"<{self._native.acting()} actions of {len(self)} people>"
 
 
+def _restored_actions(parts: Any) -> Actions:
+    return Actions(_engine.Actions.from_parts(parts))
+
+
 def _actions(problem: Problem, actions: Any) -> _engine.Actions:
     if isinstance(actions, Answers):
-        return actions._native.actions()
+        native: _engine.Actions = actions._native.actions()
+        return native
     if isinstance(actions, Actions):
         return actions._native
     return Actions.from_changes(problem, actions)._native
 
 
+@renamed(evaluations="max_evaluations")
 def attack(
     problem: Problem,
     people: Any,
@@ -252,46 +379,73 @@ def attack(
         "smallest", "fast_gradient", "projected_gradient", "deepfool", "carlini_wagner"
     ] = "smallest",
     id: str | None = None,
-    evaluations: int | None = None,
+    max_evaluations: int | None = None,
     progress: bool = False,
+    n_jobs: int | None = None,
 ) -> Table:
     """Tries to break everybody's action: the smallest shift found that undoes it.
 
     A row for each person: ``broken`` (within the uncertainty guarded against), ``smallest_break``,
     the size of the smallest shift found, with ``margin`` and ``shift:<feature>``, and ``breaks_with``,
     the same in words; and ``feasible``, whether the action can be taken, with the ``reason`` why not.
-    What :func:`certify` with as many ``evaluations`` disproves, the method ``"smallest"`` reports as
+    What :func:`certify` with as many ``max_evaluations`` disproves, the method ``"smallest"`` reports as
     broken; of linear problems it finds the smallest shift there is. That nothing is found proves
     nothing; :func:`certify` does.
 
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    people : table
+        People: a DataFrame (pandas or polars), an Arrow table, a dict of columns, a list of dicts, one person
+        as a dict, or an array with a row for each; in their own units.
+    actions : Answers or Actions or table
+        Answers of :func:`recourse`, :class:`Actions`, or a table of changes.
+    method : str, default "auto"
+        As in :func:`recourse`.
+    id : str, optional
+        The column that identifies people; ``"id"`` if there is one, otherwise the number of the row.
+    max_evaluations : int, optional
+        Bounds and evaluations that the search of :func:`certify` may cost for each action that the attacks of
+        ``"smallest"`` do not break.
+    progress : bool, default False
+        Show a bar; needs tqdm.
+    n_jobs : int, optional
+        How many threads to use; all of them for None and -1.
+
+    Returns
+    -------
+    Table
+        A row for each person.
+
+    Examples
+    --------
     >>> import surefoot as sf
     >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
     >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
     >>> people = {"income": [2400.0, 2400.0]}
     >>> sf.attack(problem, people, {"income": [700.0, 800.0]}).column("broken")
     array([ True, False])
-
-    :param actions: answers of :func:`recourse`, :class:`Actions`, or a table of changes.
-    :param evaluations: bounds and evaluations that the search of :func:`certify` may cost for each
-        action that the attacks of ``"smallest"`` do not break.
     """
     given = _tables.prepare(people, problem.features, id)
     native = _actions(problem, actions)
-    with _progress.bar(progress, native.acting(), "actions") as update:
+    with _progress.bar(progress, native.acting(), "actions") as update, threads(n_jobs):
         table = _engine.attack(
-            problem._native, given.source, native, given.ids, given.id, method, evaluations, update
+            problem._native, given.source, native, given.ids, given.id, method, max_evaluations, update
         )
     return Table(table, problem.features, given.index)
 
 
+@renamed(evaluations="max_evaluations")
 def certify(
     problem: Problem,
     people: Any,
     actions: Answers | Actions | Any,
     *,
     id: str | None = None,
-    evaluations: int | None = None,
+    max_evaluations: int | None = None,
     progress: bool = False,
+    n_jobs: int | None = None,
 ) -> Table:
     """Proves of everybody's action that it holds for every shift guarded against, or that it does not.
 
@@ -300,158 +454,45 @@ def certify(
     whether the action can be taken (limits, directions, whole numbers, constraints), whatever the
     verdict, with the ``reason`` why not.
 
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    people : table
+        People: a DataFrame (pandas or polars), an Arrow table, a dict of columns, a list of dicts, one person
+        as a dict, or an array with a row for each; in their own units.
+    actions : Answers or Actions or table
+        Answers of :func:`recourse`, :class:`Actions`, or a table of changes.
+    id : str, optional
+        The column that identifies people; ``"id"`` if there is one, otherwise the number of the row.
+    max_evaluations : int, optional
+        Bounds and evaluations that each action may cost.
+    progress : bool, default False
+        Show a bar; needs tqdm.
+    n_jobs : int, optional
+        How many threads to use; all of them for None and -1.
+
+    Returns
+    -------
+    Table
+        A row for each person.
+
+    Examples
+    --------
     >>> import surefoot as sf
     >>> feature = sf.Feature("income", "increase", mean=3000, std=1500)
     >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
     >>> people = {"income": [2400.0, 2400.0]}
     >>> sf.certify(problem, people, {"income": [700.0, 800.0]}).column("verdict")
     ['breaks', 'holds']
-
-    :param actions: answers of :func:`recourse`, :class:`Actions`, or a table of changes.
-    :param evaluations: bounds and evaluations that each action may cost.
     """
     given = _tables.prepare(people, problem.features, id)
     native = _actions(problem, actions)
-    with _progress.bar(progress, native.acting(), "actions") as update:
+    with _progress.bar(progress, native.acting(), "actions") as update, threads(n_jobs):
         table = _engine.certify(
-            problem._native, given.source, native, given.ids, given.id, evaluations, update
+            problem._native, given.source, native, given.ids, given.id, max_evaluations, update
         )
     return Table(table, problem.features, given.index)
-
-
-def train(
-    features: Sequence[Feature],
-    people: Any,
-    outcomes: ArrayLike,
-    *,
-    favourable: object = None,
-    objective: Literal["erm", "af", "allr", "ross"] = "erm",
-    mu_1: float = 3.0,
-    mu_2: float = 0.1,
-    radius: float = 0.1,
-    ross_weight: float = 0.8,
-    ross_reach: float = 0.75,
-    hidden: Sequence[int] = (16,),
-    activation: Activation = "tanh",
-    epochs: int = 200,
-    batch: int = 100,
-    step: float = 0.01,
-    balanced: bool = False,
-    validation: float | None = 0.2,
-    patience: int | None = None,
-    test: float | None = 0.2,
-    threshold: Union[float, Literal["mcc", "accuracy"], tuple[Literal["fpr"], float]] = "mcc",
-    seed: int = 0,
-    errors: bool = False,
-    progress: bool = False,
-) -> Classifier:
-    """Trains the classifier that decides, so that those it turns down can do something about it.
-
-    Unless told otherwise this is a small network. A fifth of the rows is held out to test on, and a fifth
-    of the rest to decide when to stop; ``accuracy`` of the classifier says how often it is right in
-    training and on rows held out. Where these differ by more than chance, as they do where training rows
-    are learnt by heart, a :class:`TrainingWarning <surefoot.TrainingWarning>` says so. By more than chance means
-    by more than 2.576 standard errors, ``sqrt(p (1 - p) (1/n + 1/m))`` with the accuracy ``p`` on all
-    ``n + m`` rows, which happens in one of a hundred cases if it is as good for everybody. The same seed
-    gives the same classifier on any number of threads, and the same as ``surefoot train`` gives.
-
-    >>> import numpy as np, surefoot as sf
-    >>> random = np.random.default_rng(0)
-    >>> people = {"age": random.normal(40, 9, 500), "income": random.normal(3000, 800, 500)}
-    >>> features = sf.features(people, change={"income": "increase"})
-    >>> paid_back = people["income"] + random.normal(0, 500, 500) > 2800
-    >>> classifier = sf.train(features, people, paid_back, objective="allr")
-    >>> classifier
-    Classifier(network 2-16-1 tanh, threshold ..., accuracy 0.8... in training and 0.8... held out)
-    >>> training, held_out = classifier.accuracy
-
-    :param outcomes: of each person: truths, 0 and 1, or whatever ``favourable`` is one of.
-    :param objective: ``"erm"`` (being right), ``"af"`` (by what people can change alone), ``"allr"``
-        (locally linear, with weight ``mu_1`` within ``radius``, and not relying on what people cannot
-        change, with weight ``mu_2``) or ``"ross"`` (an action of length ``ross_reach`` suffices).
-    :param hidden: widths of the hidden layers; none for a logistic regression.
-    :param epochs: passes over the rows, at most.
-    :param validation: the share of the rows, after those to test on, that decides when to stop; None or 0
-        to train on them too, for all ``epochs``.
-    :param patience: stop once the loss on these rows has not improved for so many epochs, and keep the
-        best; 20 if not given.
-    :param test: the share of the rows that is held out to test on; None or 0 for none, for example
-        because you hold out your own. The accuracy on rows held out is then that on those of
-        ``validation``, which flatters it a little.
-    :param threshold: a probability, the best by Matthews correlation or accuracy, or
-        ``("fpr", 0.05)`` for a false-positive rate.
-    :param errors: fit a logistic regression (``hidden=()``) by maximum likelihood to all training rows, without
-        epochs and early stopping. ``covariance`` of the classifier is then that of its weights and ``loss`` the loss,
-        for :meth:`Uncertainty.weights <surefoot.Uncertainty.weights>`.
-    """
-    if errors and (hidden or objective != "erm" or balanced):
-        raise SettingError(
-            "errors are those of a logistic regression by maximum likelihood; give hidden=() and neither an objective "
-            "nor balanced"
-        )
-    if patience is not None and not validation:
-        raise SettingError(
-            "patience needs rows held out for early stopping; give validation, for example 0.2"
-        )
-    word: str
-    if isinstance(threshold, str):
-        word, at = threshold, 0.5
-    elif isinstance(threshold, tuple):
-        word, at = threshold
-    else:
-        word, at = "fixed", float(threshold)
-    settings: Mapping[str, object] = {
-        "objective": objective, "linearity": mu_1, "reliance": mu_2, "radius": radius,
-        "ross_weight": ross_weight, "ross_reach": ross_reach, "hidden": list(hidden), "activation": activation,
-        "epochs": epochs, "batch": batch, "step": step, "balanced": balanced,
-        "validation": validation or 0.0, "patience": 20 if patience is None else patience,
-        "test": test or 0.0, "threshold": word, "threshold_at": at, "seed": seed,
-        "errors": errors,
-    }  # fmt: skip
-    source = _tables.prepare(people, features).source
-    labels = _labels(outcomes, favourable)
-    with _progress.bar(progress, epochs, "epoch") as update:
-        trained = _engine.train(features, source, labels, settings, update)
-    training, held_out = trained["accuracy"]
-    if trained["differs"] and held_out is not None:
-        if training > held_out:
-            meaning = "expect the latter for other people. "
-            meaning += (
-                "Take fewer or smaller layers (hidden)" if validation else "Let it stop early (validation)"
-            )
-            meaning += ", or give more rows"
-        else:
-            meaning = "the rows held out may not be like those it was trained on"
-        warnings.warn(
-            f"an accuracy of {training:.3f} in training and of {held_out:.3f} on rows held out differ by more "
-            f"than chance would explain: {meaning}",
-            TrainingWarning,
-            stacklevel=2,
-        )
-    return Classifier(
-        tuple(trained["layers"]),
-        activation,
-        trained["threshold"],
-        losses=tuple(trained["losses"]),
-        accuracy=trained["accuracy"],
-        covariance=None if trained["covariance"] is None else np.asarray(trained["covariance"]),
-        loss=trained["loss"],
-    )
-
-
-def _labels(outcomes: Any, favourable: object) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    values = np.asarray(_tables.to_list(outcomes))
-    if favourable is not None:
-        labels = np.asarray(values == favourable)
-        if not labels.any():
-            known = ", ".join(str(value) for value in list(dict.fromkeys(values.tolist()))[:5])
-            raise TrainingError(f"no outcome is {favourable!r}; favourable must be one of {known}")
-        return labels
-    if values.dtype != np.bool_ and not (values.dtype.kind in "iuf" and np.isin(values, (0, 1)).all()):
-        raise TrainingError(
-            "outcomes are neither truths nor 0 and 1; say with `favourable` which is favourable"
-        )
-    return values.astype(np.bool_)
 
 
 def _count(source: Any) -> int | None:

@@ -30,6 +30,23 @@ def recourse(people: DataFrame, problem: Problem, *, id: str = "id", **settings:
 
     The problem is sent to each worker once (as a broadcast); people are answered where they are, in
     Arrow batches. Settings are those of :func:`surefoot.recourse`.
+
+    Parameters
+    ----------
+    people : table
+        People: a DataFrame (pandas or polars), an Arrow table, a dict of columns, a list of dicts, one person
+        as a dict, or an array with a row for each; in their own units.
+    problem : Problem
+        The problem.
+    id : str, optional
+        The column that identifies people; ``"id"`` if there is one, otherwise the number of the row.
+    **settings : object
+        As in :func:`recourse`.
+
+    Returns
+    -------
+    DataFrame
+        A row for each person.
     """
     if id not in people.columns:
         raise PeopleError(f"there is no column `{id}` that identifies people; say with `id` which does")
@@ -47,7 +64,20 @@ def recourse(people: DataFrame, problem: Problem, *, id: str = "id", **settings:
 
 
 def schema(problem: Problem, options: int = 1) -> StructType:
-    """The columns of a table of answers."""
+    """The columns of a table of answers.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    options : int, default 1
+        How many things to do.
+
+    Returns
+    -------
+    StructType
+        The names and types of the columns.
+    """
     try:
         from pyspark.sql import types
     except ImportError:

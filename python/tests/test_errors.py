@@ -94,9 +94,9 @@ def test_settings_out_of_range(linear: sf.Problem, network: sf.Problem) -> None:
             with pytest.raises(sf.SettingError, match="gap"):
                 sf.recourse(problem, ana, gap=gap)
         with pytest.raises(sf.SettingError, match="evaluations"):
-            sf.recourse(problem, ana, evaluations=0)
+            sf.recourse(problem, ana, max_evaluations=0)
         with pytest.raises(sf.SettingError, match="evaluations"):
-            sf.certify(problem, ana, {"income": [1.0]}, evaluations=0)
+            sf.certify(problem, ana, {"income": [1.0]}, max_evaluations=0)
     with pytest.raises(sf.PeopleError, match="no column `person`"):
         sf.recourse(linear, pd.DataFrame({"income": [1.0], "savings": [1.0]}), id="person")
 
@@ -104,17 +104,17 @@ def test_settings_out_of_range(linear: sf.Problem, network: sf.Problem) -> None:
 def test_outcomes_that_say_nothing(features: list[sf.Feature]) -> None:
     people = {"income": [1.0, 2.0], "savings": [1.0, 2.0]}
     with pytest.raises(sf.TrainingError, match="say with `favourable`"):
-        sf.train(features, people, ["yes", "no"])
+        sf.Classifier.train(features, people, ["yes", "no"])
     with pytest.raises(sf.TrainingError, match="no outcome is 'Yes'"):
-        sf.train(features, people, ["yes", "no"], favourable="Yes")
+        sf.Classifier.train(features, people, ["yes", "no"], favourable="Yes")
     with pytest.raises(sf.TrainingError, match="every label is the same"):
-        sf.train(features, people, [1, 1])
+        sf.Classifier.train(features, people, [1, 1])
     with pytest.raises(sf.SettingError, match="patience needs rows"):
-        sf.train(features, people, [1, 0], validation=None, patience=3)
+        sf.Classifier.train(features, people, [1, 0], validation_fraction=None, patience=3)
     with pytest.raises(sf.TrainingError, match="2 rows"):
-        sf.train(features, people, [1, 0, 1])
+        sf.Classifier.train(features, people, [1, 0, 1])
     with pytest.raises(sf.SettingError, match="holding out 0.2 of 2 rows leaves nobody"):
-        sf.train(features, people, [1, 0])
+        sf.Classifier.train(features, people, [1, 0])
 
 
 def test_no_two_people_have_the_same_id() -> None:

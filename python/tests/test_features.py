@@ -127,7 +127,7 @@ def test_real_tables(command: str, tmp_path: Path, read: Callable[[], Any]) -> N
         assert (ours.name, ours.mean, ours.std) == (theirs.name, theirs.mean, theirs.std)
         assert ours.limits == theirs.limits
     # Nobody who acts ends where nobody is.
-    classifier = sf.train(features, people, frame[target], hidden=[])
+    classifier = sf.Classifier.train(features, people, frame[target], hidden=[])
     problem = sf.Problem(features, classifier, epsilon=0.05)
     refused = people[problem.score(people) < 0].head(200)
     found = sf.recourse(problem, refused).counterfactuals()

@@ -180,7 +180,7 @@ def test_trees_decide_as_the_pipeline_does(pipeline: Any) -> None:
         copy = pickle.loads(pickle.dumps(problem))
         np.testing.assert_array_equal(copy.score(frame), problem.score(frame))
     assert "tree" in repr(classifier)
-    answers = sf.recourse(problem, frame.head(3), evaluations=2_000)
+    answers = sf.recourse(problem, frame.head(3), max_evaluations=2_000)
     for before, answer in zip(problem.score(frame.head(3)), answers, strict=True):
         assert (answer.status == "favourable") == (before >= 0)
         if answer.status == "found":

@@ -90,7 +90,7 @@ def test_the_perturbation_breaks_the_action(linear: sf.Problem, people: dict[str
 
 
 def test_settings_are_those_of_recourse(alone: sf.Problem) -> None:
-    refused: list[dict[str, Any]] = [{"gap": 0.0}, {"evaluations": 0}]
+    refused: list[dict[str, Any]] = [{"gap": 0.0}, {"max_evaluations": 0}]
     for settings in refused:
         for people in (None, {"income": 2400}):
             with pytest.raises(sf.SettingError):

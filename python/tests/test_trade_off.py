@@ -15,7 +15,7 @@ def limited() -> sf.Problem:
 
 
 def test_costs_rise_with_the_uncertainty(limited: sf.Problem) -> None:
-    curve = sf.trade_off(limited, {"income": 2400}, [0.5, 0, 3], gap=0.05, evaluations=500)
+    curve = sf.trade_off(limited, {"income": 2400}, [0.5, 0, 3], gap=0.05, max_evaluations=500)
     assert curve.column("status") == ["found", "found", "impossible"]
     costs = np.asarray(curve.column("cost"), dtype=float)
     np.testing.assert_allclose(costs, [0.9, 0.4, np.nan], atol=1e-6)
@@ -26,7 +26,7 @@ def test_costs_rise_with_the_uncertainty(limited: sf.Problem) -> None:
 
 
 def test_settings_are_those_of_recourse(limited: sf.Problem) -> None:
-    for settings in ({"gap": 0.0}, {"gap": 1.0}, {"evaluations": 0}):
+    for settings in ({"gap": 0.0}, {"gap": 1.0}, {"max_evaluations": 0}):
         with pytest.raises(sf.SettingError):
             sf.trade_off(limited, {"income": 2400}, [0], **settings)
     with pytest.raises(sf.Error):

@@ -31,8 +31,11 @@ def test_the_same_classifier_as_the_command_line(command: str, tmp_path: Path) -
     problem = tmp_path / "problem.toml"
     cases: list[tuple[list[str], dict[str, Any]]] = [
         ([], {}),
-        (["--hidden", "none", "--epochs", "5", "--test", "0"], {"hidden": [], "epochs": 5, "test": 0}),
-        (["--validation", "0", "--epochs", "5"], {"validation": None, "epochs": 5}),
+        (
+            ["--hidden", "none", "--epochs", "5", "--test", "0"],
+            {"hidden": [], "epochs": 5, "test_fraction": 0},
+        ),
+        (["--validation", "0", "--epochs", "5"], {"validation_fraction": None, "epochs": 5}),
     ]
     for settings, ours in cases:
         problem.unlink(missing_ok=True)
@@ -45,7 +48,7 @@ def test_the_same_classifier_as_the_command_line(command: str, tmp_path: Path) -
         ).stdout
         # Everything is fixed in a first problem file; somebody must be able to do something.
         read = sf.Problem.read(problem)
-        classifier = sf.train(read.features, frame, outcomes, seed=3, **ours)
+        classifier = sf.Classifier.train(read.features, frame, outcomes, random_state=3, **ours)
         again = sf.Problem(read.features, classifier, epsilon=0.1)
         np.testing.assert_array_equal(again.score(frame), read.score(frame))
         assert classifier.accuracy is not None
@@ -60,9 +63,9 @@ def test_what_is_learnt_by_heart_is_warned_of() -> None:
     frame, _ = applicants()
     coin = np.random.default_rng(1).random(len(frame)) < 0.5
     features = sf.features(frame, change={"income": "increase"})
-    large: dict[str, Any] = {"hidden": [100, 100], "epochs": 100, "validation": None}
+    large: dict[str, Any] = {"hidden": [100, 100], "epochs": 100, "validation_fraction": None}
     with pytest.warns(sf.TrainingWarning, match="in training and of .* differ by more than chance"):
-        classifier = sf.train(features, frame, coin, **large)
+        classifier = sf.Classifier.train(features, frame, coin, **large)
     assert classifier.accuracy is not None
     training, held_out = classifier.accuracy
     assert held_out is not None
@@ -70,8 +73,10 @@ def test_what_is_learnt_by_heart_is_warned_of() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # Small and stopped early, it learns nothing by heart; and without rows held out nothing is known.
-        sf.train(features, frame, coin)
-        everything = sf.train(features, frame, coin, **{**large, "test": None, "epochs": 2})
+        sf.Classifier.train(features, frame, coin)
+        everything = sf.Classifier.train(
+            features, frame, coin, **{**large, "test_fraction": None, "epochs": 2}
+        )
     assert everything.accuracy is not None
     assert everything.accuracy[1] is None
 
@@ -80,26 +85,30 @@ def test_allr_leaves_room_to_act() -> None:
     frame, outcomes = applicants()
     features = sf.features(frame, change={"income": "increase", "savings": "increase"})
     for objective in ("erm", "af", "allr", "ross"):
-        classifier = sf.train(
+        classifier = sf.Classifier.train(
             features, pl.from_pandas(frame), outcomes, objective=objective, hidden=[8], epochs=10
         )
         problem = sf.Problem(features, classifier, epsilon=0.1)
         agreement = ((problem.score(frame) >= 0) == outcomes).mean()
         assert agreement > 0.7, objective
     words = np.where(outcomes, "granted", "refused")
-    again = sf.train(features, frame, words, favourable="granted", objective="ross", hidden=[8], epochs=10)
+    again = sf.Classifier.train(
+        features, frame, words, favourable="granted", objective="ross", hidden=[8], epochs=10
+    )
     np.testing.assert_array_equal(sf.Problem(features, again, epsilon=0).score(frame), problem.score(frame))
 
 
 def test_early_stopping_and_thresholds() -> None:
     frame, outcomes = applicants()
     features = sf.features(frame, change={"income": "increase"})
-    stopped = sf.train(features, frame, outcomes, hidden=[8], epochs=200, validation=0.2, patience=2)
+    stopped = sf.Classifier.train(
+        features, frame, outcomes, hidden=[8], epochs=200, validation_fraction=0.2, patience=2
+    )
     assert len(stopped.losses) < 200
     assert stopped.losses[0][1] is not None
-    assert sf.train(features, frame, outcomes, hidden=[], epochs=2, threshold=0.7).threshold == 0.7
-    low = sf.train(features, frame, outcomes, hidden=[], epochs=2, threshold=("fpr", 0.01))
-    high = sf.train(features, frame, outcomes, hidden=[], epochs=2, threshold=("fpr", 0.5))
+    assert sf.Classifier.train(features, frame, outcomes, hidden=[], epochs=2, threshold=0.7).threshold == 0.7
+    low = sf.Classifier.train(features, frame, outcomes, hidden=[], epochs=2, threshold=("fpr", 0.01))
+    high = sf.Classifier.train(features, frame, outcomes, hidden=[], epochs=2, threshold=("fpr", 0.5))
     assert low.threshold > high.threshold
 
 
@@ -108,7 +117,7 @@ def test_equations_are_recovered(shape: Any) -> None:
     frame, _ = applicants()
     features = sf.features(frame, change={"income": "increase"})
     graph = {"income": ["age"], "savings": ["income"]}
-    model = sf.fit(features, frame, graph, shape=shape, hidden=[10], epochs=60)
+    model = sf.CausalModel.fit(features, frame, graph, shape=shape, hidden=[10], epochs=60)
     assert [equation.feature for equation in model.fitted] == ["income", "savings"]
     assert model.fitted[1].r_squared > 0.6
     assert model.fitted[1].deviation == pytest.approx(900, rel=0.3)
@@ -127,14 +136,15 @@ def test_graphs_are_written_in_several_ways() -> None:
     class Graph:
         edges = [("age", "income"), ("income", "savings")]
 
-    expected = repr(sf.fit(features, frame, {"income": ["age"], "savings": ["income"]}))
+    expected = repr(sf.CausalModel.fit(features, frame, {"income": ["age"], "savings": ["income"]}))
     assert expected == "CausalModel(age -> income; income -> savings)"
-    for graph in (Graph.edges, Graph(), iter(Graph.edges)):
-        assert repr(sf.fit(features, frame, graph)) == expected
-    with pytest.raises(sf.CausalModelError, match="the graph is text"):
-        sf.fit(features, frame, "age -> income")
+    texts = ["age -> income; income -> savings", "digraph { age -> income -> savings }"]
+    for graph in (Graph.edges, Graph(), iter(Graph.edges), *texts):
+        assert repr(sf.CausalModel.fit(features, frame, graph)) == expected
+    with pytest.raises(sf.CausalModelError, match="there is no arrow"):
+        sf.CausalModel.fit(features, frame, "age income")
     with pytest.raises(sf.FeatureError, match="`wealth` is no feature"):
-        sf.fit(features, frame, {"wealth": ["age"]})
+        sf.CausalModel.fit(features, frame, {"wealth": ["age"]})
 
 
 def test_doubt_is_told() -> None:
@@ -142,5 +152,5 @@ def test_doubt_is_told() -> None:
     cause = random.normal(size=500)
     frame = pd.DataFrame({"cause": cause, "effect": cause + cause * random.normal(size=500)})
     with pytest.warns(sf.FitWarning, match="noise is not simply added"):
-        model = sf.fit(sf.features(frame), frame, {"effect": ["cause"]})
+        model = sf.CausalModel.fit(sf.features(frame), frame, {"effect": ["cause"]})
     assert len(model.fitted[0].warnings) == 1

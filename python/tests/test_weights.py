@@ -63,7 +63,9 @@ def test_errors_of_trained_weights_are_guarded_against() -> None:
     people = {"a": random.normal(0, 1, 400), "b": random.normal(0, 1, 400)}
     outcomes = people["a"] - 0.5 * people["b"] + random.logistic(0, 1, 400) > 0
     features = sf.features(people, change={"a": "increase"})
-    classifier = sf.train(features, people, outcomes, hidden=(), errors=True, test=None, threshold=0.5)
+    classifier = sf.Classifier.train(
+        features, people, outcomes, hidden=(), errors=True, test_fraction=None, threshold=0.5
+    )
     # The Fisher information, written out.
     rows = np.column_stack([(people[f.name] - f.mean) / f.std for f in features] + [np.ones(400)])
     weights = np.append(classifier.layers[0][0][0], classifier.layers[0][1])
@@ -82,7 +84,7 @@ def test_errors_of_trained_weights_are_guarded_against() -> None:
         answer = sf.recourse(problem, {"a": -1.0, "b": 0.5})[0]
         assert answer.status == "found" and "even if the model" in str(answer)
     with pytest.raises(sf.SettingError, match="hidden"):
-        sf.train(features, people, outcomes, errors=True)
+        sf.Classifier.train(features, people, outcomes, errors=True)
 
 
 def test_errors_of_fitted_equations_are_guarded_against() -> None:
@@ -90,13 +92,13 @@ def test_errors_of_fitted_equations_are_guarded_against() -> None:
     income = random.normal(0, 1, 200)
     people = {"income": income, "savings": 0.5 * income + random.normal(0, 0.3, 200)}
     features = sf.features(people, change={"income": "increase"})
-    model = sf.fit(features, people, {"savings": ["income"]}, errors=0.95, band=0.5)
+    model = sf.CausalModel.fit(features, people, {"savings": ["income"]}, errors=0.95, band=0.5)
     fitted = model.fitted[0]
     assert len(fitted.within) == 1 and fitted.band is not None and fitted.band > 0
     assert fitted.uncertainty is not None
     classifier = sf.Classifier.linear([0.5, 1.0], -0.5)
     problem = sf.Problem(features, classifier, model, epsilon=0.01, uncertainty=[fitted.uncertainty])
     assert "savings" in str(sf.recourse(problem, {"income": -1.0, "savings": -0.5})[0])
-    assert sf.fit(features, people, {"savings": ["income"]}).fitted[0].uncertainty is None
+    assert sf.CausalModel.fit(features, people, {"savings": ["income"]}).fitted[0].uncertainty is None
     with pytest.raises(sf.SettingError, match="band"):
-        sf.fit(features, people, {"savings": ["income"]}, shape="network", errors=0.95)
+        sf.CausalModel.fit(features, people, {"savings": ["income"]}, shape="network", errors=0.95)

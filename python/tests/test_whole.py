@@ -156,7 +156,7 @@ def test_several_options(linear: sf.Problem, people: dict[str, Any]) -> None:
     for setting in [{"options": 2}, {"explain": True}]:
         with pytest.raises(sf.SettingError, match="has no effect with the method `descent`.*choose another"):
             sf.recourse(linear, people, method="descent", **setting)  # type: ignore[arg-type]
-    limits: list[dict[str, float]] = [{"seconds": 1.0}, {"evaluations": 60_000}, {"gap": 0.05}]
+    limits: list[dict[str, float]] = [{"max_seconds": 1.0}, {"max_evaluations": 60_000}, {"gap": 0.05}]
     for limit in limits:
         words = f"`{next(iter(limit))}` has no effect with the method `descent`.*auto, exact, trees, complete, local"
         with pytest.raises(sf.SettingError, match=words):

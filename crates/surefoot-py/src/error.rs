@@ -77,6 +77,16 @@ fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
+/// Settings that Python calls by other names than the engine.
+const RENAMED: [(&str, &str); 6] = [
+    ("batch", "batch_size"),
+    ("evaluations", "max_evaluations"),
+    ("seconds", "max_seconds"),
+    ("step", "learning_rate"),
+    ("test", "test_fraction"),
+    ("validation", "validation_fraction"),
+];
+
 /// One of some words.
 pub fn choice<T: Clone>(what: &'static str, word: &str, known: &[(&str, T)]) -> Result<T> {
     let found = known.iter().find(|(name, _)| *name == word);
@@ -97,7 +107,13 @@ impl From<Failure> for PyErr {
         if let Failure::Python(error) = failure {
             return error;
         }
-        Python::attach(|py| raise(py, class, &surefoot::escape_text(&failure.to_string())))
+        let mut message = failure.to_string();
+        if ["SettingError", "TrainingError"].contains(&class) {
+            for (engine, python) in RENAMED {
+                message = message.replace(&format!("`{engine}`"), &format!("`{python}`"));
+            }
+        }
+        Python::attach(|py| raise(py, class, &surefoot::escape_text(&message)))
     }
 }
 

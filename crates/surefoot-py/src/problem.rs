@@ -8,17 +8,16 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use surefoot::error::{ModelError, PeopleError};
-use surefoot::problem::{ClassifierForm, EquationForm, Inputs};
 use surefoot::report::AnswerTable;
 use surefoot::uncertainty::named_norms;
 use surefoot::{
-    ActionKind, Activation, ChangeLimits, Committee, Constraint, Cost, Error, Forbidden, Intervention,
-    LimitsOn, ProblemFile, Scm,
+    ActionKind, ChangeLimits, Committee, Constraint, Cost, Error, Forbidden, Intervention, LimitsOn,
+    ProblemFile, Scm,
 };
 
 use crate::error::{Result, choice};
 use crate::layout::{Declared, Layout, Stated};
-use crate::model::{ACTIVATIONS, DeclaredClassifier, DeclaredEquation, NewLayers, new_layers};
+use crate::model::{DeclaredClassifier, DeclaredEquation};
 use crate::people::Source;
 use crate::work::run;
 
@@ -213,30 +212,6 @@ impl Problem {
         graph.into_iter().filter(|(_, causes)| !causes.is_empty()).collect()
     }
 
-    /// The shifts of two features, in standard deviations, that are the furthest in some directions of their plane
-    /// among those that the ball of the problem contains while nothing else shifts. None if the problem states the
-    /// uncertainty of people in another way.
-    fn outline(
-        &self,
-        first: &str,
-        second: &str,
-        directions: Vec<(f64, f64)>,
-    ) -> Result<Option<Vec<(f64, f64)>>> {
-        let features = self.problem.features();
-        let (first, second) = (features.index(first)?, features.index(second)?);
-        if self.problem.sources().is_some_and(|sources| sources.concern_person()) {
-            return Ok(None);
-        }
-        let (norm, epsilon) = (self.problem.norm(), self.problem.epsilon());
-        let furthest = |(a, b): (f64, f64)| {
-            let mut shift = vec![0.0; features.len()];
-            (shift[first], shift[second]) = (a, b);
-            let scale = epsilon / norm.value(&shift);
-            (a * scale, b * scale)
-        };
-        Ok(Some(directions.into_iter().map(furthest).collect()))
-    }
-
     /// The columns of a table of answers: the name of each, and whether it holds "number" or "text".
     fn answer_columns(&self, has_options: bool) -> Vec<(String, &'static str)> {
         let headings = AnswerTable::new(&self.problem, has_options).headings();
@@ -272,114 +247,4 @@ impl Problem {
         })?;
         Ok(scores.into_pyarray(py))
     }
-}
-
-/// The classifier of a problem file as `surefoot.Classifier` takes it.
-#[derive(IntoPyObject)]
-pub struct StatedClassifier<'py> {
-    name: String,
-    /// None for the models of other programs.
-    layers: Option<NewLayers<'py>>,
-    activation: &'static str,
-    threshold: f64,
-    inputs: &'static str,
-    /// The file of a model of another program, and whether it is ONNX.
-    file: Option<PathBuf>,
-    is_onnx: bool,
-}
-
-/// An equation of a problem file as `surefoot.Equation` takes it.
-#[derive(IntoPyObject)]
-pub struct StatedEquation<'py> {
-    feature: String,
-    formula: Option<String>,
-    inverse: Option<String>,
-    parents: Vec<String>,
-    layers: NewLayers<'py>,
-    activation: &'static str,
-    inputs: &'static str,
-}
-
-fn activation_name(activation: Activation) -> &'static str {
-    ACTIVATIONS.iter().find(|(_, known)| *known == activation).map_or("tanh", |(name, _)| name)
-}
-
-fn unit_name(inputs: Inputs) -> &'static str {
-    match inputs {
-        Inputs::Standardised => "standardised",
-        Inputs::Raw => "raw",
-    }
-}
-
-/// The classifiers and the equations of a problem file, and how many classifiers must agree if they are a committee.
-#[pyfunction]
-pub fn problem_parts<'py>(
-    py: Python<'py>,
-    path: PathBuf,
-) -> Result<(Vec<StatedClassifier<'py>>, Option<usize>, Vec<StatedEquation<'py>>)> {
-    let file = ProblemFile::read(path)?;
-    let linear = |coefficients: &[f64], intercept: f64| -> NewLayers<'py> {
-        let weight = Array2::from_shape_fn((1, coefficients.len()), |(_, j)| coefficients[j]);
-        vec![(weight.into_pyarray(py), vec![intercept].into_pyarray(py))]
-    };
-    let mut classifiers = Vec::new();
-    for (name, entry) in file.classifier_entries() {
-        let mut stated = StatedClassifier {
-            name: name.clone(),
-            layers: None,
-            activation: "tanh",
-            threshold: entry.threshold,
-            inputs: unit_name(entry.inputs),
-            file: None,
-            is_onnx: matches!(entry.form, ClassifierForm::Onnx(_)),
-        };
-        match &entry.form {
-            ClassifierForm::Linear(model) => {
-                stated.layers = Some(linear(&model.coefficients, model.intercept));
-            }
-            ClassifierForm::Network(network) => {
-                let (network, activation) = network.read(file.folder())?;
-                stated.layers = Some(new_layers(py, &network));
-                stated.activation = activation_name(activation);
-            }
-            ClassifierForm::Onnx(model) => stated.file = Some(model.path.clone()),
-            ClassifierForm::Trees(model) => stated.file = Some(model.path.clone()),
-        }
-        classifiers.push(stated);
-    }
-    let mut equations = Vec::new();
-    for entry in file.equation_entries() {
-        let blank = StatedEquation {
-            feature: entry.feature.clone(),
-            formula: None,
-            inverse: None,
-            parents: Vec::new(),
-            layers: Vec::new(),
-            activation: "tanh",
-            inputs: "standardised",
-        };
-        equations.push(match &entry.form {
-            EquationForm::Formula { formula, inverse } => {
-                StatedEquation { formula: Some(formula.clone()), inverse: inverse.clone(), ..blank }
-            }
-            EquationForm::Linear { parents, coefficients, intercept, inputs } => StatedEquation {
-                parents: parents.clone(),
-                layers: linear(coefficients, *intercept),
-                inputs: unit_name(*inputs),
-                ..blank
-            },
-            EquationForm::Network { parents, network, inputs } => {
-                let (network, activation) = network.read(file.folder())?;
-                StatedEquation {
-                    parents: parents.clone(),
-                    layers: new_layers(py, &network),
-                    activation: activation_name(activation),
-                    inputs: unit_name(*inputs),
-                    ..blank
-                }
-            }
-        });
-    }
-    let agree = file.committee()?.map(Committee::at_least);
-    Ok((classifiers, agree, equations))
 }
