@@ -31,7 +31,17 @@ Column = Union[NDArray[np.float64], NDArray[np.bool_], "list[Union[str, None]]"]
 
 
 class Table:
-    """A row for each person, in the order in which they were given."""
+    """A row for each person, in the order in which they were given.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500, limits=(0, 6000))
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+    >>> table = sf.certify(problem, {"income": [2400]}, {"income": [800]})
+    >>> len(table), table.column("verdict")
+    (1, ['holds'])
+    """
 
     def __init__(self, native: _engine.Table, features: Sequence[Feature], index: Any = None) -> None:
         self._table = native

@@ -29,6 +29,15 @@ class Audit:
     """What an audit found: in words, as tables, as JSON and as a page.
 
     In a notebook it shows its page.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500, limits=(0, 6000))
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+    >>> audit = sf.audit(problem, {"income": [2400, 3600], "town": ["a", "b"]}, by="town")
+    >>> audit.to_pandas("groups")["name"].tolist()
+    ['everybody', 'town: a', 'town: b']
     """
 
     def __init__(self, native: _engine.Audit, title: str) -> None:

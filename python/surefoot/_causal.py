@@ -25,7 +25,16 @@ __all__ = ["CausalModel", "FittedEquation", "fit"]
 
 @dataclass(frozen=True)
 class FittedEquation:
-    """How well an equation was fitted."""
+    """How well an equation was fitted.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> people = {"income": [1.0, 2.0, 4.0, 3.0], "savings": [2.0, 4.0, 8.0, 6.0]}
+    >>> model = sf.CausalModel.fit(sf.features(people), people, {"savings": ["income"]}, held_out=0)
+    >>> model.fitted[0].parents, round(model.fitted[0].r_squared, 3)
+    (('income',), 1.0)
+    """
 
     feature: str
     parents: tuple[str, ...]

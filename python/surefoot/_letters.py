@@ -27,7 +27,17 @@ Format = Literal["text", "html", "document", "json", "table"]
 
 @dataclass(frozen=True)
 class Letter:
-    """A letter to one person."""
+    """A letter to one person.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500, limits=(0, 6000))
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+    >>> letter = sf.letters(problem, {"income": 2400})[0]
+    >>> letter.status, len(letter.reference)
+    ('found', 19)
+    """
 
     id: str
     #: As in the table of answers.
@@ -54,7 +64,17 @@ class Letter:
 
 
 class Letters(Sequence[Letter]):
-    """Letters in the order of the people."""
+    """Letters in the order of the people.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500, limits=(0, 6000))
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+    >>> letters = sf.letters(problem, {"income": [2400, 3600]})
+    >>> [letter.status for letter in letters]
+    ['found', 'favourable']
+    """
 
     def __init__(self, native: Sequence[_engine.Letter]) -> None:
         self._native = tuple(native)

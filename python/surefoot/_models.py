@@ -47,6 +47,12 @@ class Classifier:
     Made by :meth:`linear`, :meth:`network`, :meth:`from_sklearn`, :meth:`from_torch`,
     :meth:`from_onnx`, :meth:`from_xgboost`, :meth:`from_lightgbm`, :meth:`from_catboost`,
     :meth:`from_trees` or :meth:`train`.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> sf.Classifier.linear([0.8, 0.6], -0.5).is_linear
+    True
     """
 
     #: Weight (one row for each output) and bias of each layer; the last has one output, the logit.
@@ -574,7 +580,14 @@ class Classifier:
 
 @dataclass(frozen=True, eq=False)
 class Equation:
-    """How a feature follows from its causes and noise: a formula, a linear function or a network."""
+    """How a feature follows from its causes and noise: a formula, a linear function or a network.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> sf.Equation.of("2 * income + u")
+    Equation('2 * income + u')
+    """
 
     formula: str | None = None
     inverse: str | None = None

@@ -261,7 +261,9 @@ def plot_costs(answers: Answers, by: Any) -> Picture:
         raise PeopleError(
             f"by has {len(labels)} values, and there are {len(statuses)} answers; give one for each"
         )
-    groups = list(dict.fromkeys(sorted(label for label, one in zip(labels, asked) if one)))
+    groups = sorted({label for label, one in zip(labels, asked) if one})
+    order = [label for feature in answers._features if feature.name == by for label in feature._labels]
+    groups.sort(key=lambda label: order.index(label) if label in order else len(order))
     name = by if isinstance(by, str) else ""
     title = "Effort of those who are turned down" + (f", by {name}" if name else "")
     canvas = Canvas(760, 110 + 54 * max(len(groups), 1), title)

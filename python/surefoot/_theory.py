@@ -21,6 +21,14 @@ class Theory:
     """The statements of the theory about a problem and, if they were given, about people.
 
     ``str(theory)`` gives the statements about the problem in words, and a summary for people.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500, limits=(0, 6000))
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+    >>> sf.theory(problem).unmet["fragility"]
+    []
     """
 
     #: Whether everybody whom the classifier turns down has robust recourse: ``"guaranteed"``,

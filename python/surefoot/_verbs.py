@@ -125,6 +125,14 @@ class TradeOff(Table):
     """What certainty costs one person: a row for each size of the uncertainty.
 
     Columns are ``epsilon``, ``status``, ``cost``, ``cost_bound`` and ``text``, the answer in words.
+
+    Examples
+    --------
+    >>> import surefoot as sf
+    >>> feature = sf.Feature("income", "increase", mean=3000, std=1500, limits=(0, 6000))
+    >>> problem = sf.Problem([feature], sf.Classifier.linear([1.0]), epsilon=0.1)
+    >>> sf.trade_off(problem, {"income": 2400}, [0, 0.5]).column("status")
+    ['found', 'found']
     """
 
     def __init__(

@@ -16,7 +16,9 @@ MODULES = sorted(path.stem for path in Path(surefoot.__file__).parent.glob("*.py
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_docstrings(name: str) -> None:
+def test_docstrings(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # What they write does not stay in the checkout.
+    monkeypatch.chdir(tmp_path)
     module = importlib.import_module("surefoot" if name == "__init__" else f"surefoot.{name}")
     result = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert result.failed == 0

@@ -18,7 +18,7 @@ def test_proofs_are_those_of_the_command_line(
     command: str, examples: Path, tmp_path: Path, example: str
 ) -> None:
     folder = examples / example
-    asked = [
+    asked: list[str | Path] = [
         command,
         "recourse",
         folder / "problem.toml",

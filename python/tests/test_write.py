@@ -82,13 +82,13 @@ def test_committees_alternatives_and_uncertainty(
     random = np.random.default_rng(5)
     layers = [
         (random.normal(size=(3, 2)), random.normal(size=3)),
-        (np.abs(random.normal(size=(1, 3))), [0.1]),
+        (np.abs(random.normal(size=(1, 3))), np.array([0.1])),
     ]
     committee = sf.Committee(
         {"linear": sf.Classifier.linear([0.8, 0.6], -0.5), "network": sf.Classifier.network(layers, "relu")},
         agree=1,
     )
-    shape = [(np.ones((2, 1)), np.zeros(2)), (np.ones((1, 2)), [0.0])]
+    shape = [(np.ones((2, 1)), np.zeros(2)), (np.ones((1, 2)), np.array([0.0]))]
     problem = sf.Problem(
         features,
         committee,
