@@ -109,3 +109,12 @@ __all__ = [
     "verify",
     "write_graph",
 ]
+
+
+def __getattr__(name: str) -> object:
+    # scikit-learn is imported where it is needed.
+    if name == "RecourseExplainer":
+        from .sklearn import RecourseExplainer
+
+        return RecourseExplainer
+    raise AttributeError(f"module `surefoot` has no attribute `{name}`")

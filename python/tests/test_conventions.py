@@ -14,6 +14,7 @@ from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import validate
 
 import surefoot as sf
+import surefoot.sklearn
 import surefoot.spark
 
 #: What numpydoc checks of every public name.
@@ -34,10 +35,13 @@ RESULTS = {
 
 def public() -> Iterator[str]:
     """Every public class, function, method and property."""
-    for module in ("surefoot", "surefoot.spark"):
-        names = sf.__all__ if module == "surefoot" else surefoot.spark.__all__
-        for name in names:
-            thing = getattr(sf if module == "surefoot" else surefoot.spark, name)
+    for module, place in (
+        ("surefoot", sf),
+        ("surefoot.spark", surefoot.spark),
+        ("surefoot.sklearn", surefoot.sklearn),
+    ):
+        for name in place.__all__:
+            thing = getattr(place, name)
             if not (inspect.isclass(thing) or inspect.isfunction(thing)):
                 continue
             yield f"{module}.{name}"
