@@ -75,10 +75,11 @@ def validate_target(name: str) -> Any:
 
 def test_former_names_warn(features: list[sf.Feature], linear: sf.Problem, people: dict[str, Any]) -> None:
     outcomes = np.asarray(people["income"]) > 2500
+    train: Any = sf.Classifier.train
+    fit: Any = sf.CausalModel.fit
+    recourse: Any = sf.recourse
     with pytest.warns(FutureWarning, match=r"`batch` of train\(\) is now `batch_size`") as told:
-        former = sf.Classifier.train(
-            features, people, outcomes, hidden=(), epochs=3, batch=10, test_fraction=0
-        )
+        former = train(features, people, outcomes, hidden=(), epochs=3, batch=10, test_fraction=0)
     assert told[0].filename == __file__
     new = sf.Classifier.train(features, people, outcomes, hidden=(), epochs=3, batch_size=10, test_fraction=0)
     np.testing.assert_array_equal(former.layers[0][0], new.layers[0][0])
@@ -88,14 +89,15 @@ def test_former_names_warn(features: list[sf.Feature], linear: sf.Problem, peopl
     with pytest.warns(FutureWarning, match="fit is now CausalModel.fit"):
         sf.fit(features, people, {"savings": ["income"]})
     with pytest.warns(FutureWarning, match="`seed`"):
-        sf.CausalModel.fit(features, people, {"savings": ["income"]}, seed=3)
-    for call in (sf.recourse, sf.letters, sf.audit):
+        fit(features, people, {"savings": ["income"]}, seed=3)
+    calls: list[Any] = [sf.recourse, sf.letters, sf.audit]
+    for call in calls:
         with pytest.warns(FutureWarning, match="`evaluations`"):
             call(linear, people, evaluations=1000)
     with pytest.raises(TypeError, match="both `evaluations` and `max_evaluations`"):
-        sf.recourse(linear, people, evaluations=1, max_evaluations=2)
+        recourse(linear, people, evaluations=1, max_evaluations=2)
     with pytest.raises(TypeError, match="unexpected"):
-        sf.recourse(linear, people, nothing=1)
+        recourse(linear, people, nothing=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sf.recourse(linear, people, max_evaluations=1000)

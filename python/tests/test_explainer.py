@@ -21,7 +21,7 @@ import surefoot as sf
 from surefoot.sklearn import RecourseExplainer
 
 
-@parametrize_with_checks(
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
     [RecourseExplainer(), RecourseExplainer(make_pipeline(StandardScaler(), LogisticRegression()))]
 )
 def test_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:

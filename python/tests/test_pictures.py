@@ -58,7 +58,9 @@ def test_a_trade_off(features: list[sf.Feature]) -> None:
     curve = sf.trade_off(problem, {"income": 2400})
     words = texts(curve.plot())
     assert "proven: no action from here on" in words and "an action up to here" in words
-    assert curve.plot().svg.count("<circle") == sum(not np.isnan(cost) for cost in curve.column("cost"))
+    assert curve.plot().svg.count("<circle") == int(
+        np.isfinite(np.asarray(curve.column("cost"), dtype=float)).sum()
+    )
     poor = [sf.Feature("income", "increase", mean=3000, std=1500, limits=(0, 2900))]
     never = sf.trade_off(
         sf.Problem(poor, sf.Classifier.linear([1.0]), epsilon=0.1), {"income": 2400}, [0.0, 0.5]
