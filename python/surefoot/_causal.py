@@ -208,6 +208,50 @@ class CausalModel:
                 warnings.warn(warning, FitWarning, stacklevel=3)
         return cls(features, equations, fitted=told)
 
+    @classmethod
+    def from_dowhy(cls, features: Sequence[Feature], model: Any) -> CausalModel:
+        """Take a fitted graphical causal model of ``dowhy.gcm``.
+
+        Mechanisms that are an ``AdditiveNoiseModel`` over a linear regression or an ``MLPRegressor`` become
+        equations; any other is refused by name. Of a ``dowhy.CausalModel``, which has a graph and no mechanisms, give the
+        graph to :meth:`fit`.
+
+        Parameters
+        ----------
+        features : sequence of Feature
+            The features.
+        model : StructuralCausalModel
+            A model of ``dowhy.gcm``, fitted to people in their own units.
+
+        Returns
+        -------
+        CausalModel
+            The model.
+        """
+        from ._foreign import of_dowhy
+
+        return cls(features, of_dowhy(features, model))
+
+    @classmethod
+    def from_pgmpy(cls, features: Sequence[Feature], network: Any) -> CausalModel:
+        """Take a linear Gaussian Bayesian network of pgmpy.
+
+        Parameters
+        ----------
+        features : sequence of Feature
+            The features.
+        network : LinearGaussianBayesianNetwork
+            A network with its distributions, in people's own units.
+
+        Returns
+        -------
+        CausalModel
+            The model.
+        """
+        from ._foreign import of_pgmpy
+
+        return cls(features, of_pgmpy(features, network))
+
     @property
     def graph(self) -> dict[str, list[str]]:
         """The causes of each feature that has any.

@@ -458,23 +458,37 @@ def _grid_scores(problem: Problem, table: Mapping[str, Any]) -> NDArray[np.float
 def _shade(
     canvas: Canvas, place: Any, xs: NDArray[np.float64], ys: NDArray[np.float64], scores: NDArray[np.float64]
 ) -> None:
-    """Fills where the score is not negative, cell by cell, and draws the boundary."""
+    """Fills where the score is not negative, and draws the boundary."""
+    favourable = scores >= 0
     for i in range(len(ys) - 1):
-        for j in range(len(xs) - 1):
-            corners = [(j, i), (j + 1, i), (j + 1, i + 1), (j, i + 1)]
-            inside: list[tuple[float, float]] = []
-            crossings: list[tuple[float, float]] = []
-            for (a, b), (c, d) in zip(corners, [*corners[1:], corners[0]]):
-                here, there = float(scores[b, a]), float(scores[d, c])
-                if here >= 0:
-                    inside.append((float(xs[a]), float(ys[b])))
-                if (here >= 0) != (there >= 0):
-                    share = here / (here - there)
-                    point = (float(xs[a] + share * (xs[c] - xs[a])), float(ys[b] + share * (ys[d] - ys[b])))
-                    inside.append(point)
-                    crossings.append(point)
-            if len(inside) > 2:
-                canvas.path([place(*point) for point in inside], fill=GREEN, opacity=0.14, close=True)
-            for start, end in zip(crossings[::2], crossings[1::2]):
-                (x1, y1), (x2, y2) = place(*start), place(*end)
-                canvas.line(x1, y1, x2, y2, GREEN, 1.5)
+        # Whole cells side by side are one rectangle.
+        whole = favourable[i, :-1] & favourable[i, 1:] & favourable[i + 1, :-1] & favourable[i + 1, 1:]
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], whole.astype(int), [0]))))
+        for first, last in zip(edges[::2], edges[1::2]):
+            (left, bottom), (right, top) = place(xs[first], ys[i]), place(xs[last], ys[i + 1])
+            canvas.rectangle(left, top, right - left, bottom - top, GREEN, opacity=0.14)
+        for j in np.flatnonzero(~whole):
+            _shade_part(canvas, place, xs[j : j + 2], ys[i : i + 2], scores[i : i + 2, j : j + 2])
+
+
+def _shade_part(
+    canvas: Canvas, place: Any, xs: NDArray[np.float64], ys: NDArray[np.float64], scores: NDArray[np.float64]
+) -> None:
+    """Fills the favourable part of a cell, whose corners have these scores."""
+    corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
+    inside: list[tuple[float, float]] = []
+    crossings: list[tuple[float, float]] = []
+    for (a, b), (c, d) in zip(corners, [*corners[1:], corners[0]]):
+        here, there = float(scores[b, a]), float(scores[d, c])
+        if here >= 0:
+            inside.append((float(xs[a]), float(ys[b])))
+        if (here >= 0) != (there >= 0):
+            share = here / (here - there)
+            point = (float(xs[a] + share * (xs[c] - xs[a])), float(ys[b] + share * (ys[d] - ys[b])))
+            inside.append(point)
+            crossings.append(point)
+    if len(inside) > 2:
+        canvas.path([place(*point) for point in inside], fill=GREEN, opacity=0.14, close=True)
+    for start, end in zip(crossings[::2], crossings[1::2]):
+        (x1, y1), (x2, y2) = place(*start), place(*end)
+        canvas.line(x1, y1, x2, y2, GREEN, 1.5)

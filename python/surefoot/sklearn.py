@@ -163,7 +163,7 @@ class RecourseExplainer(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
             )
         table = self._table(X)
         names = list(table)
-        change = dict.fromkeys(names, "any") if self.change is None else self.change
+        change: Any = dict.fromkeys(names, "any") if self.change is None else self.change
         settings = {"observed_limits": False, **(self.columns or {})}
         made = features_of(table, change=change, **settings)
         # Numbers of estimators are amounts, also where they happen to be 0 and 1.

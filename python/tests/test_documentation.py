@@ -24,7 +24,7 @@ def test_docstrings(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert result.failed == 0
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/python.md", "docs/guides.md"])
 def test_code_blocks(
     document: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -37,3 +37,15 @@ def test_code_blocks(
     for block in blocks:
         exec(compile(block, document, "exec"), names)
     assert "Raise" in capsys.readouterr().out
+
+
+def test_figures_are_what_is_drawn() -> None:
+    path = ROOT / "docs/figures/draw.py"
+    names: dict[str, object] = {"__name__": "draw"}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    figures = names["figures"]
+    assert callable(figures)
+    for name, picture in figures().items():
+        assert (path.parent / name).read_text() == picture.svg, f"run {path}"
+    page = (ROOT / "docs/why-robust.md").read_text()
+    assert sorted(re.findall(r"figures/([\w-]+\.svg)", page)) == sorted(figures())
