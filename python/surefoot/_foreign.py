@@ -63,8 +63,7 @@ def _of_mechanism(node: str, parents: list[str], mechanism: Any) -> Equation:
     estimator = getattr(model, "sklearn_model", None)
     if estimator is None:
         raise refused(f"an AdditiveNoiseModel over {type(model).__name__}")
-    encoders = getattr(model, "_one_hot_encoders", None)
-    if encoders:
+    if getattr(model, "_encoders", None):
         raise refused("a model over categories")
     name = type(estimator).__name__
     if name == "MLPRegressor":
@@ -77,12 +76,14 @@ def _of_mechanism(node: str, parents: list[str], mechanism: Any) -> Equation:
         )
         return Equation(parents=tuple(parents), layers=layers, activation=activation, inputs="raw")
     coefficients = getattr(estimator, "coef_", None)
-    if coefficients is None or not hasattr(estimator, "intercept_") or hasattr(estimator, "support_vectors_"):
+    if coefficients is None or not hasattr(estimator, "intercept_"):
         raise refused(f"an AdditiveNoiseModel over {name}")
-    flat = np.ravel(coefficients)
-    if len(flat) != len(parents):
-        raise refused(f"a model of {len(flat)} inputs")
-    return Equation.linear(parents, flat, float(np.ravel(estimator.intercept_)[0]), inputs="raw")
+    flat, intercept = np.ravel(coefficients), float(np.ravel(estimator.intercept_)[0])
+    # Models with a link have coefficients, too, and are not linear.
+    rows = np.random.default_rng(0).normal(size=(8, len(parents)))
+    if len(flat) != len(parents) or not np.allclose(np.ravel(estimator.predict(rows)), rows @ flat + intercept):
+        raise refused(f"an AdditiveNoiseModel over {name}")
+    return Equation.linear(parents, flat, intercept, inputs="raw")
 
 
 def of_pgmpy(features: Sequence[Feature], network: Any) -> dict[str, Equation]:
