@@ -1,10 +1,10 @@
 # `make test` runs every check on a machine that has cargo and Python (3.9 or later) and nothing else.
 
-.PHONY: test fmt lint unit docs demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency bench-regions bench-random-networks bench-many-features bench-tree-credit bench-tree-optimum bench-weights bench-tree-decisions
+.PHONY: test fmt lint unit docs site demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency bench-regions bench-random-networks bench-many-features bench-tree-credit bench-tree-optimum bench-weights bench-tree-decisions
 
 PYTHON ?= python3
 
-test: fmt lint unit docs demo python
+test: fmt lint unit demo python docs
 
 fmt:
 	cargo fmt --all -- --check
@@ -30,8 +30,19 @@ $(TOOLS)/cargo-deny-$(CARGO_DENY):
 unit:
 	cargo test --workspace --locked
 
-docs:
+docs: site
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+# All pages as a site in target/site/html; a link or an anchor that leads nowhere is an error.
+SITE_TOOLS = target/site-tools
+site: $(SITE_TOOLS)/installed wheel
+	$(SITE_TOOLS)/bin/pip install --quiet --no-deps --force-reinstall target/wheels/*.whl
+	NO_MKDOCS_2_WARNING=1 $(SITE_TOOLS)/bin/python .ci/site.py --build
+
+$(SITE_TOOLS)/installed: docs/requirements.txt
+	$(PYTHON) -m venv $(SITE_TOOLS)
+	$(SITE_TOOLS)/bin/pip install --quiet --requirement docs/requirements.txt
+	touch $@
 
 # The command that the README names, as the tests have built it.
 demo: unit
@@ -41,10 +52,10 @@ demo: unit
 # that of releases), installed into an environment of its own and tested there.
 VENV = target/python
 python: unit wheel
-	$(VENV)/bin/ruff format --check python examples/python benches
-	$(VENV)/bin/ruff check python examples/python benches
+	$(VENV)/bin/ruff format --check python examples/python benches docs/figures
+	$(VENV)/bin/ruff check python examples/python benches docs/figures
 	$(VENV)/bin/pip install --quiet --no-deps --force-reinstall target/wheels/*.whl
-	$(VENV)/bin/mypy python/tests python/benches examples/python
+	$(VENV)/bin/mypy python/surefoot python/tests python/benches examples/python docs/figures
 	$(VENV)/bin/pytest
 
 wheel: $(VENV)/installed
@@ -80,7 +91,7 @@ fuzz:
 			$(FUZZ)/corpus/$$target crates/surefoot-fuzz/corpus/$$target; \
 	done
 
-# Together with scikit-learn, XGBoost, LightGBM, CatBoost, PyTorch, onnxruntime, DiCE, Veritas, HiGHS and Spark from PyPI, in a folder of their own
+# Together with scikit-learn, XGBoost, LightGBM, CatBoost, PyTorch, onnxruntime, DiCE, Veritas, HiGHS, Spark, Dask, Ray, DoWhy, pgmpy and causal-learn from PyPI, in a folder of their own
 # under target/; the first time this downloads some gigabytes. Spark needs Java 17 or later.
 # Pages are looked at in Chromium, with axe-core from npm: where they are missing, apt-get installs Chromium and Node.
 ECOSYSTEM = target/ecosystem

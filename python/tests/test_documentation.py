@@ -49,3 +49,13 @@ def test_figures_are_what_is_drawn() -> None:
         assert (path.parent / name).read_text() == picture.svg, f"run {path}"
     page = (ROOT / "docs/why-robust.md").read_text()
     assert sorted(re.findall(r"figures/([\w-]+\.svg)", page)) == sorted(figures())
+
+
+def test_the_reference_has_every_public_name() -> None:
+    names: dict[str, object] = {"__name__": "site", "__file__": str(ROOT / ".ci/site.py")}
+    exec(compile((ROOT / ".ci/site.py").read_text(), "site.py", "exec"), names)
+    sections = names["SECTIONS"]
+    assert isinstance(sections, dict)
+    listed = [name for section in sections.values() for name in section if "." not in name]
+    # Types of arguments have no entry of their own.
+    assert sorted(listed) == sorted(set(surefoot.__all__) - {"Change", "Kind", "__version__"})
