@@ -23,7 +23,7 @@ use crate::graph::{Follower, Followers, Plane, Region};
 use crate::{ActionKind, Features, Problem, Scm};
 
 /// With no more covering sets than this, the search bounds each on its own.
-const FEW_SETS: usize = 8;
+const FEW_SETS: usize = 4;
 /// A feature is decided where what the bound gains from leaving it open is at least this share of the bound's
 /// error over the box.
 const WORTH_DECIDING: f64 = 0.2;
