@@ -36,7 +36,7 @@ def check(found, problem, people):
         if expected[name].dtype.kind == "f":
             np.testing.assert_array_equal(found[name].to_numpy(dtype=float, na_value=np.nan), expected[name])
         else:
-            assert found[name].astype(object).where(found[name].notna(), None).tolist() == list(expected[name].where(expected[name].notna(), None))
+            assert [None if pd.isna(v) else v for v in found[name]] == [None if pd.isna(v) else v for v in expected[name]]
     assert workers.nunique() == 2 and os.getpid() not in set(workers)
     assert workers.value_counts().min() >= ROWS / 8
 
