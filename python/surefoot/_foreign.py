@@ -81,7 +81,9 @@ def _of_mechanism(node: str, parents: list[str], mechanism: Any) -> Equation:
     flat, intercept = np.ravel(coefficients), float(np.ravel(estimator.intercept_)[0])
     # Models with a link have coefficients, too, and are not linear.
     rows = np.random.default_rng(0).normal(size=(8, len(parents)))
-    if len(flat) != len(parents) or not np.allclose(np.ravel(estimator.predict(rows)), rows @ flat + intercept):
+    if len(flat) != len(parents) or not np.allclose(
+        np.ravel(estimator.predict(rows)), rows @ flat + intercept
+    ):
         raise refused(f"an AdditiveNoiseModel over {name}")
     return Equation.linear(parents, flat, intercept, inputs="raw")
 
