@@ -12,7 +12,12 @@ ENGINE = "crates/surefoot/src/"
 # Patterns of code that distinguishes kinds, and the files that may contain it.
 RULES = [
     ("norms", r"\bNormKind::\w+", [ENGINE + "uncertainty/norm.rs"]),
-    ("kinds of classifiers", r"\bClassifierForm::\w+[^;,\n]*=>|\bmatches!\([^;]*\bClassifierForm::", []),
+    (
+        "kinds of classifiers",
+        r"\bClassifierForm::\w+[^;,\n]*=>|\bmatches!\([^;]*\bClassifierForm::",
+        # Python has constructors of its own for linear models, networks and files of other programs.
+        ["crates/surefoot-py/src/parts.rs"],
+    ),
     (
         "operators",
         r"\bElements::\w+",
