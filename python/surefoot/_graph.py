@@ -280,6 +280,10 @@ def write_graph(graph: Graph, path: Union[str, os.PathLike[str], None] = None, *
     if format == "dot":
 
         def quoted(name: str) -> str:
+            if '\\"' in name or name.endswith("\\"):
+                raise CausalModelError(
+                    f"DOT cannot quote the name `{name}`, in which a backslash ends a text; write GML"
+                )
             return '"' + name.replace('"', '\\"') + '"'
 
         lines = [f"  {quoted(cause)} -> {quoted(effect)};" for cause, effect in edges]
