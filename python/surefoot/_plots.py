@@ -78,9 +78,9 @@ def plot_answer(answer: Answer, features: Sequence[Feature]) -> Picture:
         canvas.text(left, y + 19, number(low), "middle", 10, GREY)
         canvas.text(right, y + 19, number(high), "middle", 10, GREY)
         length = abs(place(then) - place(now))
-        canvas.line(place(now), y, place(then), y, colour, 3, arrow=length > 14)
+        canvas.line(place(now), y, place(then), y, colour, 3, arrow=length > 24)
         canvas.circle(place(now), y, 4, "white", colour)
-        if length <= 14:
+        if length <= 24:
             canvas.circle(place(then), y, 4, colour)
         canvas.text(right + 24, y + 4, f"{number(now)} → {number(then)}", room=170)
     return canvas.picture()
@@ -320,7 +320,7 @@ def _groups(answers: Answers, by: Any) -> list[str]:
 
 
 #: Points of the grid on which the score is evaluated, in each direction.
-GRID = 61
+GRID = 121
 
 
 def plot_margin(
@@ -422,7 +422,9 @@ def plot_margin(
         first.label or first.name,
         second.label or second.name,
     )
-    _shade(canvas, place, xs, ys, scores)
+    _shade(
+        canvas, place, xs, ys, scores, _crossings(problem, table, (first.name, second.name), xs, ys, scores)
+    )
     if around:
         canvas.path([place(*point) for point in around], INK, 1.5, BLUE, 0.15, True, "2 3")
     if beyond:
@@ -455,8 +457,55 @@ def _grid_scores(problem: Problem, table: Mapping[str, Any]) -> NDArray[np.float
     return problem.score(held)
 
 
+#: Halvings by which a point of the boundary is found between two points of the grid.
+HALVINGS = 20
+
+#: How far along an edge of the grid the boundary is, by the place of its first point and whether it goes up.
+Crossings = Mapping[tuple[int, int, bool], float]
+
+
+def _crossings(
+    problem: Problem,
+    table: dict[str, Any],
+    names: tuple[str, str],
+    xs: NDArray[np.float64],
+    ys: NDArray[np.float64],
+    scores: NDArray[np.float64],
+) -> Crossings:
+    """Where the boundary crosses the edges of the grid: scores of trees jump, so that they say nothing of it."""
+    favourable = scores >= 0
+    edges = [(int(i), int(j), False) for i, j in np.argwhere(favourable[:, :-1] != favourable[:, 1:])]
+    edges += [(int(i), int(j), True) for i, j in np.argwhere(favourable[:-1] != favourable[1:])]
+    if not edges:
+        return {}
+    starts = np.array([favourable[i, j] for i, j, _ in edges])
+    low, high = np.zeros(len(edges)), np.ones(len(edges))
+    held = {name: value[0] for name, value in table.items()}
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        across = [
+            xs[j] + (0 if up else share * (xs[j + 1] - xs[j])) for (_, j, up), share in zip(edges, middle)
+        ]
+        upwards = [
+            ys[i] + (share * (ys[i + 1] - ys[i]) if up else 0) for (i, _, up), share in zip(edges, middle)
+        ]
+        points = {
+            name: [value] * len(edges) if isinstance(value, str) else np.full(len(edges), value)
+            for name, value in held.items()
+        }
+        points[names[0]], points[names[1]] = np.array(across), np.array(upwards)
+        same = (_grid_scores(problem, points) >= 0) == starts
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return dict(zip(edges, ((low + high) / 2).tolist()))
+
+
 def _shade(
-    canvas: Canvas, place: Any, xs: NDArray[np.float64], ys: NDArray[np.float64], scores: NDArray[np.float64]
+    canvas: Canvas,
+    place: Any,
+    xs: NDArray[np.float64],
+    ys: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    crossings: Crossings,
 ) -> None:
     """Fills where the score is not negative, and draws the boundary."""
     favourable = scores >= 0
@@ -468,27 +517,34 @@ def _shade(
             (left, bottom), (right, top) = place(xs[first], ys[i]), place(xs[last], ys[i + 1])
             canvas.rectangle(left, top, right - left, bottom - top, GREEN, opacity=0.14)
         for j in np.flatnonzero(~whole):
-            _shade_part(canvas, place, xs[j : j + 2], ys[i : i + 2], scores[i : i + 2, j : j + 2])
+            _shade_part(canvas, place, (xs, ys), (i, int(j)), favourable, crossings)
 
 
 def _shade_part(
-    canvas: Canvas, place: Any, xs: NDArray[np.float64], ys: NDArray[np.float64], scores: NDArray[np.float64]
+    canvas: Canvas,
+    place: Any,
+    grid: tuple[NDArray[np.float64], NDArray[np.float64]],
+    cell: tuple[int, int],
+    favourable: NDArray[np.bool_],
+    crossings: Crossings,
 ) -> None:
-    """Fills the favourable part of a cell, whose corners have these scores."""
-    corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
+    """Fills the favourable part of a cell."""
+    xs, ys = grid
+    i, j = cell
+    corners = [(i, j), (i, j + 1), (i + 1, j + 1), (i + 1, j)]
     inside: list[tuple[float, float]] = []
-    crossings: list[tuple[float, float]] = []
-    for (a, b), (c, d) in zip(corners, [*corners[1:], corners[0]]):
-        here, there = float(scores[b, a]), float(scores[d, c])
-        if here >= 0:
-            inside.append((float(xs[a]), float(ys[b])))
-        if (here >= 0) != (there >= 0):
-            share = here / (here - there)
+    crossed: list[tuple[float, float]] = []
+    for here, there in zip(corners, [*corners[1:], corners[0]]):
+        if favourable[here]:
+            inside.append((float(xs[here[1]]), float(ys[here[0]])))
+        if favourable[here] != favourable[there]:
+            (b, a), (d, c) = min(here, there), max(here, there)
+            share = crossings[b, a, d > b]
             point = (float(xs[a] + share * (xs[c] - xs[a])), float(ys[b] + share * (ys[d] - ys[b])))
             inside.append(point)
-            crossings.append(point)
+            crossed.append(point)
     if len(inside) > 2:
         canvas.path([place(*point) for point in inside], fill=GREEN, opacity=0.14, close=True)
-    for start, end in zip(crossings[::2], crossings[1::2]):
+    for start, end in zip(crossed[::2], crossed[1::2]):
         (x1, y1), (x2, y2) = place(*start), place(*end)
         canvas.line(x1, y1, x2, y2, GREEN, 1.5)
