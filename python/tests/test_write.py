@@ -145,3 +145,12 @@ def test_nothing_is_overwritten_and_nothing_is_left_half(
     (tmp_path / "file").write_text("")
     with pytest.raises(sf.FileError, match="cannot be written"):
         linear.write(tmp_path / "file/problem.toml")
+
+
+def test_no_field_of_features_is_forgotten() -> None:
+    # A field that is not written would be lost without a word.
+    known = {
+        "name", "change", "mean", "std", "limits", "weight", "norm_weight", "kind", "categories", "step", "most_change",
+        "most_change_share", "label", "unit", "describe", "special", "ordered",
+    }  # fmt: skip
+    assert set(sf.Feature.__dataclass_fields__) == known
