@@ -31,6 +31,43 @@ fn obstacles(
     Ok(explanation.map(|known| describe_explanation(problem, &known)).filter(|text| !text.is_empty()))
 }
 
+/// Refuses settings that are given and have no effect with a method that proves nothing.
+fn refuse_ineffective(settings: Settings, given: [(&'static str, bool); 3]) -> Result<()> {
+    match given.into_iter().find(|(_, is_given)| *is_given && !settings.method.proves()) {
+        Some((setting, _)) => Err(Fault::NoEffect { setting, method: settings.method.as_str() }.into()),
+        None => Ok(()),
+    }
+}
+
+/// The answers of a group of people.
+struct Answered {
+    outcomes: Vec<Outcome>,
+    /// How many answers each person has; empty if that is one.
+    counts: Vec<usize>,
+    /// The proof of everybody's first answer, if it was asked for.
+    proofs: Vec<SavedProof>,
+}
+
+/// The first answer of everybody, with its proof if it is asked for: a search gives both at once, and a closed form is
+/// evaluated once more.
+fn first_answers(
+    solver: &Solver<'_>,
+    problem: &surefoot::Problem,
+    group: &[&[f64]],
+    proofs: bool,
+) -> surefoot::Result<(Vec<Outcome>, Vec<SavedProof>)> {
+    if !proofs {
+        return Ok((solver.solve_all(group, &|_| {})?, Vec::new()));
+    }
+    let mut proved = Vec::with_capacity(group.len());
+    for individual in group {
+        let proof = solver.prove(individual)?;
+        proved.push((proof.saved(problem, individual), proof.outcome));
+    }
+    let (saved, outcomes) = proved.into_iter().unzip();
+    Ok((if solver.is_closed_form() { solver.solve_all(group, &|_| {})? } else { outcomes }, saved))
+}
+
 /// Answers everybody.
 #[pyfunction]
 #[pyo3(signature = (problem, people, ids, id, method, gap, evaluations, seconds, options, explain, proofs, progress))]
@@ -53,14 +90,7 @@ pub fn recourse<'py>(
     let (people, ids) = Source::new(people, &problem.layout).identified(ids, id)?;
     let people = Arc::new(people);
     let (settings, count) = (Settings::given(method.parse()?, gap, evaluations, seconds)?, options);
-    if !settings.method.proves() {
-        let ineffective = [("options", options > 1), ("explain", explain), ("proofs", proofs)]
-            .into_iter()
-            .find(|(_, is_set)| *is_set);
-        if let Some((setting, _)) = ineffective {
-            return Err(Fault::NoEffect { setting, method: settings.method.as_str() }.into());
-        }
-    }
+    refuse_ineffective(settings, [("options", options > 1), ("explain", explain), ("proofs", proofs)])?;
     let (engine, asking) = (Arc::clone(&problem.problem), Arc::clone(&people));
     let (outcomes, persons, obstacles, proofs) = run(py, progress, move |watch| {
         let solver = Solver::new(&engine, settings)?;
@@ -75,24 +105,10 @@ pub fn recourse<'py>(
         let individuals: Vec<&[f64]> = asking.iter().collect();
         // A search may take seconds for one person.
         let group_size = if solver.is_closed_form() || !settings.method.proves() { GROUP } else { 1 };
-        // The first answer of everybody, with its proof if it was asked for: a search gives both at once, and a closed
-        // form is evaluated once more.
-        let first_answers = |group: &[&[f64]]| -> Result<(Vec<Outcome>, Vec<SavedProof>), Ended> {
-            if !proofs {
-                return Ok((solver.solve_all(group, &|_| {})?, Vec::new()));
-            }
-            let mut proved = Vec::with_capacity(group.len());
-            for individual in group {
-                let proof = solver.prove(individual)?;
-                proved.push((proof.saved(&engine, individual), proof.outcome));
-            }
-            let (saved, outcomes) = proved.into_iter().unzip();
-            Ok((if is_closed_form { solver.solve_all(group, &|_| {})? } else { outcomes }, saved))
-        };
         // Everybody's answers in a row, and how many each has unless that is one.
-        let solve = |group: &[&[f64]]| -> Result<(Vec<Outcome>, Vec<usize>, Vec<SavedProof>), Ended> {
+        let solve = |group: &[&[f64]]| -> Result<Answered, Ended> {
             watch.step(0)?;
-            let (first, saved) = first_answers(group)?;
+            let (first, proofs) = first_answers(&solver, &engine, group, proofs)?;
             let (mut outcomes, mut counts) = (Vec::with_capacity(group.len()), Vec::new());
             match count {
                 1 => outcomes = first,
@@ -105,7 +121,7 @@ pub fn recourse<'py>(
                 }
             }
             watch.step(group.len())?;
-            Ok((outcomes, counts, saved))
+            Ok(Answered { outcomes, counts, proofs })
         };
         let explain = |(&person, outcome): (&usize, &Outcome)| -> Result<Option<String>, Ended> {
             watch.step(0)?;
@@ -113,10 +129,10 @@ pub fn recourse<'py>(
         };
         let groups = individuals.par_chunks(group_size).map(solve).collect::<Result<Vec<_>, Ended>>()?;
         let (mut outcomes, mut counts, mut saved) = (Vec::new(), Vec::new(), Vec::new());
-        for (of_group, counts_of_group, saved_of_group) in groups {
-            outcomes.extend(of_group);
-            counts.extend(counts_of_group);
-            saved.extend(saved_of_group);
+        for group in groups {
+            outcomes.extend(group.outcomes);
+            counts.extend(group.counts);
+            saved.extend(group.proofs);
         }
         let persons: Vec<usize> = match count {
             1 => (0..outcomes.len()).collect(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use surefoot::proof::Reference;
-use surefoot::{Error, Outcome, SavedProof, Verification, describe, escape_text};
+use surefoot::{Outcome, SavedProof, Verification, describe, escape_text};
 
 use crate::error::{Fault, Result};
 use crate::problem::Problem;
@@ -77,7 +77,7 @@ pub fn verify<'py>(
     first_line: usize,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> Result<Table> {
-    let reference = reference.map(str::parse::<Reference>).transpose().map_err(Error::from)?;
+    let reference = reference.map(str::parse::<Reference>).transpose()?;
     let read = |(position, line): (usize, &String)| parsed(first_line + position, line);
     let mut proofs = py.detach(|| lines.par_iter().enumerate().map(read).collect::<Result<Vec<_>>>())?;
     if let Some(reference) = &reference {
