@@ -75,12 +75,16 @@ impl Scm {
                 _ if !node.parents.iter().any(|p| moves(&p)) => Some(nothing.clone()),
                 None => None,
                 Some(coefficients) => {
-                    let terms = node.parents.iter().zip(&coefficients);
-                    terms.fold(Some(nothing.clone()), |sum, (&parent, c)| {
-                        let (mut sum, of_parent) = (sum?, effects[parent].as_ref()?);
-                        sum.iter_mut().zip(of_parent).for_each(|(s, e)| *s += c * e);
-                        Some(sum)
-                    })
+                    let mut sum = Some(nothing.clone());
+                    for (&parent, c) in node.parents.iter().zip(&coefficients) {
+                        match (&mut sum, &effects[parent]) {
+                            (Some(sum), Some(of_parent)) => {
+                                sum.iter_mut().zip(of_parent).for_each(|(s, e)| *s += c * e);
+                            }
+                            _ => sum = None,
+                        }
+                    }
+                    sum
                 }
             };
             if i == feature {
