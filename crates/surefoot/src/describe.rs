@@ -17,9 +17,10 @@ pub use variants::describe_break;
 
 use crate::action::rounded;
 use crate::error::PeopleError;
-use crate::feature::{Group, Special};
+use crate::feature::{Group, Missing, Special};
 use crate::magnitude::{WITH_EXPONENT, readable};
 use crate::margin::outcome;
+use crate::problem::OwnProblem;
 use crate::{Action, ActionKind, Error, Kind, Outcome, Problem, Recourse, Result, essential};
 
 /// The answer for one individual as text. The reasons why there is no action take further work: see
@@ -50,8 +51,9 @@ use crate::{Action, ActionKind, Error, Kind, Outcome, Problem, Recourse, Result,
 /// If individual or action do not fit the problem.
 pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Result<String> {
     let own = problem.for_person(individual)?;
-    let text = of_outcome(own.as_ref().unwrap_or(problem), individual, outcome)?;
-    Ok(with_special(problem, individual, text))
+    let (of_person, imputed) = OwnProblem::or(own.as_ref(), problem, individual);
+    let text = of_outcome(of_person, imputed, outcome)?;
+    Ok(with_notes(problem, individual, text, outcome))
 }
 
 /// What is special about a person and therefore cannot be changed, as a sentence; `None` if nothing is.
@@ -71,12 +73,48 @@ pub fn describe_special_values(problem: &Problem, individual: &[f64]) -> Option<
     Some(format!("Taken as {what}: {}.", join(&words, "and")))
 }
 
-/// A text with what is special about the person.
-fn with_special(problem: &Problem, individual: &[f64], text: String) -> String {
-    match describe_special_values(problem, individual) {
-        Some(special) => format!("{text} {special}"),
-        None => text,
-    }
+/// What is not known of a person, what it is taken for, and what that means for the answer, as sentences; `None` if
+/// everything is known.
+///
+/// "Income is not known and taken as 2400; this works for every value between 1000 and 4000. No change of it was considered."
+pub fn describe_missing_values(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Option<String> {
+    let words = |(i, Missing { value, lower, upper }): (usize, Missing)| {
+        let feature = problem.features().feature(i);
+        let amount = |own: f64| feature.amount(own);
+        let name = feature.spoken_name();
+        let meaning = match outcome {
+            Outcome::Found(_) => {
+                format!("; this works for every value between {} and {}", amount(lower), amount(upper))
+            }
+            Outcome::Impossible(_) => {
+                format!(
+                    "; what works must do so for every value between {} and {}",
+                    amount(lower),
+                    amount(upper)
+                )
+            }
+            Outcome::AlreadyFavourable => "; the decision for other values was not asked".to_owned(),
+            Outcome::Unproved(_) | Outcome::Undecided(_) => String::new(),
+        };
+        let mut sentence = format!("{name} is not known and taken as {}{meaning}.", amount(value));
+        if let Some(first) = sentence.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        if feature.is_actionable() && !matches!(outcome, Outcome::AlreadyFavourable) {
+            sentence += " No change of it was considered.";
+        }
+        sentence
+    };
+    let missing = problem.features().missing_values(individual);
+    let sentences: Vec<String> = missing.into_iter().map(words).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// A text with what is special about the person, and what is not known.
+fn with_notes(problem: &Problem, individual: &[f64], text: String, outcome: &Outcome) -> String {
+    let missing = describe_missing_values(problem, individual, outcome);
+    let notes = [Some(text), describe_special_values(problem, individual), missing];
+    notes.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// The answer in the problem of the individual.
@@ -121,9 +159,9 @@ pub fn describe_options(problem: &Problem, individual: &[f64], outcomes: &[Outco
     if let [only] = outcomes {
         return describe(problem, individual, only);
     }
-    let everybody = problem;
+    let (everybody, reported) = (problem, individual);
     let own = problem.for_person(individual)?;
-    let problem = own.as_ref().unwrap_or(problem);
+    let (problem, individual) = OwnProblem::or(own.as_ref(), problem, individual);
     let mut text = String::from("Each of these alone is enough, the cheapest first:\n");
     for (number, recourse) in outcomes.iter().filter_map(Outcome::recourse).enumerate() {
         let action = describe_action(problem, individual, &recourse.action)?;
@@ -131,7 +169,11 @@ pub fn describe_options(problem: &Problem, individual: &[f64], outcomes: &[Outco
     }
     let reach = reach(problem);
     let reach = reach.strip_prefix("This").map_or(reach.clone(), |rest| format!("Each{rest}"));
-    Ok(with_special(everybody, individual, format!("{text}{reach} That is proven.")))
+    let text = format!("{text}{reach} That is proven.");
+    Ok(match outcomes.first() {
+        Some(first) => with_notes(everybody, reported, text, first),
+        None => text,
+    })
 }
 
 /// An action as text, from whatever source: "Raise income by 733.1 (from 2417 to 3150.1)."
@@ -147,7 +189,7 @@ pub fn describe_action(problem: &Problem, individual: &[f64], action: &Action) -
         }));
     }
     let own = problem.for_person(individual)?;
-    let problem = own.as_ref().unwrap_or(problem);
+    let (problem, individual) = OwnProblem::or(own.as_ref(), problem, individual);
     let mut steps = Vec::new();
     let action = essential(problem, action);
     // The action as described so far: rounded, and still within the constraints.

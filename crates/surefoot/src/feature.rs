@@ -6,6 +6,7 @@
 
 mod category;
 mod effort;
+mod missing;
 mod special;
 mod words;
 
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 pub use category::{Column, Shown};
 pub(crate) use category::{columns, listed, nearest};
+pub use missing::Missing;
 pub use special::Special;
 pub use words::{Unit, Words};
 
@@ -106,6 +108,8 @@ pub struct Feature {
     pub words: Words,
     /// Values that are no amounts.
     pub special: Vec<Special>,
+    /// What is assumed where a value is missing; `None` if that is an error.
+    pub missing: Option<Missing>,
 }
 
 impl Feature {
@@ -127,6 +131,7 @@ impl Feature {
             shown: Shown::Number,
             words: Words::default(),
             special: Vec::new(),
+            missing: None,
         }
     }
 
@@ -242,6 +247,7 @@ impl Feature {
             }));
         }
         mistakes.extend(self.special_mistakes());
+        mistakes.extend(self.missing_mistake());
         if let Some(problem) = self.category_problem() {
             mistakes.push(Error::Feature(FeatureError::Categories { feature: feature(), problem }));
         }
@@ -388,8 +394,8 @@ impl Features {
         features
     }
 
-    /// The same features, each modified by a function, which may change limits, directions, weights and special
-    /// values only.
+    /// The same features, each modified by a function, which may change limits, directions, weights, special and
+    /// missing values only.
     pub(crate) fn altered(&self, mut alter: impl FnMut(usize, &mut Feature)) -> Self {
         let mut features = self.clone();
         features.0.iter_mut().enumerate().for_each(|(i, feature)| alter(i, feature));

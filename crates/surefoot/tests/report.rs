@@ -108,6 +108,7 @@ fn verdicts_and_attacks_are_empty_for_people_without_an_action() {
     assert_eq!(text(&values[6], 1), Some("`income` may not be changed"));
 
     let found = Break {
+        is_within: false,
         variant: 0,
         perturbation: vec![0.0, 0.0, 0.0, -0.2],
         shift: vec![0.0, 0.0, 0.0, -0.2],

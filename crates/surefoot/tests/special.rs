@@ -107,7 +107,7 @@ fn answers_by_hand() {
     // Whatever does not know of the person's own problem refuses them.
     let direct = margin(&problem, special, &raise(1, 4.0), &[0.0, 0.0]);
     assert!(matches!(direct, Err(Error::People(PeopleError::Special { .. }))), "{direct:?}");
-    let own = problem.for_person(special).unwrap().unwrap();
+    let own = problem.for_person(special).unwrap().unwrap().problem;
     assert!((margin(&own, special, &raise(1, 4.0), &[0.0, 0.0]).unwrap() - 0.28).abs() < 1e-12);
 }
 
@@ -203,7 +203,7 @@ fn a_special_value_is_a_constant() {
         let expected = Solver::new(&without, settings("auto")).unwrap().solve(&rest).unwrap();
         let answer = proven(&problem, &x);
         assert_eq!(answer.status(), expected.status(), "case {case}");
-        let own = problem.for_person(&x).unwrap().unwrap();
+        let own = problem.for_person(&x).unwrap().unwrap().problem;
         match (&answer, &expected) {
             (Outcome::Found(answer), Outcome::Found(expected)) => {
                 found += 1;
@@ -281,7 +281,7 @@ fn trees_take_special_values_as_they_are() {
         let x = [random.random_range(-2.0..2.0), -9.0, random.random_range(-2.0..2.0)];
         let settings = Settings { budget: Budget { evaluations: 2000 }, ..Settings::default() };
         let outcome = proven_with(&problem, &x, settings);
-        let own = problem.for_person(&x).unwrap().unwrap();
+        let own = problem.for_person(&x).unwrap().unwrap().problem;
         let worst = |change: [f64; 2]| {
             let action = Action { features: vec![0, 2], change: change.to_vec() };
             let candidates = |i: usize, at: f64| -> Vec<f64> {

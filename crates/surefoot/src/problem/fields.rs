@@ -66,6 +66,11 @@ impl<'a> Fields<'a> {
         self.mistakes
     }
 
+    /// Adds the mistakes of a table within this entry.
+    pub fn add(&mut self, mistakes: Vec<Mistake>) {
+        self.mistakes.extend(mistakes);
+    }
+
     pub fn is_clean(&self) -> bool {
         self.mistakes.is_empty()
     }

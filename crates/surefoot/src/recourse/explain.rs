@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use super::trade_off::{Searches, TOLERANCE};
 use super::{Exact, Reach, Settings, Solver};
 use crate::outcome::{Outcome, Recourse};
+use crate::problem::OwnProblem;
 use crate::{Budget, Change, Feature, Kind, Problem, Result};
 
 /// A restriction that is removed.
@@ -237,8 +238,8 @@ impl<'p> Explainer<'p> {
                 Ok(Reach { possible, impossible: Some(impossible) })
             }
             _ => {
-                let searches =
-                    Searches::new(own.as_ref().unwrap_or(self.problem), individual, self.settings)?;
+                let (problem, individual) = OwnProblem::or(own.as_ref(), self.problem, individual);
+                let searches = Searches::new(problem, individual, self.settings)?;
                 searches.with_known(epsilon, outcome.clone()).enclose(TOLERANCE, &|_| {})
             }
         }

@@ -57,6 +57,13 @@ impl Scm {
         Ok(matrix)
     }
 
+    /// The coefficient of a cause in the equation of an effect, if that is linear.
+    pub(crate) fn coefficient(&self, effect: usize, cause: usize) -> Option<f64> {
+        let node = &self.nodes[effect];
+        let coefficients = node.mechanism.coefficients()?;
+        Some(node.parents.iter().zip(coefficients).filter(|(p, _)| **p == cause).map(|(_, c)| c).sum())
+    }
+
     /// Positions of the features whose equation is not linear, in ascending order.
     pub(crate) fn nonlinear(&self) -> Vec<usize> {
         let is_linear = |i: &usize| self.nodes[*i].mechanism.coefficients().is_some();

@@ -39,13 +39,16 @@ pub(super) struct Guard {
     /// For each feature.
     pub differences: Vec<Difference>,
     balls: Vec<Ball>,
+    /// The features of which the value is not known, so that it may be any of an interval.
+    unknown: Vec<usize>,
 }
 
 impl Guard {
     /// What the answers of a problem are guarded against.
     pub fn of(problem: &Problem) -> Self {
         let count = problem.features().len();
-        let mut guard = Self { differences: vec![Difference::Exact; count], balls: Vec::new() };
+        let unknown = problem.sources().map_or(Vec::new(), |sources| sources.alone.clone());
+        let mut guard = Self { differences: vec![Difference::Exact; count], balls: Vec::new(), unknown };
         let all: Vec<usize> = (0..count).collect();
         let Some(sources) = problem.sources().filter(|sources| sources.concern_person()) else {
             guard.add(problem, &[], problem.norm(), problem.epsilon(), &all);
@@ -117,7 +120,20 @@ impl Guard {
 
     /// Whether nothing may differ from what somebody told.
     pub fn is_none(&self) -> bool {
-        self.differences.iter().all(|difference| *difference == Difference::Exact)
+        let is_exact = |(i, difference): (usize, &Difference)| {
+            *difference == Difference::Exact || self.unknown.contains(&i)
+        };
+        self.differences.iter().enumerate().all(is_exact)
+    }
+
+    /// Whether there is one case only that an answer has to cover.
+    pub fn is_one_case(&self) -> bool {
+        self.is_none() && self.unknown.is_empty()
+    }
+
+    /// Whether what somebody told may differ in a feature, and not for the lack of a value.
+    pub fn is_told(&self, i: usize) -> bool {
+        !self.unknown.contains(&i)
     }
 
     /// How several differences come together, in sentences. Empty if one thing alone may differ.
@@ -201,7 +217,7 @@ impl Guard {
         let language = spoken.language;
         let score = problem.score(reached);
         let mut hurting: Vec<(f64, String)> = Vec::new();
-        for (i, difference) in self.differences.iter().enumerate() {
+        for (i, difference) in self.differences.iter().enumerate().filter(|(i, _)| self.is_told(*i)) {
             let feature = spoken.feature(i);
             let value = feature.own_units(individual[i]);
             let size = match *difference {

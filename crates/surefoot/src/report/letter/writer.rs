@@ -8,9 +8,11 @@ use super::spoken::Spoken;
 use super::steps::{consequences, steps};
 use super::wording::Wording;
 use super::{Alternative, Detail, GivenReason, Letter, Words};
+use crate::feature::Missing;
+use crate::problem::OwnProblem;
 use crate::proof::{Reference, SavedProof};
 use crate::recourse::{Explainer, Explanation, Relaxed, Settings, Solver};
-use crate::report::reasons::{Reason, Remedy, reasons};
+use crate::report::reasons::{Reason, Remedy, Thing, reasons};
 use crate::{Features, Outcome, Problem, Recourse, Result};
 
 /// What letters are written in, and how much they say.
@@ -34,7 +36,7 @@ pub struct LetterWriter<'p> {
     explainer: Option<Explainer<'p>>,
 }
 
-/// Writes what letters say, about the problem of everybody or of a person with special values.
+/// Writes what letters say, about the problem of everybody or of a person with special or missing values.
 struct Author<'p> {
     problem: &'p Problem,
     spoken: Spoken<'p>,
@@ -78,24 +80,30 @@ impl<'p> LetterWriter<'p> {
     /// As [`Solver::prove`].
     pub fn write(&self, id: &str, individual: &[f64]) -> Result<Written> {
         let own = self.problem.for_person(individual)?;
-        let of_person = own.as_ref().map(|own| Author::new(own, self.problem.features(), &self.letters));
-        let of_person = of_person.transpose()?;
+        let features = self.problem.features();
+        let of_person = own.as_ref().map(|own| Author::new(&own.problem, features, &self.letters));
+        let mut of_person = of_person.transpose()?;
+        if let Some(author) = &mut of_person {
+            author.spoken.missing = features.missing_values(individual);
+        }
         let author = of_person.as_ref().unwrap_or(&self.author);
+        let (reported, (_, individual)) =
+            (individual, OwnProblem::or(own.as_ref(), self.problem, individual));
         if !self.settings.method.proves() {
-            let outcome = self.solver.solve(individual)?;
+            let outcome = self.solver.solve(reported)?;
             let letter = author.letter(id, individual, &outcome, None, None, Vec::new());
             return Ok(Written { letter, outcome, proofs: Vec::new() });
         }
-        let found = self.solver.prove(individual)?;
+        let found = self.solver.prove(reported)?;
         let first = found.outcome.clone();
         let proof = in_round_numbers(author.problem, individual, found, self.settings.budget)?;
-        let saved = proof.saved(self.problem, individual);
+        let saved = proof.saved(self.problem, reported);
         let outcome = proof.outcome;
         let mut proofs = vec![(Reference::of(id, &saved), saved)];
         let mut options = Vec::new();
         let others = self.letters.others;
         if let (true, Outcome::Found(cheapest)) = (others > 0, &first) {
-            let all = self.solver.options_after(first.clone(), individual, others + 1)?;
+            let all = self.solver.options_after(first.clone(), reported, others + 1)?;
             // Within the gap of a search another one may come first.
             let other = |option: &&Recourse| option.action != cheapest.action;
             for recourse in all.iter().filter_map(Outcome::recourse).filter(other).take(others) {
@@ -104,13 +112,13 @@ impl<'p> LetterWriter<'p> {
                     continue;
                 };
                 let Outcome::Found(recourse) = &proof.outcome else { continue };
-                let saved = proof.saved(self.problem, individual);
+                let saved = proof.saved(self.problem, reported);
                 let reference = Reference::of(id, &saved);
                 options.push(author.alternative(individual, recourse, &reference));
                 proofs.push((reference, saved));
             }
         }
-        let explain = |explainer: &Explainer<'_>| explainer.explain(individual, &outcome);
+        let explain = |explainer: &Explainer<'_>| explainer.explain(reported, &outcome);
         let explanation = self.explainer.as_ref().map(explain).transpose()?.flatten();
         let reference = Some(proofs[0].0.to_string());
         let letter = author.letter(id, individual, &outcome, explanation.as_ref(), reference, options);
@@ -163,6 +171,7 @@ impl<'p> Author<'p> {
             status: outcome.status(),
             reference,
             decision: self.decision(individual, outcome),
+            unknown: self.unknown(outcome),
             reasons: reasons.iter().map(|reason| self.given(individual, outcome, reason)).collect(),
             consequences: advice.map_or(Vec::new(), |advice| {
                 consequences(spoken, individual, advice.action, advice.counterfactual)
@@ -205,12 +214,45 @@ impl<'p> Author<'p> {
         }
     }
 
+    /// What is not known of the person, and what that means, a sentence or two for each.
+    fn unknown(&self, outcome: &Outcome) -> Vec<String> {
+        let (spoken, language) = (&self.spoken, self.spoken.language);
+        let things = spoken.things.iter().filter_map(|thing| Some((thing, spoken.missing(thing)?)));
+        let sentence = |(thing, Missing { value, lower, upper }): (&Thing, Missing)| {
+            let (feature, heading) = (spoken.feature(thing.first()), spoken.heading(thing));
+            let [value, lower, upper] = [value, lower, upper].map(|own| language.amount(feature, own, None));
+            let taken = language.of(
+                format!("{heading}: we do not know this about you. The decision takes it as {value}."),
+                format!("{heading}: Das ist uns von Ihnen nicht bekannt. Für die Entscheidung gilt es als {value}."),
+            );
+            let meaning = match outcome {
+                Outcome::Found(_) => language.of(
+                    format!(" What you can do works whatever it really is between {lower} and {upper}."),
+                    format!(" Was Sie tun können, gelingt, was immer es tatsächlich ist, von {lower} bis {upper}."),
+                ),
+                Outcome::Impossible(_) => language.of(
+                    format!(" We looked for a way that works whatever it really is between {lower} and {upper}."),
+                    format!(" Gesucht war ein Weg, der gelingt, was immer es tatsächlich ist, von {lower} bis {upper}."),
+                ),
+                Outcome::AlreadyFavourable => language
+                    .of(
+                        " Whether the decision would be the same if it is something else was not asked.",
+                        " Ob ebenso entschieden würde, wenn es etwas anderes ist, wurde nicht gefragt.",
+                    )
+                    .to_owned(),
+                Outcome::Undecided(_) | Outcome::Unproved(_) => String::new(),
+            };
+            taken + &meaning
+        };
+        things.map(sentence).collect()
+    }
+
     /// A reason in words.
     fn given(&self, individual: &[f64], outcome: &Outcome, reason: &Reason) -> GivenReason {
         let spoken = &self.spoken;
         let language = spoken.language;
         let column = spoken.column(&reason.thing).to_owned();
-        let value = spoken.quoted_value(&reason.thing, individual);
+        let value = spoken.reported(&reason.thing, individual);
         let label = spoken.name(reason.thing.first());
         let own = spoken.wording.text(&column, language);
         let about = own.map_or(format!("{}: {value}.", spoken.heading(&reason.thing)), |own| {
@@ -221,6 +263,13 @@ impl<'p> Author<'p> {
         let is_special = spoken.is_special(&reason.thing, individual);
         let remedy = if is_special { Remedy::Fixed } else { reason.remedy };
         let (name, remedy) = match (remedy, outcome) {
+            _ if spoken.missing(&reason.thing).is_some() => (
+                "fixed",
+                language.of(
+                    "We do not know this about you, so that no change of it was considered.",
+                    "Das ist uns von Ihnen nicht bekannt, sodass keine Änderung davon in Betracht kam.",
+                ),
+            ),
             (Remedy::Changed, _) => (
                 "changed",
                 language.of("You can change this; see below.", "Das können Sie ändern, siehe unten."),
@@ -352,7 +401,9 @@ impl<'p> Author<'p> {
                 size <= features.feature(i).std * (1.0 + 1e-9)
             }
             Difference::Share(share) => share <= 0.1,
-            Difference::Between(lower, upper) => upper - lower <= features.feature(i).std,
+            Difference::Between(lower, upper) => {
+                upper - lower <= features.feature(i).std || !self.guard.is_told(i)
+            }
         })
     }
 
@@ -402,7 +453,7 @@ impl<'p> Author<'p> {
             ],
             Outcome::Impossible(_) => {
                 let mut sentences = vec![
-                    match self.guard.is_none() {
+                    match self.guard.is_one_case() {
                         true => language.of(
                             "It is proven that no change that is possible for you leads to a favourable decision, as long as decisions are made as they are today.",
                             "Es ist bewiesen, dass keine Änderung, die Ihnen möglich ist, zu einer günstigen Entscheidung führt, solange so entschieden wird wie heute.",
@@ -440,16 +491,20 @@ impl<'p> Author<'p> {
     /// Every thing with its value, the one after the action, and by how much it may differ.
     fn details(&self, individual: &[f64], reached: Option<&[f64]>, is_claimed: bool) -> Vec<Detail> {
         let spoken = &self.spoken;
-        let detail = |thing: &crate::report::reasons::Thing| {
-            let value = spoken.value(thing, individual);
+        let detail = |thing: &Thing| {
+            let value = match spoken.missing(thing) {
+                Some(_) => spoken.reported(thing, individual),
+                None => spoken.value(thing, individual),
+            };
             let differs = |reached: &&[f64]| {
                 let moves = |&i: &usize| (reached[i] - individual[i]).abs() > 1e-6;
                 thing.positions.iter().any(moves)
             };
-            let after = reached.filter(differs).map(|reached| spoken.value(thing, reached));
+            let is_known = |_: &&[f64]| spoken.missing(thing).is_none();
+            let after = reached.filter(differs).filter(is_known).map(|reached| spoken.value(thing, reached));
             let after = after.filter(|after| *after != value);
             let allowed = match thing.positions[..] {
-                [only] if is_claimed && !self.guard.is_none() => {
+                [only] if is_claimed && !self.guard.is_one_case() => {
                     self.guard.in_words(spoken.language, spoken.feature(only), only)
                 }
                 _ => None,
