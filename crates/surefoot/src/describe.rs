@@ -42,7 +42,7 @@ use crate::{Action, ActionKind, Error, Kind, Outcome, Problem, Recourse, Result,
 /// assert_eq!(
 ///     describe(&problem, person.individual(0), answer)?,
 ///     "Raise income by 733.1 (from 2417 to 3150.1). This still works if circumstances shift a \
-///      little: income by up to 150. That is proven, as is that nothing cheaper would do."
+///      little: income by up to 150. That is proven, as is that no cheaper allowed action would do."
 /// );
 /// # Ok::<(), surefoot::Error>(())
 /// ```
@@ -110,11 +110,21 @@ pub fn describe_missing_values(problem: &Problem, individual: &[f64], outcome: &
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
+/// What is special about a person and what is not known of them, as sentences: [`describe_special_values`] and
+/// [`describe_missing_values`]. `None` for everybody else.
+pub fn describe_notes(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Option<String> {
+    let notes =
+        [describe_special_values(problem, individual), describe_missing_values(problem, individual, outcome)];
+    let notes: Vec<String> = notes.into_iter().flatten().collect();
+    (!notes.is_empty()).then(|| notes.join(" "))
+}
+
 /// A text with what is special about the person, and what is not known.
 fn with_notes(problem: &Problem, individual: &[f64], text: String, outcome: &Outcome) -> String {
-    let missing = describe_missing_values(problem, individual, outcome);
-    let notes = [Some(text), describe_special_values(problem, individual), missing];
-    notes.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    match describe_notes(problem, individual, outcome) {
+        Some(notes) => format!("{text} {notes}"),
+        None => text,
+    }
 }
 
 /// The answer in the problem of the individual.
@@ -377,14 +387,14 @@ fn even_if(problem: &Problem) -> String {
 /// The sentence about what is proven of the cost.
 fn proven(recourse: &Recourse) -> String {
     if recourse.cost_bound <= 0.0 {
-        return "That is proven; whether something cheaper would do is not known.".into();
+        return "That is proven; whether a cheaper allowed action would do is not known.".into();
     }
     // In tenths of a percent, rounded up; less than a thousandth of a percent counts as rounding.
     let tenths = (1000.0 * (1.0 - recourse.cost_bound / recourse.cost) - 0.01).ceil();
     let cheaper = if tenths > 0.0 {
-        format!("nothing more than {}% cheaper would do", tenths / 10.0)
+        format!("no allowed action more than {}% cheaper would do", tenths / 10.0)
     } else {
-        "nothing cheaper would do".into()
+        "no cheaper allowed action would do".into()
     };
     format!("That is proven, as is that {cheaper}.")
 }

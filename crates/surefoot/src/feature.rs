@@ -5,6 +5,7 @@
 //! between the two.
 
 mod category;
+mod doubts;
 mod effort;
 mod missing;
 mod special;

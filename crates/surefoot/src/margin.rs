@@ -73,8 +73,8 @@ pub fn counterfactual(
     action: &Action,
     perturbation: &[f64],
 ) -> Result<Vec<f64>> {
-    check_vector(problem, individual, problem.features().len())?;
     problem.require_usual(individual)?;
+    check_vector(problem, individual, problem.features().len())?;
     check_vector(problem, perturbation, problem.perturbation_width())?;
     action.check(problem.features())?;
     if problem.joint().is_none() {
@@ -105,8 +105,8 @@ fn resolved(
 /// # Errors
 /// As [`counterfactual`].
 pub fn outcome(problem: &Problem, individual: &[f64], action: &Action) -> Result<Vec<f64>> {
-    check_vector(problem, individual, problem.features().len())?;
     problem.require_usual(individual)?;
+    check_vector(problem, individual, problem.features().len())?;
     action.check(problem.features())?;
     after(problem, individual, action, &vec![0.0; individual.len()], &[])
 }

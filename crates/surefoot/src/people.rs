@@ -76,7 +76,10 @@ impl People {
         let mut values = Vec::with_capacity(rows.size_hint().0 * features.len());
         for (number, row) in rows.enumerate() {
             check(features, number + 1, &row)?;
-            values.extend(row.iter().enumerate().map(|(i, &v)| features.standardise(i, v)));
+            // A missing value is the same number wherever it comes from.
+            let value =
+                |(i, &v): (usize, &f64)| if v.is_nan() { f64::NAN } else { features.standardise(i, v) };
+            values.extend(row.iter().enumerate().map(value));
         }
         if values.is_empty() {
             return Err(Error::People(PeopleError::NoPeople));

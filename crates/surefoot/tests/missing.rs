@@ -478,6 +478,11 @@ fn what_stands_in_for_missing_values_is_read_and_refused_with_its_line() {
             .replace("unit = \"EUR {}\"\nmissing = { value = 2400, between = [1500, 4500] }", text);
         file(&text).features().unwrap().feature(0).missing.unwrap()
     };
+    let group = PROBLEM
+        .replace("limits = [0, 9000]\nchange = \"increase\"\n\n[[feature]]", "\n[[feature]]")
+        .replace("mean = 3000\nstd = 1500\n", "categories = [\"a\", \"b\"]\n");
+    let found: Vec<String> = file(&group).mistakes().iter().map(ToString::to_string).collect();
+    assert!(found[0].contains("a missing category that has a column of its own"), "{found:?}");
     let ends = |missing: surefoot::feature::Missing| (missing.value, missing.lower, missing.upper);
     assert_eq!(ends(levels(ordered)), (0.0, 0.0, 2.0));
     let some = ordered.replace("\"low\" }", "\"middle\", between = [\"low\", \"middle\"] }");
@@ -495,7 +500,6 @@ fn what_stands_in_for_missing_values_is_read_and_refused_with_its_line() {
         ),
         ("missing = { valu = 3000, between = [0, 9000] }", "`valu`"),
         ("missing = { value = 2400.5, between = [0, 9000] }\nkind = \"integer\"", "is not integer"),
-        ("missing = { value = 1, between = [0, 1] }\ncategories = [\"a\", \"b\"]", "column of its own"),
     ] {
         let found = rule(wrong).unwrap_err();
         assert!(found.contains("line 7") && found.contains(message), "{wrong}: {found}");

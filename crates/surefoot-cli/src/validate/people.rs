@@ -69,8 +69,12 @@ pub fn check(
     let mut reader = table.select_people(features, id.as_slice())?;
     while let Some(batch) = reader.next_batch()? {
         if let Some(ids) = &mut ids {
-            for id in &batch.texts[0] {
+            for (id, &place) in batch.texts[0].iter().zip(&batch.places) {
                 ids.add(id);
+                if id.trim().is_empty() {
+                    let what = "column `id`: nobody is named; give every row its own";
+                    checked.add(what.into(), Some(place.to_string()));
+                }
             }
         }
         checked.batch(&batch, features, scm, score);

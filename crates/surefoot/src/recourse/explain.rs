@@ -222,7 +222,10 @@ impl<'p> Explainer<'p> {
             Some(Outcome::Found(found)) => Some((relaxed.relaxation.clone(), found)),
             _ => None,
         });
-        Ok(Some(Explanation { reach, enough: enough.collect(), is_exhaustive }))
+        let mut enough: Vec<(Relaxation, Recourse)> = enough.collect();
+        // A restriction beyond which only enormous changes help says little.
+        enough.sort_by(|(_, a), (_, b)| a.cost.total_cmp(&b.cost));
+        Ok(Some(Explanation { reach, enough, is_exhaustive }))
     }
 
     fn reach(&self, individual: &[f64], outcome: &Outcome) -> Result<Reach> {

@@ -13,7 +13,7 @@ use crate::problem::OwnProblem;
 use crate::proof::{Reference, SavedProof};
 use crate::recourse::{Explainer, Explanation, Relaxed, Settings, Solver};
 use crate::report::reasons::{Reason, Remedy, Thing, reasons};
-use crate::{Features, Outcome, Problem, Recourse, Result};
+use crate::{Action, Features, Outcome, Problem, Recourse, Result, infeasibility};
 
 /// What letters are written in, and how much they say.
 #[derive(Clone, Debug, Default)]
@@ -296,8 +296,12 @@ impl<'p> Author<'p> {
             }
         };
         let mut text = format!("{about} {remedy}");
+        let remedy_is_changeable = name == "changeable";
         if let Some(typical) = &reason.typical {
-            text = format!("{text} {}", self.compared(individual, reason, typical));
+            let is_beyond = matches!(outcome, Outcome::Impossible(_))
+                && remedy_is_changeable
+                && !self.is_allowed(individual, reason, typical);
+            text = format!("{text} {}", self.compared(individual, reason, typical, is_beyond));
         }
         let code = spoken.wording.code(&column).map(str::to_owned);
         GivenReason {
@@ -311,24 +315,41 @@ impl<'p> Author<'p> {
         }
     }
 
+    /// Whether an action alone may lead to the typical value of a thing.
+    fn is_allowed(&self, individual: &[f64], reason: &Reason, typical: &[f64]) -> bool {
+        let positions = &reason.thing.positions;
+        let change = positions.iter().zip(typical).map(|(&i, &value)| value - individual[i]);
+        let moved: (Vec<usize>, Vec<f64>) =
+            positions.iter().copied().zip(change).filter(|(_, change)| *change != 0.0).unzip();
+        let action = Action { features: moved.0, change: moved.1 };
+        matches!(infeasibility(self.problem, individual, &action), Ok(None))
+    }
+
     /// What would be with the typical value.
-    fn compared(&self, individual: &[f64], reason: &Reason, typical: &[f64]) -> String {
+    fn compared(&self, individual: &[f64], reason: &Reason, typical: &[f64], is_beyond: bool) -> String {
         let (spoken, language) = (&self.spoken, self.spoken.language);
         let mut other = individual.to_vec();
         reason.thing.positions.iter().zip(typical).for_each(|(&i, &value)| other[i] = value);
         let value = spoken.quoted_value(&reason.thing, &other);
+        let beyond = match is_beyond {
+            true => language.of(
+                ", which is further than it may change here",
+                ", was weiter ist, als es sich hier ändern darf",
+            ),
+            false => "",
+        };
         // Rounded down, and never all of it unless the decision would be another.
         let percent = (100.0 * reason.share + 1e-9).floor().min(99.0);
         match self.problem.score(&other) >= 0.0 {
             true => language.of(
-                format!("With {value} instead, and everything else as it is, the decision would have been favourable."),
-                format!("Wäre die Angabe {value} und alles andere gleich, so wäre günstig entschieden worden."),
+                format!("With {value} instead{beyond}, and everything else as it is, the decision would have been favourable."),
+                format!("Wäre die Angabe {value}{beyond}, und alles andere gleich, so wäre günstig entschieden worden."),
             ),
             false => {
                 let percent = language.percent(percent / 100.0);
                 language.of(
-                    format!("With {value} instead, and everything else as it is, {percent} of what is missing would be made up."),
-                    format!("Wäre die Angabe {value} und alles andere gleich, so wären {percent} dessen, was fehlt, ausgeglichen."),
+                    format!("With {value} instead{beyond}, and everything else as it is, {percent} of what is missing would be made up."),
+                    format!("Wäre die Angabe {value}{beyond}, und alles andere gleich, so wären {percent} dessen, was fehlt, ausgeglichen."),
                 )
             }
         }
@@ -441,7 +462,7 @@ impl<'p> Author<'p> {
                     ),
                 }
                 .to_owned(),
-                cheaper(language, found),
+                self.cheaper(found),
             ],
             Outcome::Unproved(_) => vec![
                 language
@@ -488,6 +509,48 @@ impl<'p> Author<'p> {
         }
     }
 
+    /// What is known of other ways that take less effort, and what effort is.
+    fn cheaper(&self, found: &Recourse) -> String {
+        let language = self.spoken.language;
+        if found.cost_bound <= 0.0 {
+            let text = language.of(
+                "Whether there is a way that takes less effort is not known.",
+                "Ob es einen Weg gibt, der weniger Aufwand erfordert, ist nicht bekannt.",
+            );
+            return text.into();
+        }
+        let features = self.problem.features();
+        let is_weighted = features.iter().any(|feature| feature.is_actionable() && feature.weight != 1.0);
+        let effort = match is_weighted {
+            false => language.of(
+                "Effort is all changes together, each in proportion to how much people usually differ in it.",
+                "Aufwand sind alle Änderungen zusammen, jede im Verhältnis dazu, wie sehr sich Menschen darin üblicherweise unterscheiden.",
+            ),
+            true => language.of(
+                "Effort is all changes together, each in proportion to how much people usually differ in it and to how hard it is taken to be.",
+                "Aufwand sind alle Änderungen zusammen, jede im Verhältnis dazu, wie sehr sich Menschen darin üblicherweise unterscheiden, und dazu, für wie schwer sie gilt.",
+            ),
+        };
+        // In tenths of a percent, rounded up; less than a thousandth of a percent counts as rounding.
+        let tenths = (1000.0 * (1.0 - found.cost_bound / found.cost) - 0.01).ceil();
+        let sentence = match tenths > 0.0 {
+            true => {
+                let percent = language.percent(tenths / 1000.0);
+                language.of(
+                    format!("It is also proven that no other way that is allowed here takes more than {percent} less effort."),
+                    format!("Bewiesen ist auch, dass kein anderer hier zulässiger Weg mehr als {percent} weniger Aufwand erfordert."),
+                )
+            }
+            false => language
+                .of(
+                    "It is also proven that no other way that is allowed here takes less effort.",
+                    "Bewiesen ist auch, dass kein anderer hier zulässiger Weg weniger Aufwand erfordert.",
+                )
+                .into(),
+        };
+        format!("{sentence} {effort}")
+    }
+
     /// Every thing with its value, the one after the action, and by how much it may differ.
     fn details(&self, individual: &[f64], reached: Option<&[f64]>, is_claimed: bool) -> Vec<Detail> {
         let spoken = &self.spoken;
@@ -529,34 +592,6 @@ impl<'p> Author<'p> {
             sentences.push(all.to_owned());
         }
         sentences
-    }
-}
-
-/// What is known of other ways that take less effort.
-fn cheaper(language: Language, found: &Recourse) -> String {
-    if found.cost_bound <= 0.0 {
-        let text = language.of(
-            "Whether there is a way that takes less effort is not known.",
-            "Ob es einen Weg gibt, der weniger Aufwand erfordert, ist nicht bekannt.",
-        );
-        return text.into();
-    }
-    // In tenths of a percent, rounded up; less than a thousandth of a percent counts as rounding.
-    let tenths = (1000.0 * (1.0 - found.cost_bound / found.cost) - 0.01).ceil();
-    match tenths > 0.0 {
-        true => {
-            let percent = language.percent(tenths / 1000.0);
-            language.of(
-                format!("It is also proven that no other way that is allowed here takes more than {percent} less effort, as effort is measured here."),
-                format!("Bewiesen ist auch, dass kein anderer hier zulässiger Weg mehr als {percent} weniger Aufwand erfordert, wie Aufwand hier gemessen wird."),
-            )
-        }
-        false => language
-            .of(
-                "It is also proven that no other way that is allowed here takes less effort, as effort is measured here.",
-                "Bewiesen ist auch, dass kein anderer hier zulässiger Weg weniger Aufwand erfordert, wie Aufwand hier gemessen wird.",
-            )
-            .into(),
     }
 }
 
