@@ -164,7 +164,7 @@ class Feature:
             return float(value)
         except (TypeError, ValueError):
             raise FeatureError(
-                f"feature `{self.name}`: {value!r} is to stand in for a missing value; give a number or \"mean\""
+                f'feature `{self.name}`: {value!r} is to stand in for a missing value; give a number or "mean"'
             ) from None
 
     @property

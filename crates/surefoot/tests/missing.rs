@@ -526,7 +526,7 @@ fn letters_say_what_is_not_known() {
         let expected: &[&str] = match language.code() {
             "en" => &[
                 "Income: we do not know this about you. The decision takes it as EUR 2,400. What you can do works \
-                 whatever it really is between EUR 1,500 and EUR 4,500.",
+                 whatever it really is between EUR 1,500 and EUR 4,500. If you tell us, the answer may be another.",
                 "whatever it is now",
                 "not known, taken as EUR 2,400",
                 "anything between EUR 1,500 and EUR 4,500",

@@ -88,11 +88,13 @@ impl Problem {
                 feature.lower += value - lower;
                 feature.upper -= upper - value;
             }
+            let value = feature.own_units(individual[i]);
             if Some(&i) == held {
-                let value = feature.own_units(individual[i]);
                 (feature.lower, feature.upper) = (value, value);
             } else if is_kept(&i) {
                 feature.change = Change::Fixed;
+                // A special value may be outside of the limits, which are about amounts.
+                (feature.lower, feature.upper) = (feature.lower.min(value), feature.upper.max(value));
             }
         });
         // Only now, as this was asked for above.

@@ -1,5 +1,8 @@
 //! Finds the answer of a person and writes the letter about it.
 
+mod given;
+mod proven;
+
 use super::guarded::{Guard, conditions, weights};
 use super::language::Language;
 use super::obstacles::obstacles;
@@ -7,13 +10,12 @@ use super::rounding::{in_round_numbers, of_action};
 use super::spoken::Spoken;
 use super::steps::{consequences, steps};
 use super::wording::Wording;
-use super::{Alternative, Detail, GivenReason, Letter, Words};
-use crate::feature::Missing;
+use super::{Alternative, Detail, Letter, Words};
 use crate::problem::OwnProblem;
 use crate::proof::{Reference, SavedProof};
 use crate::recourse::{Explainer, Explanation, Relaxed, Settings, Solver};
-use crate::report::reasons::{Reason, Remedy, Thing, reasons};
-use crate::{Action, Features, Outcome, Problem, Recourse, Result, infeasibility};
+use crate::report::reasons::{Thing, reasons};
+use crate::{Features, Outcome, Problem, Recourse, Result};
 
 /// What letters are written in, and how much they say.
 #[derive(Clone, Debug, Default)]
@@ -214,147 +216,6 @@ impl<'p> Author<'p> {
         }
     }
 
-    /// What is not known of the person, and what that means, a sentence or two for each.
-    fn unknown(&self, outcome: &Outcome) -> Vec<String> {
-        let (spoken, language) = (&self.spoken, self.spoken.language);
-        let things = spoken.things.iter().filter_map(|thing| Some((thing, spoken.missing(thing)?)));
-        let sentence = |(thing, Missing { value, lower, upper }): (&Thing, Missing)| {
-            let (feature, heading) = (spoken.feature(thing.first()), spoken.heading(thing));
-            let [value, lower, upper] = [value, lower, upper].map(|own| language.amount(feature, own, None));
-            let taken = language.of(
-                format!("{heading}: we do not know this about you. The decision takes it as {value}."),
-                format!("{heading}: Das ist uns von Ihnen nicht bekannt. Für die Entscheidung gilt es als {value}."),
-            );
-            let meaning = match outcome {
-                Outcome::Found(_) => language.of(
-                    format!(" What you can do works whatever it really is between {lower} and {upper}."),
-                    format!(" Was Sie tun können, gelingt, was immer es tatsächlich ist, von {lower} bis {upper}."),
-                ),
-                Outcome::Impossible(_) => language.of(
-                    format!(" We looked for a way that works whatever it really is between {lower} and {upper}."),
-                    format!(" Gesucht war ein Weg, der gelingt, was immer es tatsächlich ist, von {lower} bis {upper}."),
-                ),
-                Outcome::AlreadyFavourable => language
-                    .of(
-                        " Whether the decision would be the same if it is something else was not asked.",
-                        " Ob ebenso entschieden würde, wenn es etwas anderes ist, wurde nicht gefragt.",
-                    )
-                    .to_owned(),
-                Outcome::Undecided(_) | Outcome::Unproved(_) => String::new(),
-            };
-            taken + &meaning
-        };
-        things.map(sentence).collect()
-    }
-
-    /// A reason in words.
-    fn given(&self, individual: &[f64], outcome: &Outcome, reason: &Reason) -> GivenReason {
-        let spoken = &self.spoken;
-        let language = spoken.language;
-        let column = spoken.column(&reason.thing).to_owned();
-        let value = spoken.reported(&reason.thing, individual);
-        let label = spoken.name(reason.thing.first());
-        let own = spoken.wording.text(&column, language);
-        let about = own.map_or(format!("{}: {value}.", spoken.heading(&reason.thing)), |own| {
-            let own = own.trim_end();
-            let stop = if own.ends_with(['.', '!', '?']) { "" } else { "." };
-            format!("{own}{stop} ({}: {value})", spoken.heading(&reason.thing))
-        });
-        let is_special = spoken.is_special(&reason.thing, individual);
-        let remedy = if is_special { Remedy::Fixed } else { reason.remedy };
-        let (name, remedy) = match (remedy, outcome) {
-            _ if spoken.missing(&reason.thing).is_some() => (
-                "fixed",
-                language.of(
-                    "We do not know this about you, so that no change of it was considered.",
-                    "Das ist uns von Ihnen nicht bekannt, sodass keine Änderung davon in Betracht kam.",
-                ),
-            ),
-            (Remedy::Changed, _) => (
-                "changed",
-                language.of("You can change this; see below.", "Das können Sie ändern, siehe unten."),
-            ),
-            (Remedy::Changeable, Outcome::Impossible(_)) => (
-                "changeable",
-                language.of(
-                    "This can be changed, but no change that is possible is enough.",
-                    "Das lässt sich ändern, aber keine mögliche Änderung genügt.",
-                ),
-            ),
-            (Remedy::Changeable, _) => {
-                ("changeable", language.of("This can be changed.", "Das lässt sich ändern."))
-            }
-            (Remedy::Follows, _) => (
-                "follows",
-                language.of(
-                    "You cannot change this directly; it follows from other things.",
-                    "Das können Sie nicht unmittelbar ändern; es folgt aus anderem.",
-                ),
-            ),
-            (Remedy::Fixed, _) => {
-                ("fixed", language.of("This cannot be changed.", "Das lässt sich nicht ändern."))
-            }
-        };
-        let mut text = format!("{about} {remedy}");
-        let remedy_is_changeable = name == "changeable";
-        if let Some(typical) = &reason.typical {
-            let is_beyond = matches!(outcome, Outcome::Impossible(_))
-                && remedy_is_changeable
-                && !self.is_allowed(individual, reason, typical);
-            text = format!("{text} {}", self.compared(individual, reason, typical, is_beyond));
-        }
-        let code = spoken.wording.code(&column).map(str::to_owned);
-        GivenReason {
-            feature: column,
-            label,
-            code,
-            text,
-            remedy: name,
-            share: reason.share,
-            effort: reason.effort,
-        }
-    }
-
-    /// Whether an action alone may lead to the typical value of a thing.
-    fn is_allowed(&self, individual: &[f64], reason: &Reason, typical: &[f64]) -> bool {
-        let positions = &reason.thing.positions;
-        let change = positions.iter().zip(typical).map(|(&i, &value)| value - individual[i]);
-        let moved: (Vec<usize>, Vec<f64>) =
-            positions.iter().copied().zip(change).filter(|(_, change)| *change != 0.0).unzip();
-        let action = Action { features: moved.0, change: moved.1 };
-        matches!(infeasibility(self.problem, individual, &action), Ok(None))
-    }
-
-    /// What would be with the typical value.
-    fn compared(&self, individual: &[f64], reason: &Reason, typical: &[f64], is_beyond: bool) -> String {
-        let (spoken, language) = (&self.spoken, self.spoken.language);
-        let mut other = individual.to_vec();
-        reason.thing.positions.iter().zip(typical).for_each(|(&i, &value)| other[i] = value);
-        let value = spoken.quoted_value(&reason.thing, &other);
-        let beyond = match is_beyond {
-            true => language.of(
-                ", which is further than it may change here",
-                ", was weiter ist, als es sich hier ändern darf",
-            ),
-            false => "",
-        };
-        // Rounded down, and never all of it unless the decision would be another.
-        let percent = (100.0 * reason.share + 1e-9).floor().min(99.0);
-        match self.problem.score(&other) >= 0.0 {
-            true => language.of(
-                format!("With {value} instead{beyond}, and everything else as it is, the decision would have been favourable."),
-                format!("Wäre die Angabe {value}{beyond}, und alles andere gleich, so wäre günstig entschieden worden."),
-            ),
-            false => {
-                let percent = language.percent(percent / 100.0);
-                language.of(
-                    format!("With {value} instead{beyond}, and everything else as it is, {percent} of what is missing would be made up."),
-                    format!("Wäre die Angabe {value}{beyond}, und alles andere gleich, so wären {percent} dessen, was fehlt, ausgeglichen."),
-                )
-            }
-        }
-    }
-
     /// What the answer is guarded against, in one sentence.
     fn guarded(
         &self,
@@ -426,129 +287,6 @@ impl<'p> Author<'p> {
                 upper - lower <= features.feature(i).std || !self.guard.is_told(i)
             }
         })
-    }
-
-    /// What is proven, and what is not, in sentences.
-    fn proven(&self, outcome: &Outcome, has_explanation: bool) -> Vec<String> {
-        let language = self.spoken.language;
-        let has_causes = self.problem.scm().is_some();
-        match outcome {
-            Outcome::AlreadyFavourable => {
-                let mut sentence = language.of(
-                    "This is so for your circumstances as you told us",
-                    "Das gilt für Ihre Verhältnisse, wie Sie sie angegeben haben",
-                ).to_owned();
-                if let Some(words) = weights(self.problem, language) {
-                    sentence += &language.of(format!(", even if {words}"), format!(", auch wenn {words}"));
-                }
-                let rest = match self.problem.uncertainty().is_none() {
-                    true => ".",
-                    false => language.of(
-                        ". Whether it would still be so if they were different was not asked.",
-                        ". Ob es auch gälte, wenn sie andere wären, wurde nicht gefragt.",
-                    ),
-                };
-                vec![sentence + rest]
-            }
-            Outcome::Found(found) => vec![
-                match has_causes {
-                    true => language.of(
-                        "It is proven that the decision will be favourable once you have done exactly this, as long as decisions are made as they are today and your changes have the effects that we assume.",
-                        "Es ist bewiesen, dass günstig entschieden wird, sobald Sie genau das getan haben, solange so entschieden wird wie heute und Ihre Änderungen so wirken, wie wir annehmen.",
-                    ),
-                    false => language.of(
-                        "It is proven that the decision will be favourable once you have done exactly this, as long as decisions are made as they are today.",
-                        "Es ist bewiesen, dass günstig entschieden wird, sobald Sie genau das getan haben, solange so entschieden wird wie heute.",
-                    ),
-                }
-                .to_owned(),
-                self.cheaper(found),
-            ],
-            Outcome::Unproved(_) => vec![
-                language
-                    .of(
-                        "This withstood every difference from what you told us that was tried. That it works is not proven.",
-                        "Das hielt jeder Abweichung von Ihren Angaben stand, die versucht wurde. Dass es gelingt, ist nicht bewiesen.",
-                    )
-                    .to_owned(),
-            ],
-            Outcome::Impossible(_) => {
-                let mut sentences = vec![
-                    match self.guard.is_one_case() {
-                        true => language.of(
-                            "It is proven that no change that is possible for you leads to a favourable decision, as long as decisions are made as they are today.",
-                            "Es ist bewiesen, dass keine Änderung, die Ihnen möglich ist, zu einer günstigen Entscheidung führt, solange so entschieden wird wie heute.",
-                        ),
-                        false => language.of(
-                            "It is proven that no change that is possible for you leads to a decision that would be favourable in all of these cases, as long as decisions are made as they are today.",
-                            "Es ist bewiesen, dass keine Änderung, die Ihnen möglich ist, in allen diesen Fällen zu einer günstigen Entscheidung führt, solange so entschieden wird wie heute.",
-                        ),
-                    }
-                    .to_owned(),
-                ];
-                if has_explanation {
-                    sentences.push(
-                        language
-                            .of(
-                                "The saved proof is about this statement. What stands in the way was proven in addition, for changed rules.",
-                                "Der gespeicherte Beweis gilt dieser Aussage. Was im Weg steht, wurde zusätzlich bewiesen, für geänderte Regeln.",
-                            )
-                            .to_owned(),
-                    );
-                }
-                sentences
-            }
-            Outcome::Undecided(_) => vec![
-                language
-                    .of(
-                        "It could not be decided whether there is something that you can do: no way was found that is proven to work, and it is not proven that there is none.",
-                        "Es konnte nicht entschieden werden, ob Sie etwas tun können: Es wurde kein Weg gefunden, der bewiesen gelingt, und es ist nicht bewiesen, dass es keinen gibt.",
-                    )
-                    .to_owned(),
-            ],
-        }
-    }
-
-    /// What is known of other ways that take less effort, and what effort is.
-    fn cheaper(&self, found: &Recourse) -> String {
-        let language = self.spoken.language;
-        if found.cost_bound <= 0.0 {
-            let text = language.of(
-                "Whether there is a way that takes less effort is not known.",
-                "Ob es einen Weg gibt, der weniger Aufwand erfordert, ist nicht bekannt.",
-            );
-            return text.into();
-        }
-        let features = self.problem.features();
-        let is_weighted = features.iter().any(|feature| feature.is_actionable() && feature.weight != 1.0);
-        let effort = match is_weighted {
-            false => language.of(
-                "Effort is all changes together, each in proportion to how much people usually differ in it.",
-                "Aufwand sind alle Änderungen zusammen, jede im Verhältnis dazu, wie sehr sich Menschen darin üblicherweise unterscheiden.",
-            ),
-            true => language.of(
-                "Effort is all changes together, each in proportion to how much people usually differ in it and to how hard it is taken to be.",
-                "Aufwand sind alle Änderungen zusammen, jede im Verhältnis dazu, wie sehr sich Menschen darin üblicherweise unterscheiden, und dazu, für wie schwer sie gilt.",
-            ),
-        };
-        // In tenths of a percent, rounded up; less than a thousandth of a percent counts as rounding.
-        let tenths = (1000.0 * (1.0 - found.cost_bound / found.cost) - 0.01).ceil();
-        let sentence = match tenths > 0.0 {
-            true => {
-                let percent = language.percent(tenths / 1000.0);
-                language.of(
-                    format!("It is also proven that no other way that is allowed here takes more than {percent} less effort."),
-                    format!("Bewiesen ist auch, dass kein anderer hier zulässiger Weg mehr als {percent} weniger Aufwand erfordert."),
-                )
-            }
-            false => language
-                .of(
-                    "It is also proven that no other way that is allowed here takes less effort.",
-                    "Bewiesen ist auch, dass kein anderer hier zulässiger Weg weniger Aufwand erfordert.",
-                )
-                .into(),
-        };
-        format!("{sentence} {effort}")
     }
 
     /// Every thing with its value, the one after the action, and by how much it may differ.
