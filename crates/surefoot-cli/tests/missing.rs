@@ -107,6 +107,10 @@ fn every_command_answers_for_every_value() {
         &["audit", "problem.toml", "people.csv", "--by", "income: 2000", "--by", "account", "-o", "audit"],
     );
     let audit = fs::read_to_string(at.join("audit/audit.json")).unwrap();
+    assert!(
+        audit.contains("Of 3 people a value is missing.") && audit.contains("\"incomplete\": 3"),
+        "{audit}"
+    );
     assert!(audit.matches("(not stated)").count() >= 2, "{audit}");
     done(at, &["letters", "problem.toml", "people.csv", "-o", "letters"]);
     let letter = fs::read_to_string(at.join("letters/ana.txt")).unwrap();

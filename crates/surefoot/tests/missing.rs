@@ -13,9 +13,9 @@ use surefoot::margin::{gradients, margin, no_perturbation};
 use surefoot::recourse::{MethodName, Settings, Solver, trade_off};
 use surefoot::report::letter::{LetterSettings, LetterWriter};
 use surefoot::{
-    Action, Activation, Budget, Change, Classifier, Equation, Error, Feature, Features, Norm, Outcome,
-    People, Problem, ProblemFile, SavedProof, Scm, Verdict, certify, describe, describe_options,
-    infeasibility, verify,
+    Action, Activation, Budget, Change, Classifier, Equation, Error, Feature, Features, Outcome, People,
+    Problem, ProblemFile, SavedProof, Scm, Verdict, certify, describe, describe_options, infeasibility,
+    verify,
 };
 use surefoot_random::{network, norm, one, uniform};
 

@@ -88,6 +88,8 @@ pub enum AdviceVerdict {
 /// Everything that an audit knows of one person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Examined {
+    /// Whether a value of the person is missing.
+    pub is_incomplete: bool,
     /// The answer of the problem.
     pub answer: Answered,
     /// For each column of [`asked_columns`], how the action changes it, if it does.
@@ -250,6 +252,7 @@ impl<'p> Examiner<'p> {
             .par_iter()
             .zip(&individuals)
             .map(|(outcome, individual)| Examined {
+                is_incomplete: individual.iter().any(|value| value.is_nan()),
                 answer: Answered::of(outcome),
                 changes: outcome
                     .recourse()

@@ -102,6 +102,13 @@ pub fn of_everybody(setting: &Setting, everybody: &GroupReport) -> Vec<String> {
         one(counts.turned_down, "is", "are"),
         share(counts.turned_down, counts.people),
     ));
+    if counts.incomplete > 0 {
+        findings.push(format!(
+            "Of {} a value is missing. The decision takes it as the problem says; actions are proven for every value that it may \
+             have, also where nothing else is uncertain.",
+            people(counts.incomplete)
+        ));
+    }
     if counts.turned_down == 0 {
         return findings;
     }
