@@ -377,7 +377,7 @@ fn a_broken_off_run_with_steps_and_values_that_are_special_or_missing() {
     let resumed = OUTPUTS.map(|name| std::fs::read(at.join(name)).unwrap());
     assert!(resumed[..] == unbroken[..]);
     let answers = text(&resumed[0]);
-    assert_eq!(answers.matches("savings (no account)").count() >= special, true, "{special}\n{answers}");
+    assert!(answers.matches("savings (no account)").count() >= special, "{special}\n{answers}");
     let proven = done(at, &["certify", "problem.toml", "people.csv", "answers.csv"]);
     assert!(proven.contains("proven to hold") && !proven.contains("cannot be taken"), "{proven}");
     assert!(done(at, &["verify", "problem.toml", "proofs.jsonl"]).contains("all verified"));
