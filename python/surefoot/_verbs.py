@@ -47,7 +47,7 @@ def recourse(
     <2 answers: 1 favourable, 1 found>
     >>> print(answers[0])
     Raise income by 733.1 (from 2417 to 3150.1). This still works if circumstances shift a little: \
-income by up to 150. That is proven, as is that nothing cheaper would do.
+income by up to 150. That is proven, as is that no cheaper allowed action would do.
 
     :param people: a DataFrame (pandas or polars), an Arrow table, a dict of columns, a list of
         dicts, one person as a dict, or an array with a row for each person; in their own units.

@@ -106,7 +106,8 @@ impl<'a> Answers<'a> {
             Becomes::Changed(change) => change,
             Becomes::Reached(value) => {
                 let feature = self.features.feature(i);
-                (value - feature.own_units(individual[i]).round()) / feature.std
+                let own = self.features.imputed(individual)[i];
+                (value - feature.own_units(own).round()) / feature.std
             }
         };
         Action {

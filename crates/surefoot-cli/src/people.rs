@@ -68,7 +68,8 @@ fn fault(problem: &Problem, individual: &[f64]) -> Option<surefoot::Error> {
         Ok(own) => own,
         Err(error) => return Some(error),
     };
-    let problem = own.as_ref().unwrap_or(problem);
+    let (problem, individual) =
+        own.as_ref().map_or((problem, individual), |own| (&own.problem, &own.individual));
     problem.variants().iter().filter_map(|variant| variant.scm()).find_map(|scm| scm.abduct(individual).err())
 }
 
@@ -176,7 +177,13 @@ pub fn from_json(text: &str, features: &Features) -> Result<People> {
     let mut record: Vec<(&str, f64)> = Vec::with_capacity(fields.len());
     let groups = features.groups();
     for column in features.columns().iter().filter(|column| column.categories().is_some()) {
-        let Some((_, value)) = fields.iter().find(|(name, _)| name == column.name()) else {
+        let given = fields.iter().find(|(name, _)| name == column.name());
+        let given = given.filter(|(_, value)| !value.is_null());
+        let Some((_, value)) = given else {
+            let first = features.feature(column.positions().start);
+            if first.missing.is_some() {
+                continue;
+            }
             let feature = column.name().to_owned();
             return Err(Error::new(surefoot::Error::People(PeopleError::MissingValue {
                 person: 1,
@@ -192,7 +199,11 @@ pub fn from_json(text: &str, features: &Features) -> Result<People> {
     }
     let is_text =
         |name: &str| features.columns().iter().any(|c| c.name() == name && c.categories().is_some());
+    let may_be_missing = |name: &str| features.iter().any(|f| f.name == name && f.missing.is_some());
     for (name, value) in fields.iter().filter(|(name, _)| !is_text(name)) {
+        if value.is_null() && may_be_missing(name) {
+            continue;
+        }
         if let (Some(group), Some(category)) = (groups.iter().find(|g| g.name == *name), value.as_str()) {
             record.extend(columns(features, group, category)?);
             continue;

@@ -103,8 +103,9 @@ pub use cost::Cost;
 pub use coverage::Coverage;
 pub use describe::{
     describe, describe_action, describe_break, describe_explanation, describe_further_uncertainty,
-    describe_missing, describe_options, describe_shift, describe_special_values, describe_theory,
-    describe_theory_of_person, describe_theory_summary, describe_unmet,
+    describe_missing, describe_missing_values, describe_notes, describe_options, describe_shift,
+    describe_special_values, describe_theory, describe_theory_of_person, describe_theory_summary,
+    describe_unmet,
 };
 pub use error::{Error, Result};
 pub use escape::{escape_line, escape_text};

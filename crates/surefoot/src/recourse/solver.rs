@@ -4,6 +4,7 @@ use super::options::options;
 use super::trade_off::{TradeOff, trade_off};
 use super::{Method, MethodName};
 use crate::error::{CausalModelError, SettingError};
+use crate::problem::OwnProblem;
 use crate::proof::Proof;
 use crate::{Budget, Error, Outcome, People, Problem, Result};
 
@@ -136,7 +137,7 @@ impl<'p> Solver<'p> {
     /// The answer, and the number of evaluations.
     pub(super) fn solve_counted(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
         match self.problem.for_person(individual)? {
-            Some(own) => self.settings.method.prepare(&own, self.settings)?.solve(individual),
+            Some(own) => self.settings.method.prepare(&own.problem, self.settings)?.solve(&own.individual),
             None => self.method.solve(individual),
         }
     }
@@ -163,15 +164,13 @@ impl<'p> Solver<'p> {
         individuals: &[&[f64]],
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<Outcome>> {
-        if individuals.iter().all(|individual| self.problem.features().special_values(individual).is_empty())
-        {
+        if !individuals.iter().any(|individual| self.problem.is_own(individual)) {
             return self.method.solve_all(individuals, progress);
         }
-        self.problem.each_by_own(individuals, |problem, places| {
-            let chosen: Vec<&[f64]> = places.iter().map(|&place| individuals[place]).collect();
+        self.problem.each_by_own(individuals, |problem, _, chosen| {
             match std::ptr::eq(problem, self.problem) {
-                true => self.method.solve_all(&chosen, progress),
-                false => self.settings.method.prepare(problem, self.settings)?.solve_all(&chosen, progress),
+                true => self.method.solve_all(chosen, progress),
+                false => self.settings.method.prepare(problem, self.settings)?.solve_all(chosen, progress),
             }
         })
     }
@@ -188,7 +187,7 @@ impl<'p> Solver<'p> {
     /// As [`Solver::solve`]; [`SettingError::NoProof`] if the method proves nothing.
     pub fn prove(&self, individual: &[f64]) -> Result<Proof> {
         match self.problem.for_person(individual)? {
-            Some(own) => self.settings.method.prepare(&own, self.settings)?.prove(individual),
+            Some(own) => self.settings.method.prepare(&own.problem, self.settings)?.prove(&own.individual),
             None => self.method.prove(individual),
         }
     }
@@ -208,9 +207,10 @@ impl<'p> Solver<'p> {
     /// # Errors
     /// As [`Solver::options`].
     pub fn options_after(&self, first: Outcome, individual: &[f64], count: usize) -> Result<Vec<Outcome>> {
-        let answer = |problem: &Problem| Solver::new(problem, self.settings)?.solve(individual);
         let own = self.problem.for_person(individual)?;
-        options(own.as_ref().unwrap_or(self.problem), first, count, &answer)
+        let (problem, individual) = OwnProblem::or(own.as_ref(), self.problem, individual);
+        let answer = |problem: &Problem| Solver::new(problem, self.settings)?.solve(individual);
+        options(problem, first, count, &answer)
     }
 
     /// The cheapest action of an individual for each size of the uncertainty, and the largest size for which
