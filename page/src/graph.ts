@@ -1,0 +1,149 @@
+// The causal graph, with what an action changes and what follows by itself.
+
+import { roleOf, type Role } from "./bars";
+import { html, list, svg } from "./dom";
+import { layered, type Layout } from "./layout";
+import type { Column, Option, Problem, Values } from "./service";
+import { amount, capitalised, type Speech } from "./words";
+
+const BOX = { width: 172, height: 62 };
+const GAP = { along: 46, across: 16 };
+const MARGIN = 6;
+/** Letters that fit a line of a box. */
+const LINE = 24;
+
+/** What is drawn of a column. */
+interface Shown {
+  column: Column;
+  role: Role;
+  value: string;
+}
+
+/** The drawing and its text, for a width of so many pixels. */
+export function graph(problem: Problem, values: Values, option: Option | undefined, width: number, said: Speech): HTMLElement {
+  const { strings } = said;
+  const shown = new Map(problem.columns.map((column) => [column.name, shownOf(column, values, option, said)]));
+  const columnOf = (feature: string) => (shown.has(feature) ? feature : (feature.split("=")[0] ?? feature));
+  const arrows = uniqueArrows(problem.graph.edges.map(({ from, to }) => [columnOf(from), columnOf(to)]));
+  const isLinked = (name: string) => arrows.some((arrow) => arrow.includes(name));
+  const linked = problem.columns.map((column) => column.name).filter(isLinked);
+  const alone = problem.columns.filter((column) => !isLinked(column.name)).map((column) => capitalised(column.label));
+  if (linked.length === 0) return html("p", {}, strings.graphNone);
+  const layout = layered(linked, arrows);
+  const say = (name: string) => capitalised(shown.get(name)?.column.label ?? name);
+  const moved = linked.map((name) => shown.get(name)).filter((entry): entry is Shown => entry !== undefined && entry.role !== "unchanged");
+  return html(
+    "div",
+    {},
+    html("p", { class: "quiet" }, strings.graphIntro),
+    html(
+      "div",
+      { class: "scroll", role: "region", tabindex: "0", "aria-label": strings.graph },
+      drawing(layout, shown, isTall(layout, width), said),
+    ),
+    alone.length > 0 && html("p", { class: "quiet" }, strings.graphAlone, " ", alone.join(", "), "."),
+    html(
+      "details",
+      {},
+      html("summary", {}, strings.graphText),
+      list("", ...arrows.map(([from, to]) => strings.graphRow(say(from), say(to)))),
+      moved.length > 0 &&
+        list("", ...moved.map(({ column, role, value }) => `${capitalised(column.label)}: ${value} (${strings[role]})`)),
+    ),
+  );
+}
+
+function uniqueArrows(arrows: [string, string][]): [string, string][] {
+  const seen = new Set<string>();
+  return arrows.filter(([from, to]) => {
+    const key = JSON.stringify([from, to]);
+    return from !== to && !seen.has(key) && Boolean(seen.add(key));
+  });
+}
+
+function shownOf(column: Column, values: Values, option: Option | undefined, said: Speech): Shown {
+  const before = values[column.name];
+  const after = option?.counterfactual[column.name];
+  const role = option ? roleOf(column, before, option) : "unchanged";
+  const now = before === undefined ? "" : amount(column, before, said);
+  const isMoved = after !== undefined && (role === "acted" || role === "followed");
+  return { column, role, value: isMoved ? `${now} → ${amount(column, after, said)}` : now };
+}
+
+/** Whether causes stand above their effects rather than left of them: if only that fits, or if both scroll and it is
+ *  narrower. */
+function isTall(layout: Layout, width: number): boolean {
+  const wide = size(layout, false).width;
+  return wide > width && size(layout, true).width < wide;
+}
+
+function size(layout: Layout, tall: boolean): { width: number; height: number } {
+  const [boxAlong, boxAcross] = tall ? [BOX.height, BOX.width] : [BOX.width, BOX.height];
+  const along = layout.layers * boxAlong + (layout.layers - 1) * GAP.along + 2 * MARGIN;
+  const across = (layout.height - 1) * (boxAcross + GAP.across) + boxAcross + 2 * MARGIN;
+  return tall ? { width: across, height: along } : { width: along, height: across };
+}
+
+function drawing(layout: Layout, shown: Map<string, Shown>, tall: boolean, said: Speech): SVGElement {
+  const [boxAlong, boxAcross] = tall ? [BOX.height, BOX.width] : [BOX.width, BOX.height];
+  /** The middle of a place: along the arrows, and across. */
+  const along = (layer: number) => MARGIN + layer * (boxAlong + GAP.along) + boxAlong / 2;
+  const across = (place: number) => MARGIN + place * (boxAcross + GAP.across) + boxAcross / 2;
+  const point = (a: number, c: number) => (tall ? `${c},${a}` : `${a},${c}`);
+  const nodeOf = new Map(layout.nodes.map((node) => [node.name, node]));
+  const edges = layout.edges.map(({ from, to, bends }) => {
+    const [start, end] = [nodeOf.get(from), nodeOf.get(to)];
+    if (!start || !end) return undefined;
+    let [a, c] = [along(start.layer) + boxAlong / 2, across(start.place)];
+    let path = `M${point(a, c)}`;
+    const curveTo = (nextA: number, nextC: number) => {
+      const middle = (a + nextA) / 2;
+      path += ` C${point(middle, c)} ${point(middle, nextC)} ${point(nextA, nextC)}`;
+      [a, c] = [nextA, nextC];
+    };
+    for (const bend of bends) {
+      curveTo(along(bend.layer) - boxAlong / 2, across(bend.place));
+      a += boxAlong;
+      path += ` L${point(a, c)}`;
+    }
+    curveTo(along(end.layer) - boxAlong / 2 - 7, across(end.place));
+    const head = [point(a + 6, c), point(a - 2, c - 4.5), point(a - 2, c + 4.5)].join(" ");
+    const isMoved = isMoving(shown.get(from)) && shown.get(to)?.role === "followed";
+    return svg("g", { class: isMoved ? "edge moved" : "edge" }, svg("path", { d: path }), svg("polygon", { points: head }));
+  });
+  const boxes = layout.nodes.map((node) => {
+    const entry = shown.get(node.name);
+    const [x, y] = tall ? [across(node.place), along(node.layer)] : [along(node.layer), across(node.place)];
+    return entry && box(entry, x - BOX.width / 2, y - BOX.height / 2, said);
+  });
+  const { width, height } = size(layout, tall);
+  return svg(
+    "svg",
+    { class: "graph", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said.strings.graph },
+    ...edges,
+    ...boxes,
+  );
+}
+
+function isMoving(entry: Shown | undefined): boolean {
+  return entry?.role === "acted" || entry?.role === "followed";
+}
+
+function box(entry: Shown, x: number, y: number, { strings }: Speech): SVGElement {
+  const { column, role, value } = entry;
+  const text = (content: string, line: number, name: string) =>
+    svg("text", { class: name, x: x + BOX.width / 2, y: y + line, "text-anchor": "middle" }, shortened(content));
+  return svg(
+    "g",
+    { class: `node ${role}` },
+    svg("title", {}, `${capitalised(column.label)}: ${value}`),
+    svg("rect", { x, y, width: BOX.width, height: BOX.height, rx: 9 }),
+    text(capitalised(column.label), 19, "node-label"),
+    text(value, 36, "node-value"),
+    role !== "unchanged" && text(strings[role], 53, "node-role"),
+  );
+}
+
+function shortened(text: string): string {
+  return text.length > LINE + 1 ? `${text.slice(0, LINE)}…` : text;
+}
