@@ -18,6 +18,7 @@ mod syntax;
 mod uncertainty;
 mod units;
 mod variants;
+mod wishes;
 mod words;
 
 use std::path::Path;

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::confirm::Ray;
 use super::linear::Linear;
 use super::{Break, smallest_break};
+use crate::cancel;
 use crate::certify::LEAST_MARGIN;
 use crate::margin::outcome;
 use crate::{Action, Budget, People, Problem, Result, Verdict, certify};
@@ -29,7 +30,9 @@ pub fn refute(
     budget.check()?;
     let breaks = smallest_break(problem, people, actions)?;
     let each = breaks.into_par_iter().enumerate();
-    each.map(|(i, found)| search_further(problem, people.individual(i), &actions[i], found, budget)).collect()
+    let current = cancel::current();
+    let further = |(i, found)| search_further(problem, people.individual(i), &actions[i], found, budget);
+    each.map(|task| cancel::with(current.clone(), || further(task))).collect()
 }
 
 /// The second part of [`refute`], for one individual. If `found`, the result of [`smallest_break`], is
