@@ -1,6 +1,6 @@
 // The answer: the decision, what to do, what follows, and the bars of before and after.
 
-import { bars } from "./bars";
+import { bars, key } from "./bars";
 import { html, list } from "./dom";
 import type { Answer, Letter, Problem, Values } from "./service";
 import { capitalised, changeSize, effort, type Speech } from "./words";
@@ -35,6 +35,7 @@ export function answerBody(
       option.consequences.length > 0 && html("h3", {}, strings.follows),
       option.consequences.length > 0 && list("consequences", ...option.consequences.map((step) => step.text)),
       html("h3", {}, strings.changes),
+      key(said),
       bars(problem.columns, values, option, said),
       html("p", { class: "quiet" }, html("strong", {}, strings.effortOf(effort(option.cost, language))), ". ", strings.effortHelp),
     );
@@ -57,10 +58,18 @@ export function obstaclesOf(letter: Letter, { strings }: Speech): HTMLElement[] 
   return obstacles.length > 0 ? [html("h3", {}, strings.obstacles), list("", ...obstacles)] : [];
 }
 
-/** What a screen reader is told, and what stands at the foot of a small screen. */
+/** What a screen reader is told. */
+export function announcement(answer: Answer, { strings }: Speech): string {
+  return `${strings.status[answer.status]}. ${stepsOf(answer)}`.trim();
+}
+
+/** What stands at the foot of a small screen: what to do if that is proven, otherwise what is known. */
 export function inBrief(answer: Answer, { strings }: Speech): string {
-  const steps = answer.options[0]?.steps.map((step) => step.text).join(" ") ?? "";
-  return strings.announce(strings.status[answer.status], steps).trim();
+  return (answer.status === "found" && stepsOf(answer)) || strings.status[answer.status];
+}
+
+function stepsOf(answer: Answer): string {
+  return answer.options[0]?.steps.map((step) => step.text).join(" ") ?? "";
 }
 
 /** An action that a search has found so far, in a few words: the names of what changes, and by how much. */

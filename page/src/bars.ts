@@ -34,6 +34,12 @@ export function scaleOf(column: Column, shown: number[]): [number, number] {
   return high > low ? [low, high] : [low - 1, high + 1];
 }
 
+/** What the colours of bars mean. */
+export function key({ strings }: Speech): HTMLElement {
+  const entry = (name: string, words: string) => html("li", {}, html("i", { class: name }), words);
+  return html("ul", { class: "key", "aria-hidden": "true" }, entry("before", strings.before), entry("after", strings.after));
+}
+
 /** The bars of everything that an action changes, holds or moves. */
 export function bars(columns: Column[], values: Values, option: Option, said: Speech): HTMLElement {
   const rows = columns.flatMap((column) => {

@@ -63,7 +63,6 @@ export const english = {
   best: (cost: string) => `Best so far: effort ${cost}, not yet proven.`,
   bestProven: (cost: string) => `Best so far: effort ${cost}, proven to work.`,
   atLeast: (cost: string) => `Proven so far: nothing takes less effort than ${cost}.`,
-  stillOld: "Below is the answer to the question before.",
   status: {
     favourable: "The decision is favourable",
     found: "There is a way, and it is proven to work",
@@ -103,7 +102,6 @@ export const english = {
   effortHelp: "Effort is counted in standard deviations: changing a value by its usual spread counts one, unless it has another weight.",
   obstacles: "What stands in the way",
   inEnglish: "In the words of the service:",
-  announce: (status: string, steps: string) => `${status}. ${steps}`,
 
   graph: "What causes what",
   graphIntro: "An arrow leads from a cause to what follows from it.",

@@ -65,7 +65,6 @@ export const german: Strings = {
   best: (cost) => `Bisher am besten: Aufwand ${cost}, noch nicht bewiesen.`,
   bestProven: (cost) => `Bisher am besten: Aufwand ${cost}, bewiesen genügend.`,
   atLeast: (cost) => `Bisher bewiesen: Nichts erfordert weniger Aufwand als ${cost}.`,
-  stillOld: "Unten steht die Antwort auf die vorige Frage.",
   status: {
     favourable: "Die Entscheidung ist günstig",
     found: "Es gibt einen Weg, und er ist bewiesen",
@@ -105,7 +104,6 @@ export const german: Strings = {
   effortHelp: "Aufwand zählt in Standardabweichungen: Einen Wert um seine übliche Streuung zu ändern zählt eins, wenn er kein anderes Gewicht hat.",
   obstacles: "Was im Weg steht",
   inEnglish: "In den Worten des Dienstes, auf Englisch:",
-  announce: (status, steps) => `${status}. ${steps}`,
 
   graph: "Was woraus folgt",
   graphIntro: "Ein Pfeil führt von einer Ursache zu dem, was aus ihr folgt.",

@@ -6,17 +6,22 @@ import { layered, type Layout } from "./layout";
 import type { Column, Option, Problem, Values } from "./service";
 import { amount, capitalised, type Speech } from "./words";
 
-const BOX = { width: 172, height: 62 };
-const GAP = { along: 46, across: 16 };
-const MARGIN = 6;
-/** Letters that fit a line of a box. */
-const LINE = 24;
+const BOX_HEIGHT = 62;
+/** Least and greatest width of a box: two of the narrowest stand side by side on a small screen. */
+const BOX_WIDTH = { least: 142, most: 172 };
+const GAP = { along: 46, across: 10 };
+const MARGIN = 4;
+/** About the width of a letter. */
+const LETTER = 6.9;
 
 /** What is drawn of a column. */
 interface Shown {
   column: Column;
   role: Role;
+  /** The value, before and after if it changes. */
   value: string;
+  /** The same for a small box: the value after. */
+  short: string;
 }
 
 /** The drawing and its text, for a width of so many pixels. */
@@ -39,7 +44,7 @@ export function graph(problem: Problem, values: Values, option: Option | undefin
     html(
       "div",
       { class: "scroll", role: "region", tabindex: "0", "aria-label": strings.graph },
-      drawing(layout, shown, isTall(layout, width), said),
+      drawing(layout, shown, width, said),
     ),
     alone.length > 0 && html("p", { class: "quiet" }, strings.graphAlone, " ", alone.join(", "), "."),
     html(
@@ -66,26 +71,27 @@ function shownOf(column: Column, values: Values, option: Option | undefined, sai
   const after = option?.counterfactual[column.name];
   const role = option ? roleOf(column, before, option) : "unchanged";
   const now = before === undefined ? "" : amount(column, before, said);
-  const isMoved = after !== undefined && (role === "acted" || role === "followed");
-  return { column, role, value: isMoved ? `${now} → ${amount(column, after, said)}` : now };
+  if (after === undefined || (role !== "acted" && role !== "followed")) return { column, role, value: now, short: now };
+  const then = amount(column, after, said);
+  return { column, role, value: `${now} → ${then}`, short: `→ ${then}` };
 }
 
-/** Whether causes stand above their effects rather than left of them: if only that fits, or if both scroll and it is
- *  narrower. */
-function isTall(layout: Layout, width: number): boolean {
-  const wide = size(layout, false).width;
-  return wide > width && size(layout, true).width < wide;
-}
-
-function size(layout: Layout, tall: boolean): { width: number; height: number } {
-  const [boxAlong, boxAcross] = tall ? [BOX.height, BOX.width] : [BOX.width, BOX.height];
+/** How large a drawing is, with causes above their effects (`tall`) or left of them. */
+function size(layout: Layout, boxWidth: number, tall: boolean): { width: number; height: number } {
+  const [boxAlong, boxAcross] = tall ? [BOX_HEIGHT, boxWidth] : [boxWidth, BOX_HEIGHT];
   const along = layout.layers * boxAlong + (layout.layers - 1) * GAP.along + 2 * MARGIN;
   const across = (layout.height - 1) * (boxAcross + GAP.across) + boxAcross + 2 * MARGIN;
   return tall ? { width: across, height: along } : { width: along, height: across };
 }
 
-function drawing(layout: Layout, shown: Map<string, Shown>, tall: boolean, said: Speech): SVGElement {
-  const [boxAlong, boxAcross] = tall ? [BOX.height, BOX.width] : [BOX.width, BOX.height];
+function drawing(layout: Layout, shown: Map<string, Shown>, available: number, said: Speech): SVGElement {
+  const half = (available - 2 * MARGIN - GAP.across) / 2;
+  const boxWidth = Math.min(BOX_WIDTH.most, Math.max(BOX_WIDTH.least, Math.floor(half)));
+  // Causes stand above their effects where only that fits, or where both have to be scrolled and it is narrower.
+  const wide = size(layout, boxWidth, false).width;
+  const tall = wide > available && size(layout, boxWidth, true).width < wide;
+  const { width, height } = size(layout, boxWidth, tall);
+  const [boxAlong, boxAcross] = tall ? [BOX_HEIGHT, boxWidth] : [boxWidth, BOX_HEIGHT];
   /** The middle of a place: along the arrows, and across. */
   const along = (layer: number) => MARGIN + layer * (boxAlong + GAP.along) + boxAlong / 2;
   const across = (place: number) => MARGIN + place * (boxAcross + GAP.across) + boxAcross / 2;
@@ -114,9 +120,8 @@ function drawing(layout: Layout, shown: Map<string, Shown>, tall: boolean, said:
   const boxes = layout.nodes.map((node) => {
     const entry = shown.get(node.name);
     const [x, y] = tall ? [across(node.place), along(node.layer)] : [along(node.layer), across(node.place)];
-    return entry && box(entry, x - BOX.width / 2, y - BOX.height / 2, said);
+    return entry && box(entry, x - boxWidth / 2, y - BOX_HEIGHT / 2, boxWidth, said);
   });
-  const { width, height } = size(layout, tall);
   return svg(
     "svg",
     { class: "graph", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said.strings.graph },
@@ -129,21 +134,25 @@ function isMoving(entry: Shown | undefined): boolean {
   return entry?.role === "acted" || entry?.role === "followed";
 }
 
-function box(entry: Shown, x: number, y: number, { strings }: Speech): SVGElement {
-  const { column, role, value } = entry;
-  const text = (content: string, line: number, name: string) =>
-    svg("text", { class: name, x: x + BOX.width / 2, y: y + line, "text-anchor": "middle" }, shortened(content));
+function box(entry: Shown, x: number, y: number, width: number, { strings }: Speech): SVGElement {
+  const { column, role, value, short } = entry;
+  const label = capitalised(column.label);
+  // Two lines stand in the middle, three fill the box.
+  const top = y + (role === "unchanged" ? 26 : 18);
+  const most = Math.floor(width / LETTER);
+  const text = (content: string, below: number, name: string) =>
+    svg("text", { class: name, x: x + width / 2, y: top + below, "text-anchor": "middle" }, shortened(content, most));
   return svg(
     "g",
     { class: `node ${role}` },
-    svg("title", {}, `${capitalised(column.label)}: ${value}`),
-    svg("rect", { x, y, width: BOX.width, height: BOX.height, rx: 9 }),
-    text(capitalised(column.label), 19, "node-label"),
-    text(value, 36, "node-value"),
-    role !== "unchanged" && text(strings[role], 53, "node-role"),
+    svg("title", {}, `${label}: ${value}`),
+    svg("rect", { x, y, width, height: BOX_HEIGHT, rx: 9 }),
+    text(label, 0, "node-label"),
+    text(value.length > most ? short : value, 18, "node-value"),
+    role !== "unchanged" && text(strings[role], 35, "node-role"),
   );
 }
 
-function shortened(text: string): string {
-  return text.length > LINE + 1 ? `${text.slice(0, LINE)}…` : text;
+function shortened(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }

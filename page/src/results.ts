@@ -1,6 +1,6 @@
 // Asks the service, part by part, and shows what it answers. A new question ends the one before.
 
-import { actionInBrief, answerBody, inBrief, obstaclesOf } from "./answer";
+import { actionInBrief, announcement, answerBody, inBrief, obstaclesOf } from "./answer";
 import { attackBody } from "./attack";
 import { curve } from "./curve";
 import { html, show } from "./dom";
@@ -132,9 +132,8 @@ export class Results {
       if (signal.aborted) return;
       this.last = { asked, answer };
       this.showAnswer(asked, answer);
-      const brief = inBrief(answer, this.said);
-      this.announcer.textContent = brief;
-      show(this.brief, brief);
+      this.announcer.textContent = announcement(answer, this.said);
+      show(this.brief, `${inBrief(answer, this.said)} ↓`);
       this.brief.hidden = false;
       await this.others(asked, answer, signal);
     } catch (error) {

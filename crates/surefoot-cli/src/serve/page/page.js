@@ -38,70 +38,69 @@ he right, the answer withstands larger shifts and asks for more effort.",safetyN
  may end exactly at the edge.",safetyReset:value=>`Back to ${value}`,answer:"The answer",searching:"Searching …",waiting:seconds=>`\
 The service is busy. Asking again in ${seconds} ${seconds===1?"second":"seconds"} …`,best:cost=>`Best so far: effort ${cost}\
 , not yet proven.`,bestProven:cost=>`Best so far: effort ${cost}, proven to work.`,atLeast:cost=>`Proven so far: nothing\
- takes less effort than ${cost}.`,stillOld:"Below is the answer to the question before.",status:{favourable:"The decisio\
-n is favourable",found:"There is a way, and it is proven to work",unproved:"This may work; it is not proven",impossible:"\
-No allowed action is enough",undecided:"This could not be decided"},badge:{favourable:"Favourable",found:"Not favourable\
- yet",unproved:"Not favourable yet",impossible:"Not favourable",undecided:"Not favourable yet"},about:{favourable:"Nothi\
-ng needs to be done, as things stand.",found:"",unproved:"This action withstood the shifts that were tried. That it work\
-s is not proven.",impossible:"It is proven that no allowed action leads to a favourable decision under every shift that \
-is to be withstood.",undecided:"No action was found that is proven to work, and it is not proven that there is none."},notAsked:"\
-Whether it would still be favourable if circumstances shift was not asked.",withOwn:"“Allowed” includes what you locked \
-and limited yourself.",tryLess:"You can unlock something, widen a limit, or move the slider of safety to the left.",steps:count=>count===
-1?"Do this":"Do all of this",follows:"This follows by itself",changes:"Before and after",before:"now",after:"after",acted:"\
-you change this",followed:"follows by itself",held:"you hold this",unchanged:"stays",barOf:(label,before,after)=>`${label}\
-: ${before} now, ${after} after`,effort:"Effort",effortOf:cost=>`Effort ${cost}`,effortHelp:"Effort is counted in standa\
-rd deviations: changing a value by its usual spread counts one, unless it has another weight.",obstacles:"What stands in\
- the way",inEnglish:"In the words of the service:",announce:(status,steps)=>`${status}. ${steps}`,graph:"What causes wha\
-t",graphIntro:"An arrow leads from a cause to what follows from it.",graphNone:"In this model no value follows from anot\
-her.",graphAlone:"Neither causes anything here nor follows from anything:",graphText:"The same in words",graphRow:(from,to)=>`${from}\
- causes ${to}`,options:"Other ways",optionsIntro:"Each of these alone is proven to be enough.",option:number=>number===1?
-"Least effort found":`Way ${number}`,optionsOne:"No other way was found that changes other things.",optionsLock:"Find mo\
-re by locking what the first way changes.",curve:"What safety costs",curveIntro:"The effort of the cheapest action found\
- for each size of shift that it withstands. Only the points are known; the line between them guides the eye.",curveX:"sh\
-ift withstood, in standard deviations",curveY:"effort",curveNow:"now",curveNone:"no allowed action",curveOpen:"undecided",
-curveText:"As a table, to choose from",curveSize:"Shift",curveBound:"At least (proven)",curveWay:"Action",curveUse:"Choo\
-se",curveUseOf:epsilon=>`Choose a shift of ${epsilon}`,curvePossible:epsilon=>`An action is proven for shifts of up to ${epsilon}\
-.`,curveImpossible:epsilon=>`From ${epsilon} on it is proven that no allowed action is enough.`,curveSummary:(from,to,low,high)=>`\
-Curve: the effort rises from ${low} for a shift of ${from} to ${high} for a shift of ${to}.`,attack:"Why not just the ch\
-eapest?",attackIntro:"An attack searches for the smallest shift of circumstances after which an action is no longer enou\
-gh.",attackCheapest:"The cheapest action without safety",attackThis:"This action",attackSame:"No safety is asked for, so\
- this action is the cheapest one. Move the slider of safety to the right to compare.",attackShift:shift=>`This shift wou\
-ld break it: ${shift}.`,attackAtOnce:"It is at the very edge: the smallest rounding is enough to break it.",attackThat:"\
-That shift does not break this action.",attackNone:"No shift that is guarded against breaks it; that is proven.",attackTried:"\
-No shift of the size guarded against was found to break this action; that is not proven.",attackNothing:"No shift was fo\
-und that breaks it. That proves nothing.",attackLargerOnly:size2=>`The smallest shift found that breaks it has size ${size2}\
-, which is more than is guarded against.`,attackBroken:size2=>`A shift of size ${size2} breaks it.`,attackBars:"How larg\
-e a shift has to be before the action fails",attackProven:"proven to withstand",attackFound:"smallest shift found that b\
-reaks it",attackMore:percent2=>`The safety takes ${percent2} more effort.`,attackNoCheapest:"Without safety, no cheapest\
- action was found to compare with.",lower:(label,by)=>`${label} ${by} lower`,higher:(label,by)=>`${label} ${by} higher`,
-less:number=>`less than ${number}`,less_category:(label,category)=>`${label}: a part of “${category}” less`,more_category:(label,category)=>`${label}\
-: a part of “${category}” more`,and:"and",proof:"What is proven",proofFavourable:"That the decision is favourable wi\
-th exactly these values.",proofHolds:epsilon=>`Whoever does exactly this gets a favourable decision under everything tha\
-t is allowed for (see below; shifts of a size of up to ${epsilon}), as long as decisions are made as today and changes h\
-ave the effects that the model assumes.`,proofHoldsNow:"Whoever does exactly this gets a favourable decision, as long as\
- circumstances are as stated, decisions are made as today and changes have the effects that the model assumes.",proofBound:share=>`\
-No other allowed action that is as safe takes more than ${share} less effort.`,proofBest:"No other allowed action that i\
-s as safe takes less effort.",proofNoBound:"Whether another action takes less effort is not known.",proofImpossible:epsilon=>`\
-No allowed action leads to a favourable decision under everything that is to be withstood (shifts of a size of up to ${epsilon}\
-).`,proofImpossibleNow:"No allowed action leads to a favourable decision.",proofUndecided:"Nothing about whether there i\
-s a way.",proofUndecidedBound:cost=>`If there is a way, it takes an effort of at least ${cost}.`,proofUnproved:"Nothing:\
- this answer comes from a method without proof.",proofRounded:"Numbers in sentences are rounded so that doing what they \
-say is never less than what was found; the exact ones are in the proof. The letter has round numbers that are proven as \
-they are written.",proofAllowed:"What is allowed for",proofMayDiffer:(label,value,allowed)=>`${label} (${value}): ${allowed}`,
-proofSave:"Download the proof",proofCheck:"Check the proof again",proofChecking:"Checking with separate code …",proofRight:"\
-Checked again by separate code: the proof is right.",proofWrong:"The proof could not be confirmed. Do not rely on this a\
-nswer.",reference:"Reference",proofOfProblem:"A line for `surefoot verify`.",proofOfQuestion:"It is about your locks, li\
-mits and safety, which the file states: it is the body of a request to /v1/verify.",letter:"The letter",letterIntro:"For\
- the file, or to take along: in round numbers that are proven as they are written. They may differ a little from those a\
-bove.",letterFor:"Name or number in the letter",letterPrint:"Print",letterSave:"Save as HTML",letterFrame:"The letter",failed:"\
-There is no answer now",retry:"Ask again",away:"The service cannot be reached",awayDetail:"Perhaps it has been stopped, \
-or the connection is broken. What you filled in is still here.",busy:"Too many questions wait at the moment",busyDetail:"\
-The service refused to take another one. Please ask again in a moment.",slowTitle:"The search takes longer than the serv\
-ice allows",slowDetail:"Locking more or asking for less safety makes it shorter.",invalid:"The service could not answer \
-for these values",internal:"The service made a fault",requestId:id=>`Request ${id}`,tokenTitle:"This service asks for a \
-token",tokenDetail:"Whoever runs the service has it. It is kept until this page is closed.",tokenWrong:"This token was r\
-efused.",token:"Token",tokenUse:"Use the token",noProblem:"The service has no problem to ask about.",partFailed:"This pa\
-rt could not be had:"};var german={name:"Deutsch",title:"Was wäre nötig?",skip:"Zur Antwort springen",language:"Sprache",theme:"Farben",themes:{
+ takes less effort than ${cost}.`,status:{favourable:"The decision is favourable",found:"There is a way, and it is prove\
+n to work",unproved:"This may work; it is not proven",impossible:"No allowed action is enough",undecided:"This could not\
+ be decided"},badge:{favourable:"Favourable",found:"Not favourable yet",unproved:"Not favourable yet",impossible:"Not fa\
+vourable",undecided:"Not favourable yet"},about:{favourable:"Nothing needs to be done, as things stand.",found:"",unproved:"\
+This action withstood the shifts that were tried. That it works is not proven.",impossible:"It is proven that no allowed\
+ action leads to a favourable decision under every shift that is to be withstood.",undecided:"No action was found that i\
+s proven to work, and it is not proven that there is none."},notAsked:"Whether it would still be favourable if circumsta\
+nces shift was not asked.",withOwn:"“Allowed” includes what you locked and limited yourself.",tryLess:"You can unloc\
+k something, widen a limit, or move the slider of safety to the left.",steps:count=>count===1?"Do this":"Do all of this",
+follows:"This follows by itself",changes:"Before and after",before:"now",after:"after",acted:"you change this",followed:"\
+follows by itself",held:"you hold this",unchanged:"stays",barOf:(label,before,after)=>`${label}: ${before} now, ${after}\
+ after`,effort:"Effort",effortOf:cost=>`Effort ${cost}`,effortHelp:"Effort is counted in standard deviations: changing a\
+ value by its usual spread counts one, unless it has another weight.",obstacles:"What stands in the way",inEnglish:"In t\
+he words of the service:",graph:"What causes what",graphIntro:"An arrow leads from a cause to what follows from it.",graphNone:"\
+In this model no value follows from another.",graphAlone:"Neither causes anything here nor follows from anything:",graphText:"\
+The same in words",graphRow:(from,to)=>`${from} causes ${to}`,options:"Other ways",optionsIntro:"Each of these alone is \
+proven to be enough.",option:number=>number===1?"Least effort found":`Way ${number}`,optionsOne:"No other way was found \
+that changes other things.",optionsLock:"Find more by locking what the first way changes.",curve:"What safety costs",curveIntro:"\
+The effort of the cheapest action found for each size of shift that it withstands. Only the points are known; the line b\
+etween them guides the eye.",curveX:"shift withstood, in standard deviations",curveY:"effort",curveNow:"now",curveNone:"\
+no allowed action",curveOpen:"undecided",curveText:"As a table, to choose from",curveSize:"Shift",curveBound:"At least (\
+proven)",curveWay:"Action",curveUse:"Choose",curveUseOf:epsilon=>`Choose a shift of ${epsilon}`,curvePossible:epsilon=>`\
+An action is proven for shifts of up to ${epsilon}.`,curveImpossible:epsilon=>`From ${epsilon} on it is proven that no a\
+llowed action is enough.`,curveSummary:(from,to,low,high)=>`Curve: the effort rises from ${low} for a shift of ${from} t\
+o ${high} for a shift of ${to}.`,attack:"Why not just the cheapest?",attackIntro:"An attack searches for the smallest sh\
+ift of circumstances after which an action is no longer enough.",attackCheapest:"The cheapest action without safety",attackThis:"\
+This action",attackSame:"No safety is asked for, so this action is the cheapest one. Move the slider of safety to the ri\
+ght to compare.",attackShift:shift=>`This shift would break it: ${shift}.`,attackAtOnce:"It is at the very edge: the sma\
+llest rounding is enough to break it.",attackThat:"That shift does not break this action.",attackNone:"No shift that is \
+guarded against breaks it; that is proven.",attackTried:"No shift of the size guarded against was found to break this ac\
+tion; that is not proven.",attackNothing:"No shift was found that breaks it. That proves nothing.",attackLargerOnly:size2=>`\
+The smallest shift found that breaks it has size ${size2}, which is more than is guarded against.`,attackBroken:size2=>`\
+A shift of size ${size2} breaks it.`,attackBars:"How large a shift has to be before the action fails",attackProven:"prov\
+en to withstand",attackFound:"smallest shift found that breaks it",attackMore:percent2=>`The safety takes ${percent2} mo\
+re effort.`,attackNoCheapest:"Without safety, no cheapest action was found to compare with.",lower:(label,by)=>`${label}\
+ ${by} lower`,higher:(label,by)=>`${label} ${by} higher`,less:number=>`less than ${number}`,less_category:(label,category)=>`${label}\
+: a part of “${category}” less`,more_category:(label,category)=>`${label}: a part of “${category}” more`,and:"an\
+d",proof:"What is proven",proofFavourable:"That the decision is favourable with exactly these values.",proofHolds:epsilon=>`\
+Whoever does exactly this gets a favourable decision under everything that is allowed for (see below; shifts of a size o\
+f up to ${epsilon}), as long as decisions are made as today and changes have the effects that the model assumes.`,proofHoldsNow:"\
+Whoever does exactly this gets a favourable decision, as long as circumstances are as stated, decisions are made as toda\
+y and changes have the effects that the model assumes.",proofBound:share=>`No other allowed action that is as safe takes\
+ more than ${share} less effort.`,proofBest:"No other allowed action that is as safe takes less effort.",proofNoBound:"W\
+hether another action takes less effort is not known.",proofImpossible:epsilon=>`No allowed action leads to a favourable\
+ decision under everything that is to be withstood (shifts of a size of up to ${epsilon}).`,proofImpossibleNow:"No allow\
+ed action leads to a favourable decision.",proofUndecided:"Nothing about whether there is a way.",proofUndecidedBound:cost=>`\
+If there is a way, it takes an effort of at least ${cost}.`,proofUnproved:"Nothing: this answer comes from a method with\
+out proof.",proofRounded:"Numbers in sentences are rounded so that doing what they say is never less than what was found\
+; the exact ones are in the proof. The letter has round numbers that are proven as they are written.",proofAllowed:"What\
+ is allowed for",proofMayDiffer:(label,value,allowed)=>`${label} (${value}): ${allowed}`,proofSave:"Download the proof",
+proofCheck:"Check the proof again",proofChecking:"Checking with separate code …",proofRight:"Checked again by separate\
+ code: the proof is right.",proofWrong:"The proof could not be confirmed. Do not rely on this answer.",reference:"Refere\
+nce",proofOfProblem:"A line for `surefoot verify`.",proofOfQuestion:"It is about your locks, limits and safety, which th\
+e file states: it is the body of a request to /v1/verify.",letter:"The letter",letterIntro:"For the file, or to take alo\
+ng: in round numbers that are proven as they are written. They may differ a little from those above.",letterFor:"Name or\
+ number in the letter",letterPrint:"Print",letterSave:"Save as HTML",letterFrame:"The letter",failed:"There is no answer\
+ now",retry:"Ask again",away:"The service cannot be reached",awayDetail:"Perhaps it has been stopped, or the connection \
+is broken. What you filled in is still here.",busy:"Too many questions wait at the moment",busyDetail:"The service refus\
+ed to take another one. Please ask again in a moment.",slowTitle:"The search takes longer than the service allows",slowDetail:"\
+Locking more or asking for less safety makes it shorter.",invalid:"The service could not answer for these values",internal:"\
+The service made a fault",requestId:id=>`Request ${id}`,tokenTitle:"This service asks for a token",tokenDetail:"Whoever \
+runs the service has it. It is kept until this page is closed.",tokenWrong:"This token was refused.",token:"Token",tokenUse:"\
+Use the token",noProblem:"The service has no problem to ask about.",partFailed:"This part could not be had:"};var german={name:"Deutsch",title:"Was wäre nötig?",skip:"Zur Antwort springen",language:"Sprache",theme:"Farben",themes:{
 auto:"Wie das Gerät",light:"Hell",dark:"Dunkel"},problem:"Problem",mistake:text=>`Die neueste Datei dieses Problems hat\
  einen Fehler; benutzt wird die vorige. ${text}`,person:"Die Person",personIntro:"Füllen Sie das Formular aus, oder nehm\
 en Sie eine Person aus einer Tabelle auf diesem Gerät. Die Tabelle wird hier gelesen; an den Dienst geht nur die Person,\
@@ -127,62 +126,61 @@ st berücksichtigt: Die Maßnahme darf genau an der Grenze enden.",safetyReset:v
 Antwort",searching:"Es wird gesucht …",waiting:seconds=>`Der Dienst ist ausgelastet. Neuer Versuch in ${seconds} ${seconds===
 1?"Sekunde":"Sekunden"} …`,best:cost=>`Bisher am besten: Aufwand ${cost}, noch nicht bewiesen.`,bestProven:cost=>`Bish\
 er am besten: Aufwand ${cost}, bewiesen genügend.`,atLeast:cost=>`Bisher bewiesen: Nichts erfordert weniger Aufwand als\
- ${cost}.`,stillOld:"Unten steht die Antwort auf die vorige Frage.",status:{favourable:"Die Entscheidung ist günstig",found:"\
-Es gibt einen Weg, und er ist bewiesen",unproved:"Das genügt vielleicht; bewiesen ist es nicht",impossible:"Keine zuläs\
-sige Maßnahme genügt",undecided:"Das konnte nicht entschieden werden"},badge:{favourable:"Günstig",found:"Noch nicht \
-günstig",unproved:"Noch nicht günstig",impossible:"Nicht günstig",undecided:"Noch nicht günstig"},about:{favourable:"\
-So, wie die Dinge liegen, ist nichts zu tun.",found:"",unproved:"Diese Maßnahme hielt den Verschiebungen stand, die vers\
-ucht wurden. Dass sie genügt, ist nicht bewiesen.",impossible:"Es ist bewiesen, dass keine zulässige Maßnahme bei jeder\
- Verschiebung, der sie standhalten soll, zu einer günstigen Entscheidung führt.",undecided:"Es wurde keine Maßnahme ge\
-funden, die bewiesen genügt, und es ist nicht bewiesen, dass es keine gibt."},notAsked:"Ob sie auch günstig wäre, wenn \
-sich die Verhältnisse verschieben, wurde nicht gefragt.",withOwn:"„Zulässig“ schließt ein, was Sie selbst gesperrt und \
-begrenzt haben.",tryLess:"Sie können etwas freigeben, eine Grenze weiten oder den Regler der Sicherheit nach links schie\
-ben.",steps:count=>count===1?"Das ist zu tun":"All das ist zu tun",follows:"Das folgt von selbst",changes:"Vorher und na\
-chher",before:"jetzt",after:"danach",acted:"ändern Sie",followed:"folgt von selbst",held:"halten Sie fest",unchanged:"b\
-leibt",barOf:(label,before,after)=>`${label}: jetzt ${before}, danach ${after}`,effort:"Aufwand",effortOf:cost=>`Aufwand\
- ${cost}`,effortHelp:"Aufwand zählt in Standardabweichungen: Einen Wert um seine übliche Streuung zu ändern zählt eins, \
-wenn er kein anderes Gewicht hat.",obstacles:"Was im Weg steht",inEnglish:"In den Worten des Dienstes, auf Englisch:",announce:(status,steps)=>`${status}\
-. ${steps}`,graph:"Was woraus folgt",graphIntro:"Ein Pfeil führt von einer Ursache zu dem, was aus ihr folgt.",graphNone:"\
-In diesem Modell folgt kein Wert aus einem anderen.",graphAlone:"Verursacht hier nichts und folgt aus nichts:",graphText:"\
-Dasselbe in Worten",graphRow:(from,to)=>`${from} verursacht ${to}`,options:"Andere Wege",optionsIntro:"Jeder davon genüg\
-t allein; das ist bewiesen.",option:number=>number===1?"Geringster gefundener Aufwand":`Weg ${number}`,optionsOne:"Es wu\
-rde kein anderer Weg gefunden, der anderes ändert.",optionsLock:"Weitere finden Sie, indem Sie sperren, was der erste W\
-eg ändert.",curve:"Was Sicherheit kostet",curveIntro:"Der Aufwand der günstigsten gefundenen Maßnahme für jede Größe de\
-r Verschiebung, der sie standhält. Bekannt sind nur die Punkte; die Linie dazwischen führt das Auge.",curveX:"Verschie\
-bung in Standardabweichungen",curveY:"Aufwand",curveNow:"jetzt",curveNone:"keine zulässige Maßnahme",curveOpen:"nicht \
-entschieden",curveText:"Als Tabelle, zum Auswählen",curveSize:"Verschiebung",curveBound:"Mindestens (bewiesen)",curveWay:"\
-Maßnahme",curveUse:"Wählen",curveUseOf:epsilon=>`Eine Verschiebung von ${epsilon} wählen`,curvePossible:epsilon=>`Bis\
- zu Verschiebungen von ${epsilon} ist eine Maßnahme bewiesen.`,curveImpossible:epsilon=>`Ab ${epsilon} ist bewiesen, da\
-ss keine zulässige Maßnahme genügt.`,curveSummary:(from,to,low,high)=>`Kurve: Der Aufwand steigt von ${low} bei einer\
- Verschiebung von ${from} auf ${high} bei einer Verschiebung von ${to}.`,attack:"Warum nicht einfach das Günstigste?",attackIntro:"\
-Ein Angriff sucht die kleinste Verschiebung der Verhältnisse, nach der eine Maßnahme nicht mehr genügt.",attackCheapest:"\
-Die günstigste Maßnahme ohne Sicherheit",attackThis:"Diese Maßnahme",attackSame:"Es ist keine Sicherheit verlangt, al\
-so ist diese Maßnahme die günstigste. Schieben Sie den Regler der Sicherheit nach rechts, um zu vergleichen.",attackShift:shift=>`\
-Diese Verschiebung ließe sie scheitern: ${shift}.`,attackAtOnce:"Sie liegt genau an der Grenze: Die kleinste Rundung lä\
-sst sie scheitern.",attackThat:"An jener Verschiebung scheitert diese Maßnahme nicht.",attackNone:"An keiner Verschiebu\
-ng, die berücksichtigt ist, scheitert sie; das ist bewiesen.",attackTried:"Es wurde keine Verschiebung der berücksichti\
-gten Größe gefunden, an der diese Maßnahme scheitert; bewiesen ist das nicht.",attackNothing:"Es wurde keine Verschie\
-bung gefunden, an der sie scheitert. Das beweist nichts.",attackLargerOnly:size2=>`Die kleinste gefundene Verschiebung, \
-an der sie scheitert, hat die Größe ${size2}, mehr als berücksichtigt ist.`,attackBroken:size2=>`Eine Verschiebung de\
-r Größe ${size2} lässt sie scheitern.`,attackBars:"Wie groß eine Verschiebung sein muss, bis die Maßnahme scheitert",
-attackProven:"hält bewiesen stand",attackFound:"kleinste gefundene Verschiebung, an der sie scheitert",attackMore:percent2=>`\
-Die Sicherheit kostet ${percent2} mehr Aufwand.`,attackNoCheapest:"Ohne Sicherheit wurde keine günstigste Maßnahme zum V\
-ergleich gefunden.",lower:(label,by)=>`${label} um ${by} niedriger`,higher:(label,by)=>`${label} um ${by} höher`,less:number=>`\
-weniger als ${number}`,less_category:(label,category)=>`${label}: ein Teil von „${category}“ weniger`,more_category:(label,category)=>`${label}\
-: ein Teil von „${category}“ mehr`,and:"und",proof:"Was bewiesen ist",proofFavourable:"Dass die Entscheidung mit gen\
-au diesen Werten günstig ist.",proofHolds:epsilon=>`Wer genau das tut, erhält eine günstige Entscheidung bei allem, was\
- berücksichtigt ist (siehe unten; Verschiebungen einer Größe bis zu ${epsilon}), solange so entschieden wird wie heut\
-e und Änderungen so wirken, wie das Modell annimmt.`,proofHoldsNow:"Wer genau das tut, erhält eine günstige Entscheidun\
-g, solange die Verhältnisse wie angegeben sind, so entschieden wird wie heute und Änderungen so wirken, wie das Modell a\
-nnimmt.",proofBound:share=>`Keine andere zulässige, ebenso sichere Maßnahme erfordert mehr als ${share} weniger Aufwan\
-d.`,proofBest:"Keine andere zulässige, ebenso sichere Maßnahme erfordert weniger Aufwand.",proofNoBound:"Ob eine ander\
-e Maßnahme weniger Aufwand erfordert, ist nicht bekannt.",proofImpossible:epsilon=>`Keine zulässige Maßnahme führt bei \
-allem, dem sie standhalten soll (Verschiebungen einer Größe bis zu ${epsilon}), zu einer günstigen Entscheidung.`,proofImpossibleNow:"\
-Keine zulässige Maßnahme führt zu einer günstigen Entscheidung.",proofUndecided:"Nichts darüber, ob es einen Weg gib\
-t.",proofUndecidedBound:cost=>`Gibt es einen Weg, so erfordert er einen Aufwand von mindestens ${cost}.`,proofUnproved:"\
-Nichts: Diese Antwort stammt von einem Verfahren ohne Beweis.",proofRounded:"Zahlen in Sätzen sind so gerundet, dass wer\
- tut, was sie sagen, nie weniger tut als gefunden wurde; die genauen stehen im Beweis. Der Brief hat runde Zahlen, die s\
-o bewiesen sind, wie sie dastehen.",proofAllowed:"Was berücksichtigt ist",proofMayDiffer:(label,value,allowed)=>`${label}\
+ ${cost}.`,status:{favourable:"Die Entscheidung ist günstig",found:"Es gibt einen Weg, und er ist bewiesen",unproved:"D\
+as genügt vielleicht; bewiesen ist es nicht",impossible:"Keine zulässige Maßnahme genügt",undecided:"Das konnte nich\
+t entschieden werden"},badge:{favourable:"Günstig",found:"Noch nicht günstig",unproved:"Noch nicht günstig",impossible:"\
+Nicht günstig",undecided:"Noch nicht günstig"},about:{favourable:"So, wie die Dinge liegen, ist nichts zu tun.",found:"",
+unproved:"Diese Maßnahme hielt den Verschiebungen stand, die versucht wurden. Dass sie genügt, ist nicht bewiesen.",impossible:"\
+Es ist bewiesen, dass keine zulässige Maßnahme bei jeder Verschiebung, der sie standhalten soll, zu einer günstigen Ents\
+cheidung führt.",undecided:"Es wurde keine Maßnahme gefunden, die bewiesen genügt, und es ist nicht bewiesen, dass es k\
+eine gibt."},notAsked:"Ob sie auch günstig wäre, wenn sich die Verhältnisse verschieben, wurde nicht gefragt.",withOwn:"\
+„Zulässig“ schließt ein, was Sie selbst gesperrt und begrenzt haben.",tryLess:"Sie können etwas freigeben, eine Gr\
+enze weiten oder den Regler der Sicherheit nach links schieben.",steps:count=>count===1?"Das ist zu tun":"All das ist zu\
+ tun",follows:"Das folgt von selbst",changes:"Vorher und nachher",before:"jetzt",after:"danach",acted:"ändern Sie",followed:"\
+folgt von selbst",held:"halten Sie fest",unchanged:"bleibt",barOf:(label,before,after)=>`${label}: jetzt ${before}, dana\
+ch ${after}`,effort:"Aufwand",effortOf:cost=>`Aufwand ${cost}`,effortHelp:"Aufwand zählt in Standardabweichungen: Einen \
+Wert um seine übliche Streuung zu ändern zählt eins, wenn er kein anderes Gewicht hat.",obstacles:"Was im Weg steht",
+inEnglish:"In den Worten des Dienstes, auf Englisch:",graph:"Was woraus folgt",graphIntro:"Ein Pfeil führt von einer Urs\
+ache zu dem, was aus ihr folgt.",graphNone:"In diesem Modell folgt kein Wert aus einem anderen.",graphAlone:"Verursacht \
+hier nichts und folgt aus nichts:",graphText:"Dasselbe in Worten",graphRow:(from,to)=>`${from} verursacht ${to}`,options:"\
+Andere Wege",optionsIntro:"Jeder davon genügt allein; das ist bewiesen.",option:number=>number===1?"Geringster gefunden\
+er Aufwand":`Weg ${number}`,optionsOne:"Es wurde kein anderer Weg gefunden, der anderes ändert.",optionsLock:"Weitere f\
+inden Sie, indem Sie sperren, was der erste Weg ändert.",curve:"Was Sicherheit kostet",curveIntro:"Der Aufwand der güns\
+tigsten gefundenen Maßnahme für jede Größe der Verschiebung, der sie standhält. Bekannt sind nur die Punkte; die Linie d\
+azwischen führt das Auge.",curveX:"Verschiebung in Standardabweichungen",curveY:"Aufwand",curveNow:"jetzt",curveNone:"k\
+eine zulässige Maßnahme",curveOpen:"nicht entschieden",curveText:"Als Tabelle, zum Auswählen",curveSize:"Verschiebung",
+curveBound:"Mindestens (bewiesen)",curveWay:"Maßnahme",curveUse:"Wählen",curveUseOf:epsilon=>`Eine Verschiebung von ${epsilon}\
+ wählen`,curvePossible:epsilon=>`Bis zu Verschiebungen von ${epsilon} ist eine Maßnahme bewiesen.`,curveImpossible:epsilon=>`\
+Ab ${epsilon} ist bewiesen, dass keine zulässige Maßnahme genügt.`,curveSummary:(from,to,low,high)=>`Kurve: Der Aufwa\
+nd steigt von ${low} bei einer Verschiebung von ${from} auf ${high} bei einer Verschiebung von ${to}.`,attack:"Warum nic\
+ht einfach das Günstigste?",attackIntro:"Ein Angriff sucht die kleinste Verschiebung der Verhältnisse, nach der eine Ma\
+ßnahme nicht mehr genügt.",attackCheapest:"Die günstigste Maßnahme ohne Sicherheit",attackThis:"Diese Maßnahme",attackSame:"\
+Es ist keine Sicherheit verlangt, also ist diese Maßnahme die günstigste. Schieben Sie den Regler der Sicherheit nach re\
+chts, um zu vergleichen.",attackShift:shift=>`Diese Verschiebung ließe sie scheitern: ${shift}.`,attackAtOnce:"Sie lieg\
+t genau an der Grenze: Die kleinste Rundung lässt sie scheitern.",attackThat:"An jener Verschiebung scheitert diese Maß\
+nahme nicht.",attackNone:"An keiner Verschiebung, die berücksichtigt ist, scheitert sie; das ist bewiesen.",attackTried:"\
+Es wurde keine Verschiebung der berücksichtigten Größe gefunden, an der diese Maßnahme scheitert; bewiesen ist das nicht\
+.",attackNothing:"Es wurde keine Verschiebung gefunden, an der sie scheitert. Das beweist nichts.",attackLargerOnly:size2=>`\
+Die kleinste gefundene Verschiebung, an der sie scheitert, hat die Größe ${size2}, mehr als berücksichtigt ist.`,attackBroken:size2=>`\
+Eine Verschiebung der Größe ${size2} lässt sie scheitern.`,attackBars:"Wie groß eine Verschiebung sein muss, bis die \
+Maßnahme scheitert",attackProven:"hält bewiesen stand",attackFound:"kleinste gefundene Verschiebung, an der sie scheit\
+ert",attackMore:percent2=>`Die Sicherheit kostet ${percent2} mehr Aufwand.`,attackNoCheapest:"Ohne Sicherheit wurde kein\
+e günstigste Maßnahme zum Vergleich gefunden.",lower:(label,by)=>`${label} um ${by} niedriger`,higher:(label,by)=>`${label}\
+ um ${by} höher`,less:number=>`weniger als ${number}`,less_category:(label,category)=>`${label}: ein Teil von „${category}\
+“ weniger`,more_category:(label,category)=>`${label}: ein Teil von „${category}“ mehr`,and:"und",proof:"Was bewies\
+en ist",proofFavourable:"Dass die Entscheidung mit genau diesen Werten günstig ist.",proofHolds:epsilon=>`Wer genau das\
+ tut, erhält eine günstige Entscheidung bei allem, was berücksichtigt ist (siehe unten; Verschiebungen einer Größe bis z\
+u ${epsilon}), solange so entschieden wird wie heute und Änderungen so wirken, wie das Modell annimmt.`,proofHoldsNow:"\
+Wer genau das tut, erhält eine günstige Entscheidung, solange die Verhältnisse wie angegeben sind, so entschieden wird w\
+ie heute und Änderungen so wirken, wie das Modell annimmt.",proofBound:share=>`Keine andere zulässige, ebenso sichere M\
+aßnahme erfordert mehr als ${share} weniger Aufwand.`,proofBest:"Keine andere zulässige, ebenso sichere Maßnahme erford\
+ert weniger Aufwand.",proofNoBound:"Ob eine andere Maßnahme weniger Aufwand erfordert, ist nicht bekannt.",proofImpossible:epsilon=>`\
+Keine zulässige Maßnahme führt bei allem, dem sie standhalten soll (Verschiebungen einer Größe bis zu ${epsilon}), \
+zu einer günstigen Entscheidung.`,proofImpossibleNow:"Keine zulässige Maßnahme führt zu einer günstigen Entscheidung.",
+proofUndecided:"Nichts darüber, ob es einen Weg gibt.",proofUndecidedBound:cost=>`Gibt es einen Weg, so erfordert er ei\
+nen Aufwand von mindestens ${cost}.`,proofUnproved:"Nichts: Diese Antwort stammt von einem Verfahren ohne Beweis.",proofRounded:"\
+Zahlen in Sätzen sind so gerundet, dass wer tut, was sie sagen, nie weniger tut als gefunden wurde; die genauen stehen i\
+m Beweis. Der Brief hat runde Zahlen, die so bewiesen sind, wie sie dastehen.",proofAllowed:"Was berücksichtigt ist",proofMayDiffer:(label,value,allowed)=>`${label}\
  (${value}): ${allowed}`,proofSave:"Beweis herunterladen",proofCheck:"Beweis noch einmal prüfen",proofChecking:"Es wird\
  mit eigenem Code geprüft …",proofRight:"Noch einmal von eigenem Code geprüft: Der Beweis stimmt.",proofWrong:"Der B\
 eweis konnte nicht bestätigt werden. Verlassen Sie sich nicht auf diese Antwort.",reference:"Aktenzeichen",proofOfProblem:"\
@@ -344,9 +342,9 @@ input.value=entry.text=written(next,this.said.language);this.onChange()}lock(col
 "input",{type:"checkbox",checked:entry.isLocked,"aria-label":strings.lockOf(capitalised(column.label)),change:()=>{entry.
 isLocked=box2.checked;box2.closest(".field")?.classList.toggle("locked",box2.checked);this.onChange()}});return html("la\
 bel",{class:"lock"},box2,strings.lock)}limits(column,entry,id){const{strings}=this.said;const label=capitalised(column.label);
-const field=(key,word,name)=>{const input=html("input",{type:"text",inputmode:"decimal",autocomplete:"off","aria-label":name,
-"aria-describedby":`${id}-fault`,value:entry[key],input:()=>{entry[key]=input.value;this.onChange()}});return html("span",
-{class:"limit"},html("span",{"aria-hidden":"true"},word),input)};return html("details",{class:"limits",open:entry.least!==
+const field=(key2,word,name)=>{const input=html("input",{type:"text",inputmode:"decimal",autocomplete:"off","aria-label":name,
+"aria-describedby":`${id}-fault`,value:entry[key2],input:()=>{entry[key2]=input.value;this.onChange()}});return html("sp\
+an",{class:"limit"},html("span",{"aria-hidden":"true"},word),input)};return html("details",{class:"limits",open:entry.least!==
 ""||entry.most!==""},html("summary",{"aria-label":strings.ownOf(label)},strings.own),html("div",{class:"limit-fields"},field(
 "least",strings.least,strings.leastOf(label)),field("most",strings.most,strings.mostOf(label))))}};function unitAround(column){
 const form=column.unit?.[column.unit.length-1];if(!form)return["",""];if(!form.includes("{}"))return["",form];const[before,
@@ -387,41 +385,44 @@ draft,values,this.said.language);const notes=[missing.length>0&&strings.missingC
 step=>step.column===column.name))return isSame?"held":"acted";return isSame?"unchanged":"followed"}function scaleOf(column,shown){
 const[mean,std]=[column.mean??0,column.std??1];let low=mean-2*std;let high=mean+2*std;if(column.limits[0]!==null)low=Math.
 max(low,column.limits[0]);if(column.limits[1]!==null)high=Math.min(high,column.limits[1]);low=Math.min(low,...shown);high=
-Math.max(high,...shown);if(low>0&&low<high/2)low=0;return high>low?[low,high]:[low-1,high+1]}function bars(columns,values,option,said){
-const rows=columns.flatMap(column=>{const[before,after]=[values[column.name],option.counterfactual[column.name]];const role=roleOf(
-column,before,option);if(role==="unchanged"||before===void 0||after===void 0)return[];return[row(column,before,after,role,
-said)]});return html("ul",{class:"bars"},...rows)}function row(column,before,after,role,said){const{strings}=said;const[
-now,then]=[amount(column,before,said),amount(column,after,said)];const label=capitalised(column.label);return html("li",
-{class:`bar ${role}`},html("span",{class:"bar-label"},label," ",html("span",{class:`tag ${role}`},strings[role])),drawing(
-column,before,after,strings.barOf(label,now,then)),html("span",{class:"bar-values"},html("span",{class:"before"},now)," \
-→ ",html("strong",{},then)))}function drawing(column,before,after,label){if(typeof before==="number"&&typeof after==="\
-number")return lengths(column,before,after,label);const names=(column.categories??[]).map(category=>category.name);if(!column.
-ordered)return html("span",{class:"bar-drawing"});return levels(names.length,names.indexOf(String(before)),names.indexOf(
-String(after)),label)}function lengths(column,before,after,label){const[low,high]=scaleOf(column,[before,after]);const at=value=>100*
-(value-low)/(high-low);const zero=at(Math.min(high,Math.max(low,0)));const bar=(value,y,height,name)=>svg("rect",{class:name,
-x:Math.min(zero,at(value)),y,width:Math.max(.6,Math.abs(at(value)-zero)),height});return svg("svg",{class:"bar-drawing",
-viewBox:"0 0 100 20",preserveAspectRatio:"none",role:"img","aria-label":label},svg("rect",{class:"track",x:0,y:0,width:100,
-height:20}),bar(before,2,6,"before"),bar(after,10,8,"after"),low<0&&high>0&&svg("rect",{class:"zero",x:zero-.15,y:0,width:.3,
-height:20}))}function levels(count,before,after,label){const width=100/Math.max(1,count);const blocks=Array.from({length:count},
-(_,level)=>[svg("rect",{class:level<=before?"before":"track",x:level*width+.5,y:2,width:width-1,height:6}),svg("rect",{class:level<=
-after?"after":"track",x:level*width+.5,y:10,width:width-1,height:8})]);const attributes={class:"bar-drawing",viewBox:"0 \
-0 100 20",preserveAspectRatio:"none",role:"img","aria-label":label};return svg("svg",attributes,...blocks.flat())}function headline(answer,{strings}){return html("div",{class:`headline ${answer.status}`},html("p",{class:"badge"},strings.
+Math.max(high,...shown);if(low>0&&low<high/2)low=0;return high>low?[low,high]:[low-1,high+1]}function key({strings}){const entry=(name,words)=>html(
+"li",{},html("i",{class:name}),words);return html("ul",{class:"key","aria-hidden":"true"},entry("before",strings.before),
+entry("after",strings.after))}function bars(columns,values,option,said){const rows=columns.flatMap(column=>{const[before,
+after]=[values[column.name],option.counterfactual[column.name]];const role=roleOf(column,before,option);if(role==="uncha\
+nged"||before===void 0||after===void 0)return[];return[row(column,before,after,role,said)]});return html("ul",{class:"ba\
+rs"},...rows)}function row(column,before,after,role,said){const{strings}=said;const[now,then]=[amount(column,before,said),
+amount(column,after,said)];const label=capitalised(column.label);return html("li",{class:`bar ${role}`},html("span",{class:"\
+bar-label"},label," ",html("span",{class:`tag ${role}`},strings[role])),drawing(column,before,after,strings.barOf(label,
+now,then)),html("span",{class:"bar-values"},html("span",{class:"before"},now)," → ",html("strong",{},then)))}function drawing(column,before,after,label){
+if(typeof before==="number"&&typeof after==="number")return lengths(column,before,after,label);const names=(column.categories??
+[]).map(category=>category.name);if(!column.ordered)return html("span",{class:"bar-drawing"});return levels(names.length,
+names.indexOf(String(before)),names.indexOf(String(after)),label)}function lengths(column,before,after,label){const[low,
+high]=scaleOf(column,[before,after]);const at=value=>100*(value-low)/(high-low);const zero=at(Math.min(high,Math.max(low,
+0)));const bar=(value,y,height,name)=>svg("rect",{class:name,x:Math.min(zero,at(value)),y,width:Math.max(.6,Math.abs(at(
+value)-zero)),height});return svg("svg",{class:"bar-drawing",viewBox:"0 0 100 20",preserveAspectRatio:"none",role:"img",
+"aria-label":label},svg("rect",{class:"track",x:0,y:0,width:100,height:20}),bar(before,2,6,"before"),bar(after,10,8,"aft\
+er"),low<0&&high>0&&svg("rect",{class:"zero",x:zero-.15,y:0,width:.3,height:20}))}function levels(count,before,after,label){
+const width=100/Math.max(1,count);const blocks=Array.from({length:count},(_,level)=>[svg("rect",{class:level<=before?"be\
+fore":"track",x:level*width+.5,y:2,width:width-1,height:6}),svg("rect",{class:level<=after?"after":"track",x:level*width+
+.5,y:10,width:width-1,height:8})]);const attributes={class:"bar-drawing",viewBox:"0 0 100 20",preserveAspectRatio:"none",
+role:"img","aria-label":label};return svg("svg",attributes,...blocks.flat())}function headline(answer,{strings}){return html("div",{class:`headline ${answer.status}`},html("p",{class:"badge"},strings.
 badge[answer.status]),html("p",{class:"status"},strings.status[answer.status]))}function answerBody(problem,values,answer,obstacles,isOwnQuestion,said){
 const{strings,language:language2}=said;const about=answer.status==="favourable"?`${strings.about.favourable} ${strings.notAsked}`:
 strings.about[answer.status];const parts=[headline(answer,said),about!==""&&html("p",{},about)];const[option]=answer.options;
 if(option){parts.push(html("h3",{},strings.steps(option.steps.length)),list("steps",...option.steps.map(step=>step.text)),
 option.consequences.length>0&&html("h3",{},strings.follows),option.consequences.length>0&&list("consequences",...option.
-consequences.map(step=>step.text)),html("h3",{},strings.changes),bars(problem.columns,values,option,said),html("p",{class:"\
-quiet"},html("strong",{},strings.effortOf(effort(option.cost,language2))),". ",strings.effortHelp))}else if(answer.status!==
-"favourable"){parts.push(isOwnQuestion&&answer.status==="impossible"?html("p",{},strings.withOwn):false,obstacles,answer.
-status==="undecided"&&answer.reason?html("p",{class:"quiet"},strings.inEnglish," ",html("span",{lang:"en"},answer.reason)):
-false,html("p",{},strings.tryLess))}return parts.filter(part=>Boolean(part))}function obstaclesOf(letter,{strings}){const{
-obstacles}=letter.letter;return obstacles.length>0?[html("h3",{},strings.obstacles),list("",...obstacles)]:[]}function inBrief(answer,{
-strings}){const steps=answer.options[0]?.steps.map(step=>step.text).join(" ")??"";return strings.announce(strings.status[answer.
-status],steps).trim()}function actionInBrief(problem,action,said){const parts=problem.columns.flatMap(column=>{const change=action[column.
-name];if(change===void 0||change===0)return[];const label=capitalised(column.label);if(typeof change==="string"){return[
-`${label}: ${column.categories?.find(category=>category.name===change)?.label??change}`]}return[`${label} ${change>0?"+":
-"−"}${changeSize(column,change,said)}`]});return parts.join(", ")}var ROUNDING=1e-6;function attackBody(problem,answer,attack,epsilon,said){const{strings,language:language2}=said;const{cheapest,
+consequences.map(step=>step.text)),html("h3",{},strings.changes),key(said),bars(problem.columns,values,option,said),html(
+"p",{class:"quiet"},html("strong",{},strings.effortOf(effort(option.cost,language2))),". ",strings.effortHelp))}else if(answer.
+status!=="favourable"){parts.push(isOwnQuestion&&answer.status==="impossible"?html("p",{},strings.withOwn):false,obstacles,
+answer.status==="undecided"&&answer.reason?html("p",{class:"quiet"},strings.inEnglish," ",html("span",{lang:"en"},answer.
+reason)):false,html("p",{},strings.tryLess))}return parts.filter(part=>Boolean(part))}function obstaclesOf(letter,{strings}){
+const{obstacles}=letter.letter;return obstacles.length>0?[html("h3",{},strings.obstacles),list("",...obstacles)]:[]}function announcement(answer,{
+strings}){return`${strings.status[answer.status]}. ${stepsOf(answer)}`.trim()}function inBrief(answer,{strings}){return answer.
+status==="found"&&stepsOf(answer)||strings.status[answer.status]}function stepsOf(answer){return answer.options[0]?.steps.
+map(step=>step.text).join(" ")??""}function actionInBrief(problem,action,said){const parts=problem.columns.flatMap(column=>{
+const change=action[column.name];if(change===void 0||change===0)return[];const label=capitalised(column.label);if(typeof change===
+"string"){return[`${label}: ${column.categories?.find(category=>category.name===change)?.label??change}`]}return[`${label}\
+ ${change>0?"+":"−"}${changeSize(column,change,said)}`]});return parts.join(", ")}var ROUNDING=1e-6;function attackBody(problem,answer,attack,epsilon,said){const{strings,language:language2}=said;const{cheapest,
 attack:own}=attack;const[option]=answer.options;const isProven=answer.status==="found";if(!cheapest||!own||!option)return html(
 "p",{},strings.attackNoCheapest);const more=cheapest.cost>0?option.cost/cheapest.cost-1:0;return html("div",{},html("p",
 {class:"quiet"},strings.attackIntro),html("div",{class:"cards"},html("article",{class:"card"},html("h3",{},strings.attackCheapest),
@@ -516,7 +517,7 @@ place-=least}function settle(layer,wanted){const blocks=[];const startOf=block=>
 blocks.push({sum:(wanted[at]??0)-at,count:1,first:at});for(;;){const[before,last]=[blocks[blocks.length-2],blocks[blocks.
 length-1]];if(!before||!last||startOf(before)<=startOf(last))break;before.sum+=last.sum;before.count+=last.count;blocks.
 pop()}});for(const block of blocks){for(let at=block.first;at<block.first+block.count;at++){const item=layer[at];if(item)
-item.place=startOf(block)+at}}}var BOX={width:172,height:62};var GAP={along:46,across:16};var MARGIN=6;var LINE=24;function graph(problem,values,option,width,said){
+item.place=startOf(block)+at}}}var BOX_HEIGHT=62;var BOX_WIDTH={least:142,most:172};var GAP={along:46,across:10};var MARGIN=4;var LETTER=6.9;function graph(problem,values,option,width,said){
 const{strings}=said;const shown=new Map(problem.columns.map(column=>[column.name,shownOf(column,values,option,said)]));const columnOf=feature=>shown.
 has(feature)?feature:feature.split("=")[0]??feature;const arrows=uniqueArrows(problem.graph.edges.map(({from,to})=>[columnOf(
 from),columnOf(to)]));const isLinked=name=>arrows.some(arrow=>arrow.includes(name));const linked=problem.columns.map(column=>column.
@@ -524,36 +525,38 @@ name).filter(isLinked);const alone=problem.columns.filter(column=>!isLinked(colu
 label));if(linked.length===0)return html("p",{},strings.graphNone);const layout=layered(linked,arrows);const say=name=>capitalised(
 shown.get(name)?.column.label??name);const moved=linked.map(name=>shown.get(name)).filter(entry=>entry!==void 0&&entry.role!==
 "unchanged");return html("div",{},html("p",{class:"quiet"},strings.graphIntro),html("div",{class:"scroll",role:"region",
-tabindex:"0","aria-label":strings.graph},drawing3(layout,shown,isTall(layout,width),said)),alone.length>0&&html("p",{class:"\
-quiet"},strings.graphAlone," ",alone.join(", "),"."),html("details",{},html("summary",{},strings.graphText),list("",...arrows.
-map(([from,to])=>strings.graphRow(say(from),say(to)))),moved.length>0&&list("",...moved.map(({column,role,value})=>`${capitalised(
-column.label)}: ${value} (${strings[role]})`))))}function uniqueArrows(arrows){const seen=new Set;return arrows.filter(([
-from,to])=>{const key=JSON.stringify([from,to]);return from!==to&&!seen.has(key)&&Boolean(seen.add(key))})}function shownOf(column,values,option,said){
+tabindex:"0","aria-label":strings.graph},drawing3(layout,shown,width,said)),alone.length>0&&html("p",{class:"quiet"},strings.
+graphAlone," ",alone.join(", "),"."),html("details",{},html("summary",{},strings.graphText),list("",...arrows.map(([from,
+to])=>strings.graphRow(say(from),say(to)))),moved.length>0&&list("",...moved.map(({column,role,value})=>`${capitalised(column.
+label)}: ${value} (${strings[role]})`))))}function uniqueArrows(arrows){const seen=new Set;return arrows.filter(([from,to])=>{
+const key2=JSON.stringify([from,to]);return from!==to&&!seen.has(key2)&&Boolean(seen.add(key2))})}function shownOf(column,values,option,said){
 const before=values[column.name];const after=option?.counterfactual[column.name];const role=option?roleOf(column,before,
-option):"unchanged";const now=before===void 0?"":amount(column,before,said);const isMoved=after!==void 0&&(role==="acted"||
-role==="followed");return{column,role,value:isMoved?`${now} → ${amount(column,after,said)}`:now}}function isTall(layout,width){
-const wide=size(layout,false).width;return wide>width&&size(layout,true).width<wide}function size(layout,tall){const[boxAlong,
-boxAcross]=tall?[BOX.height,BOX.width]:[BOX.width,BOX.height];const along=layout.layers*boxAlong+(layout.layers-1)*GAP.along+
-2*MARGIN;const across=(layout.height-1)*(boxAcross+GAP.across)+boxAcross+2*MARGIN;return tall?{width:across,height:along}:
-{width:along,height:across}}function drawing3(layout,shown,tall,said){const[boxAlong,boxAcross]=tall?[BOX.height,BOX.width]:
-[BOX.width,BOX.height];const along=layer=>MARGIN+layer*(boxAlong+GAP.along)+boxAlong/2;const across=place=>MARGIN+place*
-(boxAcross+GAP.across)+boxAcross/2;const point=(a,c)=>tall?`${c},${a}`:`${a},${c}`;const nodeOf=new Map(layout.nodes.map(
-node=>[node.name,node]));const edges=layout.edges.map(({from,to,bends})=>{const[start,end]=[nodeOf.get(from),nodeOf.get(
-to)];if(!start||!end)return void 0;let[a,c]=[along(start.layer)+boxAlong/2,across(start.place)];let path=`M${point(a,c)}`;
-const curveTo=(nextA,nextC)=>{const middle=(a+nextA)/2;path+=` C${point(middle,c)} ${point(middle,nextC)} ${point(nextA,
-nextC)}`;[a,c]=[nextA,nextC]};for(const bend of bends){curveTo(along(bend.layer)-boxAlong/2,across(bend.place));a+=boxAlong;
-path+=` L${point(a,c)}`}curveTo(along(end.layer)-boxAlong/2-7,across(end.place));const head=[point(a+6,c),point(a-2,c-4.5),
-point(a-2,c+4.5)].join(" ");const isMoved=isMoving(shown.get(from))&&shown.get(to)?.role==="followed";return svg("g",{class:isMoved?
-"edge moved":"edge"},svg("path",{d:path}),svg("polygon",{points:head}))});const boxes=layout.nodes.map(node=>{const entry=shown.
-get(node.name);const[x,y]=tall?[across(node.place),along(node.layer)]:[along(node.layer),across(node.place)];return entry&&
-box(entry,x-BOX.width/2,y-BOX.height/2,said)});const{width,height}=size(layout,tall);return svg("svg",{class:"graph",width,
-height,viewBox:`0 0 ${width} ${height}`,role:"img","aria-label":said.strings.graph},...edges,...boxes)}function isMoving(entry){
-return entry?.role==="acted"||entry?.role==="followed"}function box(entry,x,y,{strings}){const{column,role,value}=entry;
-const text=(content,line,name)=>svg("text",{class:name,x:x+BOX.width/2,y:y+line,"text-anchor":"middle"},shortened(content));
-return svg("g",{class:`node ${role}`},svg("title",{},`${capitalised(column.label)}: ${value}`),svg("rect",{x,y,width:BOX.
-width,height:BOX.height,rx:9}),text(capitalised(column.label),19,"node-label"),text(value,36,"node-value"),role!=="uncha\
-nged"&&text(strings[role],53,"node-role"))}function shortened(text){return text.length>LINE+1?`${text.slice(0,LINE)}…`:
-text}function letterBody(letter,name,{strings}){const frame=html("iframe",{class:"letter",title:strings.letterFrame,srcdoc:letter.
+option):"unchanged";const now=before===void 0?"":amount(column,before,said);if(after===void 0||role!=="acted"&&role!=="f\
+ollowed")return{column,role,value:now,short:now};const then=amount(column,after,said);return{column,role,value:`${now} →\
+ ${then}`,short:`→ ${then}`}}function size(layout,boxWidth,tall){const[boxAlong,boxAcross]=tall?[BOX_HEIGHT,boxWidth]:
+[boxWidth,BOX_HEIGHT];const along=layout.layers*boxAlong+(layout.layers-1)*GAP.along+2*MARGIN;const across=(layout.height-
+1)*(boxAcross+GAP.across)+boxAcross+2*MARGIN;return tall?{width:across,height:along}:{width:along,height:across}}function drawing3(layout,shown,available,said){
+const half=(available-2*MARGIN-GAP.across)/2;const boxWidth=Math.min(BOX_WIDTH.most,Math.max(BOX_WIDTH.least,Math.floor(
+half)));const wide=size(layout,boxWidth,false).width;const tall=wide>available&&size(layout,boxWidth,true).width<wide;const{
+width,height}=size(layout,boxWidth,tall);const[boxAlong,boxAcross]=tall?[BOX_HEIGHT,boxWidth]:[boxWidth,BOX_HEIGHT];const along=layer=>MARGIN+
+layer*(boxAlong+GAP.along)+boxAlong/2;const across=place=>MARGIN+place*(boxAcross+GAP.across)+boxAcross/2;const point=(a,c)=>tall?
+`${c},${a}`:`${a},${c}`;const nodeOf=new Map(layout.nodes.map(node=>[node.name,node]));const edges=layout.edges.map(({from,
+to,bends})=>{const[start,end]=[nodeOf.get(from),nodeOf.get(to)];if(!start||!end)return void 0;let[a,c]=[along(start.layer)+
+boxAlong/2,across(start.place)];let path=`M${point(a,c)}`;const curveTo=(nextA,nextC)=>{const middle=(a+nextA)/2;path+=`\
+ C${point(middle,c)} ${point(middle,nextC)} ${point(nextA,nextC)}`;[a,c]=[nextA,nextC]};for(const bend of bends){curveTo(
+along(bend.layer)-boxAlong/2,across(bend.place));a+=boxAlong;path+=` L${point(a,c)}`}curveTo(along(end.layer)-boxAlong/2-
+7,across(end.place));const head=[point(a+6,c),point(a-2,c-4.5),point(a-2,c+4.5)].join(" ");const isMoved=isMoving(shown.
+get(from))&&shown.get(to)?.role==="followed";return svg("g",{class:isMoved?"edge moved":"edge"},svg("path",{d:path}),svg(
+"polygon",{points:head}))});const boxes=layout.nodes.map(node=>{const entry=shown.get(node.name);const[x,y]=tall?[across(
+node.place),along(node.layer)]:[along(node.layer),across(node.place)];return entry&&box(entry,x-boxWidth/2,y-BOX_HEIGHT/
+2,boxWidth,said)});return svg("svg",{class:"graph",width,height,viewBox:`0 0 ${width} ${height}`,role:"img","aria-label":said.
+strings.graph},...edges,...boxes)}function isMoving(entry){return entry?.role==="acted"||entry?.role==="followed"}function box(entry,x,y,width,{
+strings}){const{column,role,value,short}=entry;const label=capitalised(column.label);const top=y+(role==="unchanged"?26:
+18);const most=Math.floor(width/LETTER);const text=(content,below,name)=>svg("text",{class:name,x:x+width/2,y:top+below,
+"text-anchor":"middle"},shortened(content,most));return svg("g",{class:`node ${role}`},svg("title",{},`${label}: ${value}`),
+svg("rect",{x,y,width,height:BOX_HEIGHT,rx:9}),text(label,0,"node-label"),text(value.length>most?short:value,18,"node-va\
+lue"),role!=="unchanged"&&text(strings[role],35,"node-role"))}function shortened(text,most){return text.length>most?`${text.
+slice(0,most-1)}…`:text}function letterBody(letter,name,{strings}){const frame=html("iframe",{class:"letter",title:strings.letterFrame,srcdoc:letter.
 content,sandbox:"allow-same-origin allow-modals",load:()=>{const height=frame.contentDocument?.documentElement.scrollHeight??
 0;if(height>0)frame.style.height=`${height+4}px`}});const file=`letter-${name}`.replace(/[^\p{L}\p{N}.-]+/gu,"-");return html(
 "div",{},frame,html("p",{class:"buttons"},html("button",{type:"button",click:()=>frame.contentWindow?.print()},strings.letterPrint),
@@ -609,9 +612,9 @@ abort()}resize(){const{last,curve:curve2}=this;if(!last)return;this.drawGraph(la
 curve2.element.getAttribute("aria-busy")!=="true"&&!curve2.element.hidden){curve2.show(this.drawCurve(this.tradeOff.found,
 last.asked,last.answer))}}showProgress(...lines){show(this.progress,...lines.filter(Boolean).map(line=>html("p",{},line)))}async run(asked){
 const controller=new AbortController;this.controller=controller;const{signal}=controller;try{const answer=await this.search(
-asked,signal);if(signal.aborted)return;this.last={asked,answer};this.showAnswer(asked,answer);const brief=inBrief(answer,
-this.said);this.announcer.textContent=brief;show(this.brief,brief);this.brief.hidden=false;await this.others(asked,answer,
-signal)}catch(error){if(!signal.aborted)this.fail(error,asked)}}async search(asked,signal){const{strings,language:language2}=this.
+asked,signal);if(signal.aborted)return;this.last={asked,answer};this.showAnswer(asked,answer);this.announcer.textContent=
+announcement(answer,this.said);show(this.brief,`${inBrief(answer,this.said)} ↓`);this.brief.hidden=false;await this.others(
+asked,answer,signal)}catch(error){if(!signal.aborted)this.fail(error,asked)}}async search(asked,signal){const{strings,language:language2}=this.
 said;const lines={best:"",action:"",bound:""};const update=()=>{if(!signal.aborted)this.showProgress(strings.searching,lines.
 best,lines.action,lines.bound)};const soon=window.setTimeout(update,400);try{return await this.service.recourse(asked.question,
 asked.id,asked.values,{incumbent:({cost,action})=>{lines.best=strings.best(effort(cost,language2));lines.action=actionInBrief(
@@ -635,8 +638,8 @@ const{epsilon}=asked.question;const[option]=answer.options;if(epsilon===0||!opti
 attackSame);const found=await this.service.attack(asked.question,asked.values,option.action,signal);return attackBody(this.
 problem,answer,found,epsilon,this.said)}async findOptions(asked,signal){const found=await this.service.options(asked.question,
 asked.values,MOST_OPTIONS,signal);return optionsBody(this.problem,asked.values,found,this.said)}async findCurve(asked,answer,signal){
-const{epsilon:_,...rest}=asked.question;const key=JSON.stringify([rest,asked.values]);if(this.tradeOff?.key!==key){this.
-tradeOff={key,found:await this.service.tradeOff(asked.question,asked.values,signal)}}return this.drawCurve(this.tradeOff.
+const{epsilon:_,...rest}=asked.question;const key2=JSON.stringify([rest,asked.values]);if(this.tradeOff?.key!==key2){this.
+tradeOff={key:key2,found:await this.service.tradeOff(asked.question,asked.values,signal)}}return this.drawCurve(this.tradeOff.
 found,asked,answer)}drawCurve(found,asked,answer){const now={epsilon:asked.question.epsilon,cost:answer.options[0]?.cost??
 null};const choose=epsilon=>this.around.chooseEpsilon(epsilon);return curve(found,now,choose,this.answer.body.clientWidth,
 this.said)}async writeLetter(asked,signal){const name=this.letterName.value.trim()||asked.id;const letter=await this.service.
