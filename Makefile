@@ -82,7 +82,8 @@ fuzz:
 
 # Together with scikit-learn, XGBoost, LightGBM, CatBoost, PyTorch, onnxruntime, DiCE, Veritas, HiGHS and Spark from PyPI, in a folder of their own
 # under target/; the first time this downloads some gigabytes. Spark needs Java 17 or later.
-# Pages are looked at in Chromium, with axe-core from npm: where they are missing, apt-get installs Chromium and Node.
+# Pages are looked at in Chromium, with axe-core from npm: where they are missing, apt-get installs Chromium and Node. The page of
+# the service is built again (npm, in page/) and compared with the committed one.
 ECOSYSTEM = target/ecosystem
 test-ecosystem: $(ECOSYSTEM)/installed $(ECOSYSTEM)/node/installed wheel
 	cargo test --workspace --no-run --locked
