@@ -27,6 +27,11 @@ export function decimalsOf(column: Column): number {
   return column.kind === "real" ? decimalsFor(column.std ?? 1, DIGITS) : 0;
 }
 
+/** A number with at most `decimals` decimals; like the service, with marks between thousands only of amounts with a unit. */
+function number(column: Column, value: number, decimals: number, language: LanguageCode): string {
+  return decimal(value, decimals, language, column.unit !== null);
+}
+
 /** A number with the unit of a column around it. */
 function withUnit(column: Column, number: string): string {
   const forms = column.unit;
@@ -68,14 +73,14 @@ export function amount(column: Column, value: Value, { language, strings }: Spee
   if (column.kind === "binary" && (value === 0 || value === 1)) return value === 1 ? strings.yes : strings.no;
   // What follows from others need not be whole.
   const decimals = column.kind === "integer" && !Number.isInteger(value) ? 1 : decimalsOf(column);
-  const shown = Math.abs(value) >= 1e15 ? significant(value, 4, language) : decimal(value, decimals, language);
+  const shown = Math.abs(value) >= 1e15 ? significant(value, 4, language) : number(column, value, decimals, language);
   return withUnit(column, shown);
 }
 
 /** The size of a change of a number: rounded away from zero, so that it is never less than what was found. */
 export function changeSize(column: Column, by: number, { language }: Speech): string {
   const decimals = Math.max(decimalsOf(column), decimalsFor(by, 2));
-  return withUnit(column, decimal(awayFromZero(Math.abs(by), decimals), decimals, language));
+  return withUnit(column, number(column, awayFromZero(Math.abs(by), decimals), decimals, language));
 }
 
 /**
@@ -108,9 +113,9 @@ function shiftSize(column: Column, size: number, { language, strings }: Speech):
   const least = (column.std ?? 1) * 1e-4;
   if (size < least) {
     const decimals = decimalsFor(least, 1);
-    return strings.less(withUnit(column, decimal(awayFromZero(least, decimals), decimals, language)));
+    return strings.less(withUnit(column, number(column, awayFromZero(least, decimals), decimals, language)));
   }
-  return withUnit(column, significant(size, DIGITS, language));
+  return withUnit(column, number(column, size, decimalsFor(size, DIGITS), language));
 }
 
 /** "a, b and c". */

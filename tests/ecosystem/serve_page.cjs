@@ -43,19 +43,21 @@ async function open(browser, address, options = {}) {
   return { tab, noted };
 }
 
-/** Waits until the answer and everything after it is there. */
+/** Waits until the answer and everything after it is there. The content policy forbids Playwright's own way of waiting. */
 async function settled(tab) {
   // The pause in which another change may come.
   await tab.waitForTimeout(300);
-  await tab.waitForFunction(
-    () => {
-      const sections = [...document.querySelectorAll(".results > section")];
-      const answer = document.querySelector("#answer .section-body");
-      return answer?.hasChildNodes() && sections.every((section) => section.hidden || section.getAttribute("aria-busy") === "false");
-    },
-    null,
-    { timeout: 120_000 },
-  );
+  const isSettled = () => {
+    const sections = [...document.querySelectorAll(".results > section")];
+    const answer = document.querySelector("#answer .section-body");
+    const isBusy = (section) => !section.hidden && section.getAttribute("aria-busy") !== "false";
+    return Boolean(answer?.hasChildNodes()) && !sections.some(isBusy);
+  };
+  for (let wait = 0; wait < 1200; wait++) {
+    if (await tab.evaluate(isSettled)) return;
+    await tab.waitForTimeout(100);
+  }
+  throw new Error(`no answer: ${await tab.locator("body").innerText()}`);
 }
 
 const text = async (tab, selector) => (await tab.locator(selector).allInnerTexts()).join("\n");
@@ -148,7 +150,7 @@ async function story(browser, address, folder) {
   found.limited = await seen(tab);
   await tab.getByLabel("Income: at most").fill("");
 
-  const income = tab.getByLabel("Income", { exact: true });
+  const income = tab.getByRole("textbox", { name: "Income", exact: true });
   await income.fill("many");
   await tab.locator("#answer .progress p").waitFor();
   found.fault = { beside: await texts(tab, ".fault:not(:empty)"), answer: await text(tab, "#answer .progress"), invalid: await income.getAttribute("aria-invalid") };
@@ -166,7 +168,7 @@ async function story(browser, address, folder) {
   found.german.letter = await letterText(tab);
   found.german.title = await tab.title();
   found.german.lang = await tab.evaluate(() => document.documentElement.lang);
-  found.german.income = await tab.getByLabel("Income", { exact: true }).inputValue();
+  found.german.income = await tab.getByRole("textbox", { name: "Income", exact: true }).inputValue();
   found.german.focused = await tab.evaluate(() => document.activeElement.textContent);
   await tab.locator("header select").selectOption({ index: 2 });
   found.theme = await tab.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -258,10 +260,10 @@ async function errors(browser, address) {
     const { tab } = await open(browser, address);
     await settled(tab);
     await tab.context().setOffline(true);
-    await tab.getByLabel("Income", { exact: true }).fill("2000");
+    await tab.getByRole("textbox", { name: "Income", exact: true }).fill("2000");
     await tab.locator("#answer .failure").waitFor();
     found.away = await text(tab, "#answer .failure");
-    found.awayIncome = await tab.getByLabel("Income", { exact: true }).inputValue();
+    found.awayIncome = await tab.getByRole("textbox", { name: "Income", exact: true }).inputValue();
     await tab.context().setOffline(false);
     await tab.locator("#answer .failure button").click();
     await tab.locator("#answer .status").waitFor();

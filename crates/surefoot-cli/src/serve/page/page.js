@@ -12,14 +12,14 @@ Math.max(1,scaled)?nearest:Math.floor(scaled);return Math.sign(value)*whole/scal
 value,20,language2,false);return parseNumber(text,language2)===value?text:String(value).replace(".",language2==="de"?",":
 ".")}function parseNumber(text,language2){const plain=text.trim().replace(/[\s\u00a0\u202f']/g,"").replace("−","-");const[
 point,mark]=language2==="de"?[",","."]:[".",","];const grouped=new RegExp(`^[+-]?\\d{1,3}(\\${mark}\\d{3})+(\\${point}\\d\
-*)?$`);let number=plain;if(grouped.test(plain))number=plain.replaceAll(mark,"");number=number.replace(point,"*");if(!number.
-includes("*"))number=number.replace(mark,"*");number=number.replace("*",".");if(!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.
-test(number))return void 0;const value=Number(number);return Number.isFinite(value)?value:void 0}function percent(share,language2){
-const number=decimal(Math.ceil(1e3*share-.01)/10,1,language2);return language2==="de"?`${number} %`:`${number}%`}var english={name:"English",title:"What would it take?",skip:"Skip to the answer",language:"Language",theme:"Colours",themes:{
+*)?$`);let number2=plain;if(grouped.test(plain))number2=plain.replaceAll(mark,"");number2=number2.replace(point,"*");if(!number2.
+includes("*"))number2=number2.replace(mark,"*");number2=number2.replace("*",".");if(!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.
+test(number2))return void 0;const value=Number(number2);return Number.isFinite(value)?value:void 0}function percent(share,language2){
+const number2=decimal(Math.ceil(1e3*share-.01)/10,1,language2);return language2==="de"?`${number2} %`:`${number2}%`}var english={name:"English",title:"What would it take?",skip:"Skip to the answer",language:"Language",theme:"Colours",themes:{
 auto:"As the device",light:"Light",dark:"Dark"},problem:"Problem",mistake:text=>`The newest file of this problem has a m\
 istake; the one before it is used. ${text}`,person:"The person",personIntro:"Fill in the form, or take a person from a t\
 able on this device. The table is read here; only the person you look at is sent to the service.",start:"Typical values",
-open:"Open a table (CSV)",fromTable:file=>`Person from ${file}`,row:number=>`Row ${number}`,openedFirst:(shown,people,file)=>`\
+open:"Open a table (CSV)",fromTable:file=>`Person from ${file}`,row:number2=>`Row ${number2}`,openedFirst:(shown,people,file)=>`\
 The first ${shown} of ${people} people in ${file}.`,opened:(people,file)=>`${people===1?"1 person":`${people} people`} i\
 n ${file}.`,noTable:"This file holds no table: it needs a line with the names of the columns and a line for each person.",
 unevenRow:(row2,expected,found)=>`Row ${row2} has ${found} cells where the first line has ${expected}. Mend the row, or \
@@ -54,12 +54,12 @@ follows by itself",held:"you hold this",unchanged:"stays",barOf:(label,before,af
 he words of the service:",graph:"What causes what",graphIntro:"An arrow leads from a cause to what follows from it.",graphNone:"\
 In this model no value follows from another.",graphAlone:"Neither causes anything here nor follows from anything:",graphText:"\
 The same in words",graphRow:(from,to)=>`${from} causes ${to}`,options:"Other ways",optionsIntro:"Each of these alone is \
-proven to be enough.",option:number=>number===1?"Least effort found":`Way ${number}`,optionsOne:"No other way was found \
-that changes other things.",optionsLock:"Find more by locking what the first way changes.",curve:"What safety costs",curveIntro:"\
-The effort of the cheapest action found for each size of shift that it withstands. Only the points are known; the line b\
-etween them guides the eye.",curveX:"shift withstood, in standard deviations",curveY:"effort",curveNow:"now",curveNone:"\
-no allowed action",curveOpen:"undecided",curveText:"As a table, to choose from",curveSize:"Shift",curveBound:"At least (\
-proven)",curveWay:"Action",curveUse:"Choose",curveUseOf:epsilon=>`Choose a shift of ${epsilon}`,curvePossible:epsilon=>`\
+proven to be enough.",option:number2=>number2===1?"Least effort found":`Way ${number2}`,optionsOne:"No other way was fou\
+nd that changes other things.",optionsLock:"Find more by locking what the first way changes.",curve:"What safety costs",
+curveIntro:"The effort of the cheapest action found for each size of shift that it withstands. Only the points are known\
+; the line between them guides the eye.",curveX:"shift withstood, in standard deviations",curveY:"effort",curveNow:"now",
+curveNone:"no allowed action",curveOpen:"undecided",curveText:"As a table, to choose from",curveSize:"Shift",curveBound:"\
+At least (proven)",curveWay:"Action",curveUse:"Choose",curveUseOf:epsilon=>`Choose a shift of ${epsilon}`,curvePossible:epsilon=>`\
 An action is proven for shifts of up to ${epsilon}.`,curveImpossible:epsilon=>`From ${epsilon} on it is proven that no a\
 llowed action is enough.`,curveSummary:(from,to,low,high)=>`Curve: the effort rises from ${low} for a shift of ${from} t\
 o ${high} for a shift of ${to}.`,attack:"Why not just the cheapest?",attackIntro:"An attack searches for the smallest sh\
@@ -73,7 +73,7 @@ The smallest shift found that breaks it has size ${size2}, which is more than is
 A shift of size ${size2} breaks it.`,attackBars:"How large a shift has to be before the action fails",attackProven:"prov\
 en to withstand",attackFound:"smallest shift found that breaks it",attackMore:percent2=>`The safety takes ${percent2} mo\
 re effort.`,attackNoCheapest:"Without safety, no cheapest action was found to compare with.",lower:(label,by)=>`${label}\
- ${by} lower`,higher:(label,by)=>`${label} ${by} higher`,less:number=>`less than ${number}`,less_category:(label,category)=>`${label}\
+ ${by} lower`,higher:(label,by)=>`${label} ${by} higher`,less:number2=>`less than ${number2}`,less_category:(label,category)=>`${label}\
 : a part of “${category}” less`,more_category:(label,category)=>`${label}: a part of “${category}” more`,and:"an\
 d",proof:"What is proven",proofFavourable:"That the decision is favourable with exactly these values.",proofHolds:epsilon=>`\
 Whoever does exactly this gets a favourable decision under everything that is allowed for (see below; shifts of a size o\
@@ -104,8 +104,8 @@ Use the token",noProblem:"The service has no problem to ask about.",partFailed:"
 auto:"Wie das Gerät",light:"Hell",dark:"Dunkel"},problem:"Problem",mistake:text=>`Die neueste Datei dieses Problems hat\
  einen Fehler; benutzt wird die vorige. ${text}`,person:"Die Person",personIntro:"Füllen Sie das Formular aus, oder nehm\
 en Sie eine Person aus einer Tabelle auf diesem Gerät. Die Tabelle wird hier gelesen; an den Dienst geht nur die Person,\
- die Sie ansehen.",start:"Typische Werte",open:"Tabelle öffnen (CSV)",fromTable:file=>`Person aus ${file}`,row:number=>`\
-Zeile ${number}`,openedFirst:(shown,people,file)=>`Die ersten ${shown} von ${people} Personen in ${file}.`,opened:(people,file)=>`${people===
+ die Sie ansehen.",start:"Typische Werte",open:"Tabelle öffnen (CSV)",fromTable:file=>`Person aus ${file}`,row:number2=>`\
+Zeile ${number2}`,openedFirst:(shown,people,file)=>`Die ersten ${shown} von ${people} Personen in ${file}.`,opened:(people,file)=>`${people===
 1?"1 Person":`${people} Personen`} in ${file}.`,noTable:"Diese Datei enthält keine Tabelle: Nötig sind eine Zeile mit de\
 n Namen der Spalten und eine für jede Person.",unevenRow:(row2,expected,found)=>`Zeile ${row2} hat ${found} Zellen, die\
  erste Zeile ${expected}. Berichtigen Sie die Zeile, oder setzen Sie Werte mit Kommas in Anführungszeichen.`,openQuote:row2=>`\
@@ -143,14 +143,14 @@ Wert um seine übliche Streuung zu ändern zählt eins, wenn er kein anderes Gew
 inEnglish:"In den Worten des Dienstes, auf Englisch:",graph:"Was woraus folgt",graphIntro:"Ein Pfeil führt von einer Urs\
 ache zu dem, was aus ihr folgt.",graphNone:"In diesem Modell folgt kein Wert aus einem anderen.",graphAlone:"Verursacht \
 hier nichts und folgt aus nichts:",graphText:"Dasselbe in Worten",graphRow:(from,to)=>`${from} verursacht ${to}`,options:"\
-Andere Wege",optionsIntro:"Jeder davon genügt allein; das ist bewiesen.",option:number=>number===1?"Geringster gefunden\
-er Aufwand":`Weg ${number}`,optionsOne:"Es wurde kein anderer Weg gefunden, der anderes ändert.",optionsLock:"Weitere f\
-inden Sie, indem Sie sperren, was der erste Weg ändert.",curve:"Was Sicherheit kostet",curveIntro:"Der Aufwand der güns\
-tigsten gefundenen Maßnahme für jede Größe der Verschiebung, der sie standhält. Bekannt sind nur die Punkte; die Linie d\
-azwischen führt das Auge.",curveX:"Verschiebung in Standardabweichungen",curveY:"Aufwand",curveNow:"jetzt",curveNone:"k\
-eine zulässige Maßnahme",curveOpen:"nicht entschieden",curveText:"Als Tabelle, zum Auswählen",curveSize:"Verschiebung",
-curveBound:"Mindestens (bewiesen)",curveWay:"Maßnahme",curveUse:"Wählen",curveUseOf:epsilon=>`Eine Verschiebung von ${epsilon}\
- wählen`,curvePossible:epsilon=>`Bis zu Verschiebungen von ${epsilon} ist eine Maßnahme bewiesen.`,curveImpossible:epsilon=>`\
+Andere Wege",optionsIntro:"Jeder davon genügt allein; das ist bewiesen.",option:number2=>number2===1?"Geringster gefund\
+ener Aufwand":`Weg ${number2}`,optionsOne:"Es wurde kein anderer Weg gefunden, der anderes ändert.",optionsLock:"Weiter\
+e finden Sie, indem Sie sperren, was der erste Weg ändert.",curve:"Was Sicherheit kostet",curveIntro:"Der Aufwand der g\
+ünstigsten gefundenen Maßnahme für jede Größe der Verschiebung, der sie standhält. Bekannt sind nur die Punkte; die Lini\
+e dazwischen führt das Auge.",curveX:"Verschiebung in Standardabweichungen",curveY:"Aufwand",curveNow:"jetzt",curveNone:"\
+keine zulässige Maßnahme",curveOpen:"nicht entschieden",curveText:"Als Tabelle, zum Auswählen",curveSize:"Verschiebun\
+g",curveBound:"Mindestens (bewiesen)",curveWay:"Maßnahme",curveUse:"Wählen",curveUseOf:epsilon=>`Eine Verschiebung von\
+ ${epsilon} wählen`,curvePossible:epsilon=>`Bis zu Verschiebungen von ${epsilon} ist eine Maßnahme bewiesen.`,curveImpossible:epsilon=>`\
 Ab ${epsilon} ist bewiesen, dass keine zulässige Maßnahme genügt.`,curveSummary:(from,to,low,high)=>`Kurve: Der Aufwa\
 nd steigt von ${low} bei einer Verschiebung von ${from} auf ${high} bei einer Verschiebung von ${to}.`,attack:"Warum nic\
 ht einfach das Günstigste?",attackIntro:"Ein Angriff sucht die kleinste Verschiebung der Verhältnisse, nach der eine Ma\
@@ -166,7 +166,7 @@ Eine Verschiebung der Größe ${size2} lässt sie scheitern.`,attackBars:"Wie gr
 Maßnahme scheitert",attackProven:"hält bewiesen stand",attackFound:"kleinste gefundene Verschiebung, an der sie scheit\
 ert",attackMore:percent2=>`Die Sicherheit kostet ${percent2} mehr Aufwand.`,attackNoCheapest:"Ohne Sicherheit wurde kein\
 e günstigste Maßnahme zum Vergleich gefunden.",lower:(label,by)=>`${label} um ${by} niedriger`,higher:(label,by)=>`${label}\
- um ${by} höher`,less:number=>`weniger als ${number}`,less_category:(label,category)=>`${label}: ein Teil von „${category}\
+ um ${by} höher`,less:number2=>`weniger als ${number2}`,less_category:(label,category)=>`${label}: ein Teil von „${category}\
 “ weniger`,more_category:(label,category)=>`${label}: ein Teil von „${category}“ mehr`,and:"und",proof:"Was bewies\
 en ist",proofFavourable:"Dass die Entscheidung mit genau diesen Werten günstig ist.",proofHolds:epsilon=>`Wer genau das\
  tut, erhält eine günstige Entscheidung bei allem, was berücksichtigt ist (siehe unten; Verschiebungen einer Größe bis z\
@@ -199,8 +199,9 @@ Token benutzen",noProblem:"Der Dienst hat kein Problem, zu dem man fragen kann."
 kommen:"};var LANGUAGES={en:english,de:german};function preferred(languages){for(const language2 of languages){const code=language2.
 slice(0,2).toLowerCase();if(code==="en"||code==="de")return code}return"en"}var DIGITS=3;function speech(language2){return{language:language2,strings:LANGUAGES[language2]}}function capitalised(text){
 return text.charAt(0).toUpperCase()+text.slice(1)}function decimalsOf(column){return column.kind==="real"?decimalsFor(column.
-std??1,DIGITS):0}function withUnit(column,number){const forms=column.unit;if(!forms||forms.length===0)return number;const form=(number===
-"1"?forms[0]:forms[forms.length-1])??"{}";return form.includes("{}")?form.replace("{}",number):`${number} ${form}`}function isChosen(column){
+std??1,DIGITS):0}function number(column,value,decimals,language2){return decimal(value,decimals,language2,column.unit!==
+null)}function withUnit(column,number2){const forms=column.unit;if(!forms||forms.length===0)return number2;const form=(number2===
+"1"?forms[0]:forms[forms.length-1])??"{}";return form.includes("{}")?form.replace("{}",number2):`${number2} ${form}`}function isChosen(column){
 return column.categories!==null||column.kind==="binary"||isDescribed(column)}function isDescribed(column){const[lower,upper]=column.
 limits;if(column.kind!=="integer"||lower===null||upper===null||upper-lower>50)return false;for(let value=lower;value<=upper;value++){
 if(!column.described.some(known=>known.value===value))return false}return column.described.length>0}function specialMeaning(column,value){
@@ -209,9 +210,9 @@ function amount(column,value,{language:language2,strings}){if(typeof value==="st
 name===value)?.label??value}const special=specialMeaning(column,value);if(special!==void 0)return special;const described=column.
 described.find(known=>known.value===value);if(described)return described.label;if(column.kind==="binary"&&(value===0||value===
 1))return value===1?strings.yes:strings.no;const decimals=column.kind==="integer"&&!Number.isInteger(value)?1:decimalsOf(
-column);const shown=Math.abs(value)>=1e15?significant(value,4,language2):decimal(value,decimals,language2);return withUnit(
+column);const shown=Math.abs(value)>=1e15?significant(value,4,language2):number(column,value,decimals,language2);return withUnit(
 column,shown)}function changeSize(column,by,{language:language2}){const decimals=Math.max(decimalsOf(column),decimalsFor(
-by,2));return withUnit(column,decimal(awayFromZero(Math.abs(by),decimals),decimals,language2))}function shiftInWords(columns,shift,said){
+by,2));return withUnit(column,number(column,awayFromZero(Math.abs(by),decimals),decimals,language2))}function shiftInWords(columns,shift,said){
 const{strings}=said;const parts=columns.flatMap(column=>{if(column.categories&&!column.ordered){return column.categories.
 map(category=>{const by2=shift[`${column.name}=${category.name}`]??0;const words2=by2<0?strings.less_category:strings.more_category;
 return{size:Math.abs(by2),text:words2(column.label,category.label)}})}const by=shift[column.name]??0;const size2=Math.abs(
@@ -219,12 +220,13 @@ by)/(column.std??1);const words=by<0?strings.lower:strings.higher;return[{size:s
 Math.abs(by),said))}]});const largest=Math.max(0,...parts.map(part=>part.size));const counted=parts.filter(part=>part.size>
 0&&part.size>=.01*largest);counted.sort((a,b)=>b.size-a.size);return join(counted.map(part=>part.text),strings.and)}function shiftSize(column,size2,{
 language:language2,strings}){const least=(column.std??1)*1e-4;if(size2<least){const decimals=decimalsFor(least,1);return strings.
-less(withUnit(column,decimal(awayFromZero(least,decimals),decimals,language2)))}return withUnit(column,significant(size2,
-DIGITS,language2))}function join(parts,and){if(parts.length<2)return parts[0]??"";return`${parts.slice(0,-1).join(", ")}\
- ${and} ${parts[parts.length-1]}`}function effort(cost,language2){return significant(cost,3,language2)}function effortAtLeast(bound,language2){
-const decimals=decimalsFor(bound,3);return decimal(towardZero(bound,decimals),decimals,language2)}function shiftSizePromised(epsilon,language2){
-const decimals=decimalsFor(epsilon,4);return decimal(towardZero(epsilon,decimals),decimals,language2)}function shiftSizeRuledOut(epsilon,language2){
-const decimals=decimalsFor(epsilon,4);return decimal(awayFromZero(epsilon,decimals),decimals,language2)}function draftOf(problem,values,language2){const empty=()=>({text:"",special:"",isLocked:false,least:"",most:""});const draft=new Map(
+less(withUnit(column,number(column,awayFromZero(least,decimals),decimals,language2)))}return withUnit(column,number(column,
+size2,decimalsFor(size2,DIGITS),language2))}function join(parts,and){if(parts.length<2)return parts[0]??"";return`${parts.
+slice(0,-1).join(", ")} ${and} ${parts[parts.length-1]}`}function effort(cost,language2){return significant(cost,3,language2)}
+function effortAtLeast(bound,language2){const decimals=decimalsFor(bound,3);return decimal(towardZero(bound,decimals),decimals,
+language2)}function shiftSizePromised(epsilon,language2){const decimals=decimalsFor(epsilon,4);return decimal(towardZero(
+epsilon,decimals),decimals,language2)}function shiftSizeRuledOut(epsilon,language2){const decimals=decimalsFor(epsilon,4);
+return decimal(awayFromZero(epsilon,decimals),decimals,language2)}function draftOf(problem,values,language2){const empty=()=>({text:"",special:"",isLocked:false,least:"",most:""});const draft=new Map(
 problem.columns.map(column=>[column.name,empty()]));fillIn(problem,draft,values,language2);return draft}function fillIn(problem,draft,values,language2){
 for(const column of problem.columns){const[entry,value]=[draft.get(column.name),values[column.name]];if(!entry||value===
 void 0)continue;entry.special="";if(typeof value==="string")entry.text=value;else if(isChosen(column))entry.text=String(
@@ -454,8 +456,8 @@ curvePossible(shiftSizePromised(possible,language2)),impossible!==null&&strings.
 language2))].filter(Boolean);return html("div",{},html("p",{class:"quiet"},strings.curveIntro),drawing2(found,now,choose,
 Math.min(SIZE.most,Math.max(SIZE.least,width)),said),html("p",{},sentences.join(" ")),table(found.points,now.epsilon,choose,
 said))}function summary(points,{strings,language:language2}){const[first2,last]=[points[0],points[points.length-1]];if(!first2||
-!last)return strings.curve;const number=value=>significant(value,3,language2);return strings.curveSummary(number(first2.
-epsilon),number(last.epsilon),number(first2.cost),number(last.cost))}function drawing2(found,now,choose,width,said){const{
+!last)return strings.curve;const number2=value=>significant(value,3,language2);return strings.curveSummary(number2(first2.
+epsilon),number2(last.epsilon),number2(first2.cost),number2(last.cost))}function drawing2(found,now,choose,width,said){const{
 strings,language:language2}=said;const points=found.points.filter(isFound);const right=Math.max(now.epsilon,...found.points.
 map(point=>point.epsilon),1e-9)*1.06;const top=Math.max(now.cost??0,...points.map(point=>point.cost),1e-9)*1.1;const x=epsilon=>FRAME.
 left+(width-FRAME.left-FRAME.right)*epsilon/right;const y=cost=>SIZE.height-FRAME.bottom-(SIZE.height-FRAME.bottom-FRAME.
@@ -478,10 +480,10 @@ point.epsilon);const words=`${strings.curveSize} ${significant(point.epsilon,3,l
 cost,language2))}`;return svg("g",{class:"spot",click:()=>choose(point.epsilon)},svg("title",{},words),point.cost_bound!==
 null&&svg("line",{class:"bound",x1:place,x2:place,y1:y(point.cost),y2:y(point.cost_bound)}),svg("circle",{cx:place,cy:y(
 point.cost),r:4.5}),svg("circle",{class:"target",cx:place,cy:y(point.cost),r:14}))}function table(points,now,choose,said){
-const{strings,language:language2}=said;const number=(value,words)=>value===null?"–":words(value,language2);const rows=points.
+const{strings,language:language2}=said;const number2=(value,words)=>value===null?"–":words(value,language2);const rows=points.
 map(point=>{const size2=significant(point.epsilon,3,language2);const way=point.option?point.option.steps.map(step=>step.
 text).join(" "):point.status==="impossible"?strings.curveNone:strings.curveOpen;return html("tr",{class:Math.abs(point.epsilon-
-now)<1e-12?"current":void 0},html("th",{scope:"row"},size2),html("td",{},number(point.cost,effort)),html("td",{},number(
+now)<1e-12?"current":void 0},html("th",{scope:"row"},size2),html("td",{},number2(point.cost,effort)),html("td",{},number2(
 point.cost_bound,effortAtLeast)),html("td",{class:"text"},way),html("td",{},html("button",{type:"button",class:"small","\
 aria-label":strings.curveUseOf(size2),click:()=>choose(point.epsilon)},strings.curveUse)))});const head=[strings.curveSize,
 strings.effort,strings.curveBound].map(name=>html("th",{scope:"col"},name));const holder=html("div",{class:"scroll",role:"\
@@ -500,12 +502,12 @@ layers:layers.length,height}}function connect(from,to){from.after.push(to);to.be
 const layer=new Map(names.map(name=>[name,0]));for(let round=0;round<names.length;round++){for(const[from,to]of pairs){layer.
 set(to,Math.max(layer.get(to)??0,Math.min(names.length-1,(layer.get(from)??0)+1)))}}for(const name of names){const effects=pairs.
 filter(([from])=>from===name).map(([,to])=>layer.get(to)??0);const isRoot=!pairs.some(([,to])=>to===name);if(isRoot&&effects.
-length>0)layer.set(name,Math.min(...effects)-1)}return layer}function order(layers){const number=()=>layers.forEach(layer=>layer.
-forEach((item,place)=>item.place=place));number();let best=layers.map(layer=>[...layer]);let fewest=crossings(layers);for(let sweep=0;sweep<
+length>0)layer.set(name,Math.min(...effects)-1)}return layer}function order(layers){const number2=()=>layers.forEach(layer=>layer.
+forEach((item,place)=>item.place=place));number2();let best=layers.map(layer=>[...layer]);let fewest=crossings(layers);for(let sweep=0;sweep<
 SWEEPS&&fewest>0;sweep++){const isForward=sweep%2===0;const walk=isForward?layers:[...layers].reverse();for(const layer of walk){
 const weight=new Map(layer.map(item=>[item,barycentre(isForward?item.before:item.after,item.place)]));layer.sort((a,b)=>(weight.
 get(a)??0)-(weight.get(b)??0)||a.place-b.place);layer.forEach((item,place)=>item.place=place)}const found=crossings(layers);
-if(found<fewest){fewest=found;best=layers.map(layer=>[...layer])}}best.forEach((layer,at)=>layers[at]=layer);number()}function barycentre(neighbours,otherwise){
+if(found<fewest){fewest=found;best=layers.map(layer=>[...layer])}}best.forEach((layer,at)=>layers[at]=layer);number2()}function barycentre(neighbours,otherwise){
 if(neighbours.length===0)return otherwise;return neighbours.reduce((sum,item)=>sum+item.place,0)/neighbours.length}function crossings(layers){
 let count=0;for(const layer of layers){const edges=layer.flatMap(from=>from.after.map(to=>[from.place,to.place]));for(let i=0;i<
 edges.length;i++){for(let j=0;j<i;j++){const[a,b]=[edges[i],edges[j]];if(a&&b&&(a[0]-b[0])*(a[1]-b[1])<0)count++}}}return count}
@@ -663,9 +665,9 @@ ofProblem)},back)));this.describe()}ofProblem;epsilon;said;onChange;element;slid
 der"});note=html("p",{class:"quiet"});step;choose(epsilon){this.epsilon=epsilon;if(epsilon>Number(this.slider.max))this.
 slider.max=String(sliderEnd(epsilon/5));this.slider.value=String(epsilon);this.describe();this.onChange(epsilon)}describe(){
 const{strings,language:language2}=this.said;const isOnStep=Math.abs(this.epsilon/this.step-Math.round(this.epsilon/this.
-step))<1e-6;const number=isOnStep?sliderNumber(this.epsilon,this.step,language2):significant(this.epsilon,3,language2);this.
-output.textContent=number;this.slider.setAttribute("aria-valuetext",strings.safetyUnit(number));this.note.textContent=this.
-epsilon>0?strings.safetyIntro:strings.safetyNone}};var THEMES=["auto","light","dark"];function remembered(name){try{return localStorage.getItem(`surefoot-${name}`)}catch{return null}}
+step))<1e-6;const number2=isOnStep?sliderNumber(this.epsilon,this.step,language2):significant(this.epsilon,3,language2);
+this.output.textContent=number2;this.slider.setAttribute("aria-valuetext",strings.safetyUnit(number2));this.note.textContent=
+this.epsilon>0?strings.safetyIntro:strings.safetyNone}};var THEMES=["auto","light","dark"];function remembered(name){try{return localStorage.getItem(`surefoot-${name}`)}catch{return null}}
 function remember(name,value){try{localStorage.setItem(`surefoot-${name}`,value)}catch{}}function language(){const known=remembered(
 "language");return known==="en"||known==="de"?known:preferred(navigator.languages)}function rememberLanguage(code){remember(
 "language",code)}function theme(){const known=remembered("theme");return THEMES.find(theme2=>theme2===known)??"auto"}function setTheme(theme2){
