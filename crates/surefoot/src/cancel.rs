@@ -40,6 +40,11 @@ impl Cancel {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// What the work of this thread is cancelled by, for parts of it that other threads do.
+    pub fn current() -> Option<Self> {
+        CURRENT.with(|current| current.borrow().clone())
+    }
+
     /// Does work that this flag cancels, on this thread.
     pub fn watch<T>(&self, work: impl FnOnce() -> T) -> T {
         with(Some(self.clone()), work)
@@ -54,11 +59,6 @@ impl Drop for Restore {
         let before = self.0.take();
         CURRENT.with(|current| *current.borrow_mut() = before);
     }
-}
-
-/// What the work of this thread is cancelled by, for parts of it that other threads do.
-pub(crate) fn current() -> Option<Cancel> {
-    CURRENT.with(|current| current.borrow().clone())
 }
 
 /// Does work that is cancelled by `cancel`, if by anything.
@@ -84,7 +84,7 @@ mod tests {
             inner.cancel();
             assert!(inner.watch(is_cancelled));
             assert!(!is_cancelled());
-            let passed_on = current();
+            let passed_on = Cancel::current();
             outer.cancel();
             assert!(is_cancelled());
             let elsewhere = std::thread::spawn(|| (is_cancelled(), with(passed_on, is_cancelled)));

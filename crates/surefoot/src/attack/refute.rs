@@ -30,7 +30,7 @@ pub fn refute(
     budget.check()?;
     let breaks = smallest_break(problem, people, actions)?;
     let each = breaks.into_par_iter().enumerate();
-    let current = cancel::current();
+    let current = cancel::Cancel::current();
     let further = |(i, found)| search_further(problem, people.individual(i), &actions[i], found, budget);
     each.map(|task| cancel::with(current.clone(), || further(task))).collect()
 }

@@ -214,7 +214,7 @@ impl<'p> Explainer<'p> {
         let outcomes: Vec<Option<Outcome>> = match self.is_cheap() {
             true => (0..self.relaxed.len()).map(without).collect::<Result<_>>()?,
             false => {
-                let current = cancel::current();
+                let current = cancel::Cancel::current();
                 let without = |k: usize| cancel::with(current.clone(), || without(k));
                 (0..self.relaxed.len()).into_par_iter().map(without).collect::<Result<_>>()?
             }
