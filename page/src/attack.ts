@@ -53,7 +53,7 @@ function breaking(problem: Problem, cheapest: Attacked, said: Speech): string[] 
   const words = shiftInWords(problem.columns, shift, said);
   const sentence = words ? strings.attackShift(words) : "";
   if (!cheapest.broken) return [strings.attackLargerOnly(significant(size, 3, language)), " ", sentence];
-  return size < ROUNDING ? [strings.attackAtOnce, " ", sentence] : [sentence];
+  return size < ROUNDING || !words ? [strings.attackAtOnce, " ", sentence] : [sentence];
 }
 
 /** What is known of this action under shifts of the size that is guarded against. */

@@ -6,13 +6,16 @@ import { layered, type Layout } from "./layout";
 import type { Column, Option, Problem, Values } from "./service";
 import { amount, capitalised, type Speech } from "./words";
 
-const BOX_HEIGHT = 62;
+const BOX_HEIGHT = 70;
+const LINE_HEIGHT = 15.5;
 /** Least and greatest width of a box: two of the narrowest stand side by side on a small screen. */
-const BOX_WIDTH = { least: 142, most: 172 };
+const BOX_WIDTH = { least: 134, most: 172 };
 const GAP = { along: 46, across: 10 };
 const MARGIN = 4;
-/** About the width of a letter. */
-const LETTER = 6.9;
+/** About the width of a letter, in bold and in values. */
+const LETTER = { bold: 7.7, value: 6.8 };
+/** A drawing that is a little too wide is made smaller by at most this factor, so that nothing has to be scrolled. */
+const LEAST_SCALE = 0.8;
 
 /** What is drawn of a column. */
 interface Shown {
@@ -76,21 +79,23 @@ function shownOf(column: Column, values: Values, option: Option | undefined, sai
   return { column, role, value: `${now} → ${then}`, short: `→ ${then}` };
 }
 
-/** How large a drawing is, with causes above their effects (`tall`) or left of them. */
-function size(layout: Layout, boxWidth: number, tall: boolean): { width: number; height: number } {
-  const [boxAlong, boxAcross] = tall ? [BOX_HEIGHT, boxWidth] : [boxWidth, BOX_HEIGHT];
-  const along = layout.layers * boxAlong + (layout.layers - 1) * GAP.along + 2 * MARGIN;
-  const across = (layout.height - 1) * (boxAcross + GAP.across) + boxAcross + 2 * MARGIN;
-  return tall ? { width: across, height: along } : { width: along, height: across };
+/** The widest boxes with which a drawing fits a width, and how wide it is with them: with causes above their effects
+ *  (`tall`) or left of them. */
+function fitted(layout: Layout, available: number, tall: boolean): { box: number; width: number } {
+  const [count, gap] = tall ? [layout.height, GAP.across] : [layout.layers, GAP.along];
+  const around = 2 * MARGIN + (count - 1) * gap;
+  const box = Math.min(BOX_WIDTH.most, Math.max(BOX_WIDTH.least, Math.floor((available - around) / count)));
+  return { box, width: around + count * box };
 }
 
 function drawing(layout: Layout, shown: Map<string, Shown>, available: number, said: Speech): SVGElement {
-  const half = (available - 2 * MARGIN - GAP.across) / 2;
-  const boxWidth = Math.min(BOX_WIDTH.most, Math.max(BOX_WIDTH.least, Math.floor(half)));
+  const [level, upright] = [fitted(layout, available, false), fitted(layout, available, true)];
   // Causes stand above their effects where only that fits, or where both have to be scrolled and it is narrower.
-  const wide = size(layout, boxWidth, false).width;
-  const tall = wide > available && size(layout, boxWidth, true).width < wide;
-  const { width, height } = size(layout, boxWidth, tall);
+  const tall = level.width > available && upright.width < level.width;
+  const { box: boxWidth, width } = tall ? upright : level;
+  const height = tall
+    ? layout.layers * BOX_HEIGHT + (layout.layers - 1) * GAP.along + 2 * MARGIN
+    : layout.height * BOX_HEIGHT + (layout.height - 1) * GAP.across + 2 * MARGIN;
   const [boxAlong, boxAcross] = tall ? [BOX_HEIGHT, boxWidth] : [boxWidth, BOX_HEIGHT];
   /** The middle of a place: along the arrows, and across. */
   const along = (layer: number) => MARGIN + layer * (boxAlong + GAP.along) + boxAlong / 2;
@@ -122,9 +127,10 @@ function drawing(layout: Layout, shown: Map<string, Shown>, available: number, s
     const [x, y] = tall ? [across(node.place), along(node.layer)] : [along(node.layer), across(node.place)];
     return entry && box(entry, x - boxWidth / 2, y - BOX_HEIGHT / 2, boxWidth, said);
   });
+  const scale = width > available && available >= LEAST_SCALE * width ? available / width : 1;
   return svg(
     "svg",
-    { class: "graph", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said.strings.graph },
+    { class: "graph", width: scale * width, height: scale * height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said.strings.graph },
     ...edges,
     ...boxes,
   );
@@ -137,20 +143,28 @@ function isMoving(entry: Shown | undefined): boolean {
 function box(entry: Shown, x: number, y: number, width: number, { strings }: Speech): SVGElement {
   const { column, role, value, short } = entry;
   const label = capitalised(column.label);
-  // Two lines stand in the middle, three fill the box.
-  const top = y + (role === "unchanged" ? 26 : 18);
-  const most = Math.floor(width / LETTER);
-  const text = (content: string, below: number, name: string) =>
-    svg("text", { class: name, x: x + width / 2, y: top + below, "text-anchor": "middle" }, shortened(content, most));
+  const most = Math.floor((width - 8) / LETTER.value);
+  const lines: [string, string][] = wrapped(label, Math.floor((width - 8) / LETTER.bold)).map((line) => ["node-label", line]);
+  lines.push(["node-value", shortened(value.length > most ? short : value, most)]);
+  if (role !== "unchanged") lines.push(["node-role", strings[role]]);
+  const top = y + (BOX_HEIGHT - lines.length * LINE_HEIGHT) / 2 + 12;
   return svg(
     "g",
     { class: `node ${role}` },
     svg("title", {}, `${label}: ${value}`),
     svg("rect", { x, y, width, height: BOX_HEIGHT, rx: 9 }),
-    text(label, 0, "node-label"),
-    text(value.length > most ? short : value, 18, "node-value"),
-    role !== "unchanged" && text(strings[role], 35, "node-role"),
+    ...lines.map(([name, line], at) =>
+      svg("text", { class: name, x: x + width / 2, y: top + at * LINE_HEIGHT, "text-anchor": "middle" }, line),
+    ),
   );
+}
+
+/** A text in at most two lines. */
+export function wrapped(text: string, most: number): string[] {
+  if (text.length <= most) return [text];
+  const end = text.lastIndexOf(" ", most);
+  if (end <= 0) return [shortened(text, most)];
+  return [text.slice(0, end), shortened(text.slice(end + 1), most)];
 }
 
 function shortened(text: string, most: number): string {

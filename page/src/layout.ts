@@ -26,6 +26,8 @@ export interface Layout {
 /** Something that has a place in a layer: a node, or the bend of an edge that passes through. */
 interface Item {
   layer: number;
+  /** The room that it takes across: one place for a node, less for a bend. */
+  room: number;
   /** The places of what it is connected with in the layer before and after. */
   before: Item[];
   after: Item[];
@@ -33,6 +35,8 @@ interface Item {
 }
 
 const SWEEPS = 12;
+/** The room of a bend, as a share of a place. */
+export const BEND = 0.3;
 
 /**
  * The layout of a graph without cycles. Layers are longest paths, so that every edge leads to the right; edges over
@@ -45,18 +49,18 @@ export function layered(names: string[], arrows: [string, string][]): Layout {
   const layerOf = layersOf(names, pairs);
   const items = new Map<string, Item>();
   const layers: Item[][] = [];
-  const add = (layer: number): Item => {
-    const item: Item = { layer, before: [], after: [], place: 0 };
+  const add = (layer: number, room: number): Item => {
+    const item: Item = { layer, room, before: [], after: [], place: 0 };
     (layers[layer] ??= []).push(item);
     return item;
   };
-  for (const name of names) items.set(name, add(layerOf.get(name) ?? 0));
+  for (const name of names) items.set(name, add(layerOf.get(name) ?? 0, 1));
   const routes = pairs.map(([from, to]) => {
     const [start, end] = [items.get(from) as Item, items.get(to) as Item];
     const bends: Item[] = [];
     let last = start;
     for (let layer = start.layer + 1; layer < end.layer; layer++) {
-      const bend = add(layer);
+      const bend = add(layer, BEND);
       connect(last, bend);
       bends.push(bend);
       last = bend;
@@ -66,7 +70,7 @@ export function layered(names: string[], arrows: [string, string][]): Layout {
   });
   order(layers);
   spread(layers);
-  const height = Math.max(1, ...layers.flat().map((item) => item.place + 1));
+  const height = Math.max(1, ...layers.flat().map((item) => item.place + (1 + item.room) / 2));
   return {
     nodes: names.map((name) => {
       const item = items.get(name) as Item;
@@ -148,31 +152,45 @@ function crossings(layers: Item[][]): number {
   return count;
 }
 
-/** Gives items places that are near those of their neighbours, at least one apart and in their order. */
+/** Gives items places that are near those of their neighbours, in their order and with the room that they take. */
 function spread(layers: Item[][]): void {
-  const tallest = Math.max(1, ...layers.map((layer) => layer.length));
-  for (const layer of layers) {
-    const shift = (tallest - layer.length) / 2;
-    layer.forEach((item, place) => (item.place = place + shift));
-  }
+  const heights = layers.map((layer) => offsets(layer).end);
+  const tallest = Math.max(1, ...heights);
+  layers.forEach((layer, at) => {
+    const { places } = offsets(layer);
+    const shift = (tallest - (heights[at] ?? 0)) / 2;
+    layer.forEach((item, place) => (item.place = (places[place] ?? 0) + shift));
+  });
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     for (const layer of sweep % 2 === 0 ? layers : [...layers].reverse()) {
       const wanted = layer.map((item) => barycentre([...item.before, ...item.after], item.place));
       settle(layer, wanted);
     }
   }
-  const least = Math.min(...layers.flat().map((item) => item.place));
+  // The top of the topmost node is at place zero, minus half a place.
+  const least = Math.min(...layers.flat().map((item) => item.place + (1 - item.room) / 2));
   for (const item of layers.flat()) item.place -= least;
 }
 
-/** Places items as near as possible to where they are wanted, at least one apart: blocks of neighbours that are too
- *  near share the mean of their wishes (the pool adjacent violators algorithm). */
+/** The places of items that stand as close as they can, and where the last one ends. */
+function offsets(layer: Item[]): { places: number[]; end: number } {
+  let end = 0;
+  const places = layer.map(({ room }) => {
+    end += room;
+    return end - room / 2;
+  });
+  return { places, end };
+}
+
+/** Places items as near as possible to where they are wanted, with the room that they take: blocks of neighbours that
+ *  are too near share the mean of their wishes (the pool adjacent violators algorithm). */
 function settle(layer: Item[], wanted: number[]): void {
+  const { places } = offsets(layer);
   const blocks: { sum: number; count: number; first: number }[] = [];
   const startOf = (block: { sum: number; count: number }) => block.sum / block.count;
   layer.forEach((_, at) => {
-    // Wishes relative to the place within the layer turn "one apart" into "not falling".
-    blocks.push({ sum: (wanted[at] ?? 0) - at, count: 1, first: at });
+    // Wishes relative to the closest places turn "far enough apart" into "not falling".
+    blocks.push({ sum: (wanted[at] ?? 0) - (places[at] ?? 0), count: 1, first: at });
     for (;;) {
       const [before, last] = [blocks[blocks.length - 2], blocks[blocks.length - 1]];
       if (!before || !last || startOf(before) <= startOf(last)) break;
@@ -184,7 +202,7 @@ function settle(layer: Item[], wanted: number[]): void {
   for (const block of blocks) {
     for (let at = block.first; at < block.first + block.count; at++) {
       const item = layer[at];
-      if (item) item.place = startOf(block) + at;
+      if (item) item.place = startOf(block) + (places[at] ?? 0);
     }
   }
 }

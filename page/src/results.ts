@@ -192,6 +192,10 @@ export class Results {
   private drawGraph(values: Values, answer: Answer): void {
     const width = this.graph.body.clientWidth || this.answer.body.clientWidth;
     this.graph.show(graph(this.problem, values, answer.options[0], width, this.said));
+    // A graph that is scrolled begins with what the person changes.
+    const acted = this.graph.body.querySelector(".node.acted rect")?.getAttribute("x");
+    const window = this.graph.body.querySelector(".scroll");
+    if (acted && window) window.scrollLeft = Number(acted) - window.clientWidth / 3;
   }
 
   /** The parts that come after the answer, one after the other. */

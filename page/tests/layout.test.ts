@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Layout, layered } from "../src/layout";
+import { BEND, type Layout, layered } from "../src/layout";
 
 function place(layout: Layout, name: string): [number, number] {
   const node = layout.nodes.find((node) => node.name === name);
@@ -32,15 +32,17 @@ function check(names: string[], arrows: [string, string][]): Layout {
     assert.equal(edge.bends.length, to[0] - from[0] - 1);
   }
   const items = [
-    ...layout.nodes.map((node) => [node.layer, node.place]),
-    ...layout.edges.flatMap((edge) => edge.bends.map((bend) => [bend.layer, bend.place])),
-  ] as [number, number][];
-  items.forEach(([layer, at], i) =>
-    items.slice(0, i).forEach(([other, place]) => {
-      if (layer === other) assert.ok(Math.abs(at - place) >= 1 - 1e-9, "nothing stands on anything else");
+    ...layout.nodes.map((node) => [node.layer, node.place, 1]),
+    ...layout.edges.flatMap((edge) => edge.bends.map((bend) => [bend.layer, bend.place, BEND])),
+  ] as [number, number, number][];
+  items.forEach(([layer, at, room], i) =>
+    items.slice(0, i).forEach(([other, place, otherRoom]) => {
+      const apart = (room + otherRoom) / 2;
+      if (layer === other) assert.ok(Math.abs(at - place) >= apart - 1e-9, "nothing stands on anything else");
     }),
   );
-  for (const [, at] of items) assert.ok(at >= -1e-9 && at <= layout.height - 1 + 1e-9);
+  // Nodes are half a place above and below their middles; the first one begins at half a place above zero.
+  for (const [, at, room] of items) assert.ok(at - room / 2 >= -0.5 - 1e-9 && at + room / 2 <= layout.height - 0.5 + 1e-9);
   return layout;
 }
 

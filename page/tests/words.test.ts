@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { actionInBrief } from "../src/answer";
 import { roleOf, scaleOf } from "../src/bars";
 import { ticks } from "../src/curve";
+import { wrapped } from "../src/graph";
 import { provenSentences } from "../src/proof";
 import { sliderEnd } from "../src/safety";
 import { type Answer, type Option, readEvents } from "../src/service";
@@ -78,6 +79,13 @@ test("scales contain what is shown and begin at zero where that is near", () => 
   assert.deepEqual(scaleOf(income, [2400, 9000]), [0, 9000]);
   assert.deepEqual(scaleOf(column("savings", { mean: -2, std: 5.5 }), [-3, -1]), [-13, 9]);
   assert.deepEqual(scaleOf(column("year", { mean: 2000, std: 5 }), [2001]), [1990, 2010]);
+});
+
+test("labels of the graph have two lines at most", () => {
+  assert.deepEqual(wrapped("income", 8), ["income"]);
+  assert.deepEqual(wrapped("length of employment", 12), ["length of", "employment"]);
+  assert.deepEqual(wrapped("length of employment in years", 12), ["length of", "employment …"]);
+  assert.deepEqual(wrapped("Verhältniszahl", 8), ["Verhält…"]);
 });
 
 test("marks of an axis are round and within it", () => {

@@ -3,19 +3,19 @@
 LOCALES[language2],{maximumFractionDigits:Math.min(20,Math.max(0,decimals)),useGrouping:isGrouped});return format.format(
 value===0?0:value).replace("-","−")}function decimalsFor(value,digits){if(value===0||!Number.isFinite(value))return 0;
 return Math.min(20,Math.max(0,digits-1-Math.floor(Math.log10(Math.abs(value)))))}function significant(value,digits,language2){
-const size2=Math.abs(value);if(size2>=1e15||size2>0&&size2<1e-9){return value.toExponential(digits-1).replace("-","−")}
-return decimal(value,decimalsFor(value,digits),language2)}function awayFromZero(value,decimals){const scale=10**decimals;
-const scaled=Math.abs(value)*scale;const nearest=Math.round(scaled);const whole=Math.abs(scaled-nearest)<=1e-9*Math.max(
-1,scaled)?nearest:Math.ceil(scaled);return Math.sign(value)*whole/scale}function towardZero(value,decimals){const scale=10**
-decimals;const scaled=Math.abs(value)*scale;const nearest=Math.round(scaled);const whole=Math.abs(scaled-nearest)<=1e-9*
-Math.max(1,scaled)?nearest:Math.floor(scaled);return Math.sign(value)*whole/scale}function written(value,language2){const text=decimal(
-value,20,language2,false);return parseNumber(text,language2)===value?text:String(value).replace(".",language2==="de"?",":
-".")}function parseNumber(text,language2){const plain=text.trim().replace(/[\s\u00a0\u202f']/g,"").replace("−","-");const[
-point,mark]=language2==="de"?[",","."]:[".",","];const grouped=new RegExp(`^[+-]?\\d{1,3}(\\${mark}\\d{3})+(\\${point}\\d\
-*)?$`);let number2=plain;if(grouped.test(plain))number2=plain.replaceAll(mark,"");number2=number2.replace(point,"*");if(!number2.
-includes("*"))number2=number2.replace(mark,"*");number2=number2.replace("*",".");if(!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.
-test(number2))return void 0;const value=Number(number2);return Number.isFinite(value)?value:void 0}function percent(share,language2){
-const number2=decimal(Math.ceil(1e3*share-.01)/10,1,language2);return language2==="de"?`${number2} %`:`${number2}%`}var english={name:"English",title:"What would it take?",skip:"Skip to the answer",language:"Language",theme:"Colours",themes:{
+const size=Math.abs(value);if(size>=1e15||size>0&&size<1e-9){return value.toExponential(digits-1).replace("-","−")}return decimal(
+value,decimalsFor(value,digits),language2)}function awayFromZero(value,decimals){const scale=10**decimals;const scaled=Math.
+abs(value)*scale;const nearest=Math.round(scaled);const whole=Math.abs(scaled-nearest)<=1e-9*Math.max(1,scaled)?nearest:
+Math.ceil(scaled);return Math.sign(value)*whole/scale}function towardZero(value,decimals){const scale=10**decimals;const scaled=Math.
+abs(value)*scale;const nearest=Math.round(scaled);const whole=Math.abs(scaled-nearest)<=1e-9*Math.max(1,scaled)?nearest:
+Math.floor(scaled);return Math.sign(value)*whole/scale}function written(value,language2){const text=decimal(value,20,language2,
+false);return parseNumber(text,language2)===value?text:String(value).replace(".",language2==="de"?",":".")}function parseNumber(text,language2){
+const plain=text.trim().replace(/[\s\u00a0\u202f']/g,"").replace("−","-");const[point,mark]=language2==="de"?[",","."]:
+[".",","];const grouped=new RegExp(`^[+-]?\\d{1,3}(\\${mark}\\d{3})+(\\${point}\\d*)?$`);let number2=plain;if(grouped.test(
+plain))number2=plain.replaceAll(mark,"");number2=number2.replace(point,"*");if(!number2.includes("*"))number2=number2.replace(
+mark,"*");number2=number2.replace("*",".");if(!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(number2))return void 0;const value=Number(
+number2);return Number.isFinite(value)?value:void 0}function percent(share,language2){const number2=decimal(Math.ceil(1e3*
+share-.01)/10,1,language2);return language2==="de"?`${number2} %`:`${number2}%`}var english={name:"English",title:"What would it take?",skip:"Skip to the answer",language:"Language",theme:"Colours",themes:{
 auto:"As the device",light:"Light",dark:"Dark"},problem:"Problem",mistake:text=>`The newest file of this problem has a m\
 istake; the one before it is used. ${text}`,person:"The person",personIntro:"Fill in the form, or take a person from a t\
 able on this device. The table is read here; only the person you look at is sent to the service.",start:"Typical values",
@@ -68,12 +68,12 @@ This action",attackSame:"No safety is asked for, so this action is the cheapest 
 ght to compare.",attackShift:shift=>`This shift would break it: ${shift}.`,attackAtOnce:"It is at the very edge: the sma\
 llest rounding is enough to break it.",attackThat:"That shift does not break this action.",attackNone:"No shift that is \
 guarded against breaks it; that is proven.",attackTried:"No shift of the size guarded against was found to break this ac\
-tion; that is not proven.",attackNothing:"No shift was found that breaks it. That proves nothing.",attackLargerOnly:size2=>`\
-The smallest shift found that breaks it has size ${size2}, which is more than is guarded against.`,attackBroken:size2=>`\
-A shift of size ${size2} breaks it.`,attackBars:"How large a shift has to be before the action fails",attackProven:"prov\
-en to withstand",attackFound:"smallest shift found that breaks it",attackMore:percent2=>`The safety takes ${percent2} mo\
-re effort.`,attackNoCheapest:"Without safety, no cheapest action was found to compare with.",lower:(label,by)=>`${label}\
- ${by} lower`,higher:(label,by)=>`${label} ${by} higher`,less:number2=>`less than ${number2}`,less_category:(label,category)=>`${label}\
+tion; that is not proven.",attackNothing:"No shift was found that breaks it. That proves nothing.",attackLargerOnly:size=>`\
+The smallest shift found that breaks it has size ${size}, which is more than is guarded against.`,attackBroken:size=>`A \
+shift of size ${size} breaks it.`,attackBars:"How large a shift has to be before the action fails",attackProven:"proven \
+to withstand",attackFound:"smallest shift found that breaks it",attackMore:percent2=>`The safety takes ${percent2} more \
+effort.`,attackNoCheapest:"Without safety, no cheapest action was found to compare with.",lower:(label,by)=>`${label} ${by}\
+ lower`,higher:(label,by)=>`${label} ${by} higher`,less:number2=>`less than ${number2}`,less_category:(label,category)=>`${label}\
 : a part of “${category}” less`,more_category:(label,category)=>`${label}: a part of “${category}” more`,and:"an\
 d",proof:"What is proven",proofFavourable:"That the decision is favourable with exactly these values.",proofHolds:epsilon=>`\
 Whoever does exactly this gets a favourable decision under everything that is allowed for (see below; shifts of a size o\
@@ -160,12 +160,12 @@ chts, um zu vergleichen.",attackShift:shift=>`Diese Verschiebung ließe sie sche
 t genau an der Grenze: Die kleinste Rundung lässt sie scheitern.",attackThat:"An jener Verschiebung scheitert diese Maß\
 nahme nicht.",attackNone:"An keiner Verschiebung, die berücksichtigt ist, scheitert sie; das ist bewiesen.",attackTried:"\
 Es wurde keine Verschiebung der berücksichtigten Größe gefunden, an der diese Maßnahme scheitert; bewiesen ist das nicht\
-.",attackNothing:"Es wurde keine Verschiebung gefunden, an der sie scheitert. Das beweist nichts.",attackLargerOnly:size2=>`\
-Die kleinste gefundene Verschiebung, an der sie scheitert, hat die Größe ${size2}, mehr als berücksichtigt ist.`,attackBroken:size2=>`\
-Eine Verschiebung der Größe ${size2} lässt sie scheitern.`,attackBars:"Wie groß eine Verschiebung sein muss, bis die \
-Maßnahme scheitert",attackProven:"hält bewiesen stand",attackFound:"kleinste gefundene Verschiebung, an der sie scheit\
-ert",attackMore:percent2=>`Die Sicherheit kostet ${percent2} mehr Aufwand.`,attackNoCheapest:"Ohne Sicherheit wurde kein\
-e günstigste Maßnahme zum Vergleich gefunden.",lower:(label,by)=>`${label} um ${by} niedriger`,higher:(label,by)=>`${label}\
+.",attackNothing:"Es wurde keine Verschiebung gefunden, an der sie scheitert. Das beweist nichts.",attackLargerOnly:size=>`\
+Die kleinste gefundene Verschiebung, an der sie scheitert, hat die Größe ${size}, mehr als berücksichtigt ist.`,attackBroken:size=>`\
+Eine Verschiebung der Größe ${size} lässt sie scheitern.`,attackBars:"Wie groß eine Verschiebung sein muss, bis die M\
+aßnahme scheitert",attackProven:"hält bewiesen stand",attackFound:"kleinste gefundene Verschiebung, an der sie scheite\
+rt",attackMore:percent2=>`Die Sicherheit kostet ${percent2} mehr Aufwand.`,attackNoCheapest:"Ohne Sicherheit wurde keine\
+ günstigste Maßnahme zum Vergleich gefunden.",lower:(label,by)=>`${label} um ${by} niedriger`,higher:(label,by)=>`${label}\
  um ${by} höher`,less:number2=>`weniger als ${number2}`,less_category:(label,category)=>`${label}: ein Teil von „${category}\
 “ weniger`,more_category:(label,category)=>`${label}: ein Teil von „${category}“ mehr`,and:"und",proof:"Was bewies\
 en ist",proofFavourable:"Dass die Entscheidung mit genau diesen Werten günstig ist.",proofHolds:epsilon=>`Wer genau das\
@@ -215,13 +215,13 @@ column,shown)}function changeSize(column,by,{language:language2}){const decimals
 by,2));return withUnit(column,number(column,awayFromZero(Math.abs(by),decimals),decimals,language2))}function shiftInWords(columns,shift,said){
 const{strings}=said;const parts=columns.flatMap(column=>{if(column.categories&&!column.ordered){return column.categories.
 map(category=>{const by2=shift[`${column.name}=${category.name}`]??0;const words2=by2<0?strings.less_category:strings.more_category;
-return{size:Math.abs(by2),text:words2(column.label,category.label)}})}const by=shift[column.name]??0;const size2=Math.abs(
-by)/(column.std??1);const words=by<0?strings.lower:strings.higher;return[{size:size2,text:words(column.label,shiftSize(column,
+return{size:Math.abs(by2),text:words2(column.label,category.label)}})}const by=shift[column.name]??0;const size=Math.abs(
+by)/(column.std??1);const words=by<0?strings.lower:strings.higher;return[{size,text:words(column.label,shiftSize(column,
 Math.abs(by),said))}]});const largest=Math.max(0,...parts.map(part=>part.size));const counted=parts.filter(part=>part.size>
-0&&part.size>=.01*largest);counted.sort((a,b)=>b.size-a.size);return join(counted.map(part=>part.text),strings.and)}function shiftSize(column,size2,{
-language:language2,strings}){const least=(column.std??1)*1e-4;if(size2<least){const decimals=decimalsFor(least,1);return strings.
+0&&part.size>=.01*largest);counted.sort((a,b)=>b.size-a.size);return join(counted.map(part=>part.text),strings.and)}function shiftSize(column,size,{
+language:language2,strings}){const least=(column.std??1)*1e-4;if(size<least){const decimals=decimalsFor(least,1);return strings.
 less(withUnit(column,number(column,awayFromZero(least,decimals),decimals,language2)))}return withUnit(column,number(column,
-size2,decimalsFor(size2,DIGITS),language2))}function join(parts,and){if(parts.length<2)return parts[0]??"";return`${parts.
+size,decimalsFor(size,DIGITS),language2))}function join(parts,and){if(parts.length<2)return parts[0]??"";return`${parts.
 slice(0,-1).join(", ")} ${and} ${parts[parts.length-1]}`}function effort(cost,language2){return significant(cost,3,language2)}
 function effortAtLeast(bound,language2){const decimals=decimalsFor(bound,3);return decimal(towardZero(bound,decimals),decimals,
 language2)}function shiftSizePromised(epsilon,language2){const decimals=decimalsFor(epsilon,4);return decimal(towardZero(
@@ -433,10 +433,10 @@ text)),html("p",{class:cheapest.broken?"verdict broken":"verdict"},...breaking(p
 class:"card chosen"},html("h3",{},strings.attackThis),html("p",{class:"quiet"},strings.effortOf(effort(option.cost,language2))),
 list("steps",...option.steps.map(step=>step.text)),html("p",{class:own.broken?"verdict broken":"verdict safe"},withstanding(
 own,cheapest,isProven,said)))),more>1e-4&&html("p",{},strings.attackMore(percent(more,language2))),sizes(cheapest,own,isProven?
-epsilon:0,said))}function breaking(problem,cheapest,said){const{strings,language:language2}=said;const{smallest_break:size2,
-shift}=cheapest;if(size2===null||!shift)return[strings.attackNothing];const words=shiftInWords(problem.columns,shift,said);
-const sentence=words?strings.attackShift(words):"";if(!cheapest.broken)return[strings.attackLargerOnly(significant(size2,
-3,language2))," ",sentence];return size2<ROUNDING?[strings.attackAtOnce," ",sentence]:[sentence]}function withstanding(own,cheapest,isProven,{
+epsilon:0,said))}function breaking(problem,cheapest,said){const{strings,language:language2}=said;const{smallest_break:size,
+shift}=cheapest;if(size===null||!shift)return[strings.attackNothing];const words=shiftInWords(problem.columns,shift,said);
+const sentence=words?strings.attackShift(words):"";if(!cheapest.broken)return[strings.attackLargerOnly(significant(size,
+3,language2))," ",sentence];return size<ROUNDING||!words?[strings.attackAtOnce," ",sentence]:[sentence]}function withstanding(own,cheapest,isProven,{
 strings,language:language2}){if(own.broken)return strings.attackBroken(significant(own.smallest_break??0,3,language2));if(!isProven)
 return strings.attackTried;return cheapest.broken?`${strings.attackThat} ${strings.attackNone}`:strings.attackNone}function sizes(cheapest,own,proven,said){
 const{strings,language:language2}=said;const highest=Math.max(proven,cheapest.smallest_break??0,own.smallest_break??0)*1.05;
@@ -481,24 +481,24 @@ cost,language2))}`;return svg("g",{class:"spot",click:()=>choose(point.epsilon)}
 null&&svg("line",{class:"bound",x1:place,x2:place,y1:y(point.cost),y2:y(point.cost_bound)}),svg("circle",{cx:place,cy:y(
 point.cost),r:4.5}),svg("circle",{class:"target",cx:place,cy:y(point.cost),r:14}))}function table(points,now,choose,said){
 const{strings,language:language2}=said;const number2=(value,words)=>value===null?"–":words(value,language2);const rows=points.
-map(point=>{const size2=significant(point.epsilon,3,language2);const way=point.option?point.option.steps.map(step=>step.
-text).join(" "):point.status==="impossible"?strings.curveNone:strings.curveOpen;return html("tr",{class:Math.abs(point.epsilon-
-now)<1e-12?"current":void 0},html("th",{scope:"row"},size2),html("td",{},number2(point.cost,effort)),html("td",{},number2(
+map(point=>{const size=significant(point.epsilon,3,language2);const way=point.option?point.option.steps.map(step=>step.text).
+join(" "):point.status==="impossible"?strings.curveNone:strings.curveOpen;return html("tr",{class:Math.abs(point.epsilon-
+now)<1e-12?"current":void 0},html("th",{scope:"row"},size),html("td",{},number2(point.cost,effort)),html("td",{},number2(
 point.cost_bound,effortAtLeast)),html("td",{class:"text"},way),html("td",{},html("button",{type:"button",class:"small","\
-aria-label":strings.curveUseOf(size2),click:()=>choose(point.epsilon)},strings.curveUse)))});const head=[strings.curveSize,
+aria-label":strings.curveUseOf(size),click:()=>choose(point.epsilon)},strings.curveUse)))});const head=[strings.curveSize,
 strings.effort,strings.curveBound].map(name=>html("th",{scope:"col"},name));const holder=html("div",{class:"scroll",role:"\
 region",tabindex:"0","aria-label":strings.curveText});show(holder,html("table",{},html("thead",{},html("tr",{},...head,html(
 "th",{scope:"col",class:"text"},strings.curveWay),html("td",{}))),html("tbody",{},...rows)));return html("details",{},html(
 "summary",{},strings.curveText),holder)}function sliderNumber(value,step,language2){return decimal(value,Math.max(0,Math.
-ceil(-Math.log10(step))),language2)}var SWEEPS=12;function layered(names,arrows){const known=new Set(names);const pairs=arrows.filter(([from,to])=>known.has(
-from)&&known.has(to)&&from!==to);const layerOf=layersOf(names,pairs);const items=new Map;const layers=[];const add=layer=>{
-const item={layer,before:[],after:[],place:0};(layers[layer]??=[]).push(item);return item};for(const name of names)items.
-set(name,add(layerOf.get(name)??0));const routes=pairs.map(([from,to])=>{const[start,end]=[items.get(from),items.get(to)];
-const bends=[];let last=start;for(let layer=start.layer+1;layer<end.layer;layer++){const bend=add(layer);connect(last,bend);
-bends.push(bend);last=bend}connect(last,end);return{from,to,bends}});order(layers);spread(layers);const height=Math.max(
-1,...layers.flat().map(item=>item.place+1));return{nodes:names.map(name=>{const item=items.get(name);return{name,layer:item.
-layer,place:item.place}}),edges:routes.map(({from,to,bends})=>({from,to,bends:bends.map(({layer,place})=>({layer,place}))})),
-layers:layers.length,height}}function connect(from,to){from.after.push(to);to.before.push(from)}function layersOf(names,pairs){
+ceil(-Math.log10(step))),language2)}var SWEEPS=12;var BEND=.3;function layered(names,arrows){const known=new Set(names);const pairs=arrows.filter(([from,to])=>known.
+has(from)&&known.has(to)&&from!==to);const layerOf=layersOf(names,pairs);const items=new Map;const layers=[];const add=(layer,room)=>{
+const item={layer,room,before:[],after:[],place:0};(layers[layer]??=[]).push(item);return item};for(const name of names)
+items.set(name,add(layerOf.get(name)??0,1));const routes=pairs.map(([from,to])=>{const[start,end]=[items.get(from),items.
+get(to)];const bends=[];let last=start;for(let layer=start.layer+1;layer<end.layer;layer++){const bend=add(layer,BEND);connect(
+last,bend);bends.push(bend);last=bend}connect(last,end);return{from,to,bends}});order(layers);spread(layers);const height=Math.
+max(1,...layers.flat().map(item=>item.place+(1+item.room)/2));return{nodes:names.map(name=>{const item=items.get(name);return{
+name,layer:item.layer,place:item.place}}),edges:routes.map(({from,to,bends})=>({from,to,bends:bends.map(({layer,place})=>({
+layer,place}))})),layers:layers.length,height}}function connect(from,to){from.after.push(to);to.before.push(from)}function layersOf(names,pairs){
 const layer=new Map(names.map(name=>[name,0]));for(let round=0;round<names.length;round++){for(const[from,to]of pairs){layer.
 set(to,Math.max(layer.get(to)??0,Math.min(names.length-1,(layer.get(from)??0)+1)))}}for(const name of names){const effects=pairs.
 filter(([from])=>from===name).map(([,to])=>layer.get(to)??0);const isRoot=!pairs.some(([,to])=>to===name);if(isRoot&&effects.
@@ -511,20 +511,23 @@ if(found<fewest){fewest=found;best=layers.map(layer=>[...layer])}}best.forEach((
 if(neighbours.length===0)return otherwise;return neighbours.reduce((sum,item)=>sum+item.place,0)/neighbours.length}function crossings(layers){
 let count=0;for(const layer of layers){const edges=layer.flatMap(from=>from.after.map(to=>[from.place,to.place]));for(let i=0;i<
 edges.length;i++){for(let j=0;j<i;j++){const[a,b]=[edges[i],edges[j]];if(a&&b&&(a[0]-b[0])*(a[1]-b[1])<0)count++}}}return count}
-function spread(layers){const tallest=Math.max(1,...layers.map(layer=>layer.length));for(const layer of layers){const shift=(tallest-
-layer.length)/2;layer.forEach((item,place)=>item.place=place+shift)}for(let sweep=0;sweep<SWEEPS;sweep++){for(const layer of sweep%
-2===0?layers:[...layers].reverse()){const wanted=layer.map(item=>barycentre([...item.before,...item.after],item.place));
-settle(layer,wanted)}}const least=Math.min(...layers.flat().map(item=>item.place));for(const item of layers.flat())item.
-place-=least}function settle(layer,wanted){const blocks=[];const startOf=block=>block.sum/block.count;layer.forEach((_,at)=>{
-blocks.push({sum:(wanted[at]??0)-at,count:1,first:at});for(;;){const[before,last]=[blocks[blocks.length-2],blocks[blocks.
+function spread(layers){const heights=layers.map(layer=>offsets(layer).end);const tallest=Math.max(1,...heights);layers.
+forEach((layer,at)=>{const{places}=offsets(layer);const shift=(tallest-(heights[at]??0))/2;layer.forEach((item,place)=>item.
+place=(places[place]??0)+shift)});for(let sweep=0;sweep<SWEEPS;sweep++){for(const layer of sweep%2===0?layers:[...layers].
+reverse()){const wanted=layer.map(item=>barycentre([...item.before,...item.after],item.place));settle(layer,wanted)}}const least=Math.
+min(...layers.flat().map(item=>item.place+(1-item.room)/2));for(const item of layers.flat())item.place-=least}function offsets(layer){
+let end=0;const places=layer.map(({room})=>{end+=room;return end-room/2});return{places,end}}function settle(layer,wanted){
+const{places}=offsets(layer);const blocks=[];const startOf=block=>block.sum/block.count;layer.forEach((_,at)=>{blocks.push(
+{sum:(wanted[at]??0)-(places[at]??0),count:1,first:at});for(;;){const[before,last]=[blocks[blocks.length-2],blocks[blocks.
 length-1]];if(!before||!last||startOf(before)<=startOf(last))break;before.sum+=last.sum;before.count+=last.count;blocks.
 pop()}});for(const block of blocks){for(let at=block.first;at<block.first+block.count;at++){const item=layer[at];if(item)
-item.place=startOf(block)+at}}}var BOX_HEIGHT=62;var BOX_WIDTH={least:142,most:172};var GAP={along:46,across:10};var MARGIN=4;var LETTER=6.9;function graph(problem,values,option,width,said){
-const{strings}=said;const shown=new Map(problem.columns.map(column=>[column.name,shownOf(column,values,option,said)]));const columnOf=feature=>shown.
-has(feature)?feature:feature.split("=")[0]??feature;const arrows=uniqueArrows(problem.graph.edges.map(({from,to})=>[columnOf(
-from),columnOf(to)]));const isLinked=name=>arrows.some(arrow=>arrow.includes(name));const linked=problem.columns.map(column=>column.
-name).filter(isLinked);const alone=problem.columns.filter(column=>!isLinked(column.name)).map(column=>capitalised(column.
-label));if(linked.length===0)return html("p",{},strings.graphNone);const layout=layered(linked,arrows);const say=name=>capitalised(
+item.place=startOf(block)+(places[at]??0)}}}var BOX_HEIGHT=70;var LINE_HEIGHT=15.5;var BOX_WIDTH={least:134,most:172};var GAP={along:46,across:10};var MARGIN=4;var LETTER={
+bold:7.7,value:6.8};var LEAST_SCALE=.8;function graph(problem,values,option,width,said){const{strings}=said;const shown=new Map(
+problem.columns.map(column=>[column.name,shownOf(column,values,option,said)]));const columnOf=feature=>shown.has(feature)?
+feature:feature.split("=")[0]??feature;const arrows=uniqueArrows(problem.graph.edges.map(({from,to})=>[columnOf(from),columnOf(
+to)]));const isLinked=name=>arrows.some(arrow=>arrow.includes(name));const linked=problem.columns.map(column=>column.name).
+filter(isLinked);const alone=problem.columns.filter(column=>!isLinked(column.name)).map(column=>capitalised(column.label));
+if(linked.length===0)return html("p",{},strings.graphNone);const layout=layered(linked,arrows);const say=name=>capitalised(
 shown.get(name)?.column.label??name);const moved=linked.map(name=>shown.get(name)).filter(entry=>entry!==void 0&&entry.role!==
 "unchanged");return html("div",{},html("p",{class:"quiet"},strings.graphIntro),html("div",{class:"scroll",role:"region",
 tabindex:"0","aria-label":strings.graph},drawing3(layout,shown,width,said)),alone.length>0&&html("p",{class:"quiet"},strings.
@@ -535,30 +538,33 @@ const key2=JSON.stringify([from,to]);return from!==to&&!seen.has(key2)&&Boolean(
 const before=values[column.name];const after=option?.counterfactual[column.name];const role=option?roleOf(column,before,
 option):"unchanged";const now=before===void 0?"":amount(column,before,said);if(after===void 0||role!=="acted"&&role!=="f\
 ollowed")return{column,role,value:now,short:now};const then=amount(column,after,said);return{column,role,value:`${now} →\
- ${then}`,short:`→ ${then}`}}function size(layout,boxWidth,tall){const[boxAlong,boxAcross]=tall?[BOX_HEIGHT,boxWidth]:
-[boxWidth,BOX_HEIGHT];const along=layout.layers*boxAlong+(layout.layers-1)*GAP.along+2*MARGIN;const across=(layout.height-
-1)*(boxAcross+GAP.across)+boxAcross+2*MARGIN;return tall?{width:across,height:along}:{width:along,height:across}}function drawing3(layout,shown,available,said){
-const half=(available-2*MARGIN-GAP.across)/2;const boxWidth=Math.min(BOX_WIDTH.most,Math.max(BOX_WIDTH.least,Math.floor(
-half)));const wide=size(layout,boxWidth,false).width;const tall=wide>available&&size(layout,boxWidth,true).width<wide;const{
-width,height}=size(layout,boxWidth,tall);const[boxAlong,boxAcross]=tall?[BOX_HEIGHT,boxWidth]:[boxWidth,BOX_HEIGHT];const along=layer=>MARGIN+
-layer*(boxAlong+GAP.along)+boxAlong/2;const across=place=>MARGIN+place*(boxAcross+GAP.across)+boxAcross/2;const point=(a,c)=>tall?
-`${c},${a}`:`${a},${c}`;const nodeOf=new Map(layout.nodes.map(node=>[node.name,node]));const edges=layout.edges.map(({from,
-to,bends})=>{const[start,end]=[nodeOf.get(from),nodeOf.get(to)];if(!start||!end)return void 0;let[a,c]=[along(start.layer)+
-boxAlong/2,across(start.place)];let path=`M${point(a,c)}`;const curveTo=(nextA,nextC)=>{const middle=(a+nextA)/2;path+=`\
- C${point(middle,c)} ${point(middle,nextC)} ${point(nextA,nextC)}`;[a,c]=[nextA,nextC]};for(const bend of bends){curveTo(
-along(bend.layer)-boxAlong/2,across(bend.place));a+=boxAlong;path+=` L${point(a,c)}`}curveTo(along(end.layer)-boxAlong/2-
-7,across(end.place));const head=[point(a+6,c),point(a-2,c-4.5),point(a-2,c+4.5)].join(" ");const isMoved=isMoving(shown.
-get(from))&&shown.get(to)?.role==="followed";return svg("g",{class:isMoved?"edge moved":"edge"},svg("path",{d:path}),svg(
-"polygon",{points:head}))});const boxes=layout.nodes.map(node=>{const entry=shown.get(node.name);const[x,y]=tall?[across(
-node.place),along(node.layer)]:[along(node.layer),across(node.place)];return entry&&box(entry,x-boxWidth/2,y-BOX_HEIGHT/
-2,boxWidth,said)});return svg("svg",{class:"graph",width,height,viewBox:`0 0 ${width} ${height}`,role:"img","aria-label":said.
-strings.graph},...edges,...boxes)}function isMoving(entry){return entry?.role==="acted"||entry?.role==="followed"}function box(entry,x,y,width,{
-strings}){const{column,role,value,short}=entry;const label=capitalised(column.label);const top=y+(role==="unchanged"?26:
-18);const most=Math.floor(width/LETTER);const text=(content,below,name)=>svg("text",{class:name,x:x+width/2,y:top+below,
-"text-anchor":"middle"},shortened(content,most));return svg("g",{class:`node ${role}`},svg("title",{},`${label}: ${value}`),
-svg("rect",{x,y,width,height:BOX_HEIGHT,rx:9}),text(label,0,"node-label"),text(value.length>most?short:value,18,"node-va\
-lue"),role!=="unchanged"&&text(strings[role],35,"node-role"))}function shortened(text,most){return text.length>most?`${text.
-slice(0,most-1)}…`:text}function letterBody(letter,name,{strings}){const frame=html("iframe",{class:"letter",title:strings.letterFrame,srcdoc:letter.
+ ${then}`,short:`→ ${then}`}}function fitted(layout,available,tall){const[count,gap]=tall?[layout.height,GAP.across]:[
+layout.layers,GAP.along];const around=2*MARGIN+(count-1)*gap;const box2=Math.min(BOX_WIDTH.most,Math.max(BOX_WIDTH.least,
+Math.floor((available-around)/count)));return{box:box2,width:around+count*box2}}function drawing3(layout,shown,available,said){
+const[level,upright]=[fitted(layout,available,false),fitted(layout,available,true)];const tall=level.width>available&&upright.
+width<level.width;const{box:boxWidth,width}=tall?upright:level;const height=tall?layout.layers*BOX_HEIGHT+(layout.layers-
+1)*GAP.along+2*MARGIN:layout.height*BOX_HEIGHT+(layout.height-1)*GAP.across+2*MARGIN;const[boxAlong,boxAcross]=tall?[BOX_HEIGHT,
+boxWidth]:[boxWidth,BOX_HEIGHT];const along=layer=>MARGIN+layer*(boxAlong+GAP.along)+boxAlong/2;const across=place=>MARGIN+
+place*(boxAcross+GAP.across)+boxAcross/2;const point=(a,c)=>tall?`${c},${a}`:`${a},${c}`;const nodeOf=new Map(layout.nodes.
+map(node=>[node.name,node]));const edges=layout.edges.map(({from,to,bends})=>{const[start,end]=[nodeOf.get(from),nodeOf.
+get(to)];if(!start||!end)return void 0;let[a,c]=[along(start.layer)+boxAlong/2,across(start.place)];let path=`M${point(a,
+c)}`;const curveTo=(nextA,nextC)=>{const middle=(a+nextA)/2;path+=` C${point(middle,c)} ${point(middle,nextC)} ${point(nextA,
+nextC)}`;[a,c]=[nextA,nextC]};for(const bend of bends){curveTo(along(bend.layer)-boxAlong/2,across(bend.place));a+=boxAlong;
+path+=` L${point(a,c)}`}curveTo(along(end.layer)-boxAlong/2-7,across(end.place));const head=[point(a+6,c),point(a-2,c-4.5),
+point(a-2,c+4.5)].join(" ");const isMoved=isMoving(shown.get(from))&&shown.get(to)?.role==="followed";return svg("g",{class:isMoved?
+"edge moved":"edge"},svg("path",{d:path}),svg("polygon",{points:head}))});const boxes=layout.nodes.map(node=>{const entry=shown.
+get(node.name);const[x,y]=tall?[across(node.place),along(node.layer)]:[along(node.layer),across(node.place)];return entry&&
+box(entry,x-boxWidth/2,y-BOX_HEIGHT/2,boxWidth,said)});const scale=width>available&&available>=LEAST_SCALE*width?available/
+width:1;return svg("svg",{class:"graph",width:scale*width,height:scale*height,viewBox:`0 0 ${width} ${height}`,role:"img",
+"aria-label":said.strings.graph},...edges,...boxes)}function isMoving(entry){return entry?.role==="acted"||entry?.role===
+"followed"}function box(entry,x,y,width,{strings}){const{column,role,value,short}=entry;const label=capitalised(column.label);
+const most=Math.floor((width-8)/LETTER.value);const lines=wrapped(label,Math.floor((width-8)/LETTER.bold)).map(line=>["n\
+ode-label",line]);lines.push(["node-value",shortened(value.length>most?short:value,most)]);if(role!=="unchanged")lines.push(
+["node-role",strings[role]]);const top=y+(BOX_HEIGHT-lines.length*LINE_HEIGHT)/2+12;return svg("g",{class:`node ${role}`},
+svg("title",{},`${label}: ${value}`),svg("rect",{x,y,width,height:BOX_HEIGHT,rx:9}),...lines.map(([name,line],at)=>svg("\
+text",{class:name,x:x+width/2,y:top+at*LINE_HEIGHT,"text-anchor":"middle"},line)))}function wrapped(text,most){if(text.length<=
+most)return[text];const end=text.lastIndexOf(" ",most);if(end<=0)return[shortened(text,most)];return[text.slice(0,end),shortened(
+text.slice(end+1),most)]}function shortened(text,most){return text.length>most?`${text.slice(0,most-1)}…`:text}function letterBody(letter,name,{strings}){const frame=html("iframe",{class:"letter",title:strings.letterFrame,srcdoc:letter.
 content,sandbox:"allow-same-origin allow-modals",load:()=>{const height=frame.contentDocument?.documentElement.scrollHeight??
 0;if(height>0)frame.style.height=`${height+4}px`}});const file=`letter-${name}`.replace(/[^\p{L}\p{N}.-]+/gu,"-");return html(
 "div",{},frame,html("p",{class:"buttons"},html("button",{type:"button",click:()=>frame.contentWindow?.print()},strings.letterPrint),
@@ -568,12 +574,12 @@ length<2)return html("p",{},strings.optionsOne," ",strings.optionsLock);const ca
 effort(option.cost,language2))),list("steps",...option.steps.map(step=>step.text)),option.consequences.length>0&&html("h\
 4",{},strings.follows),option.consequences.length>0&&list("consequences",...option.consequences.map(step=>step.text)),bars(
 problem.columns,values,option,said)));return html("div",{},html("p",{class:"quiet"},strings.optionsIntro),html("div",{class:"\
-cards"},...cards))}var WORTH_SAYING=1e-5;function provenSentences(answer,epsilon,said){const{strings,language:language2}=said;const size2=shiftSizePromised(
+cards"},...cards))}var WORTH_SAYING=1e-5;function provenSentences(answer,epsilon,said){const{strings,language:language2}=said;const size=shiftSizePromised(
 epsilon,language2);const[option]=answer.options;if(answer.status==="favourable")return[strings.proofFavourable];if(answer.
 status==="unproved")return[strings.proofUnproved];if(answer.status==="impossible")return[epsilon>0?strings.proofImpossible(
-size2):strings.proofImpossibleNow];if(answer.status==="undecided"||!option){const bound2=answer.cost_bound??0;return[strings.
+size):strings.proofImpossibleNow];if(answer.status==="undecided"||!option){const bound2=answer.cost_bound??0;return[strings.
 proofUndecided,...bound2>0?[strings.proofUndecidedBound(effortAtLeast(bound2,language2))]:[]]}const bound=answer.cost_bound??
-0;const share=option.cost>0?1-bound/option.cost:0;return[epsilon>0?strings.proofHolds(size2):strings.proofHoldsNow,bound<=
+0;const share=option.cost>0?1-bound/option.cost:0;return[epsilon>0?strings.proofHolds(size):strings.proofHoldsNow,bound<=
 0?strings.proofNoBound:share>WORTH_SAYING?strings.proofBound(percent(share,language2)):strings.proofBest]}function allowedFor(letter,{
 strings}){const details=letter.letter.details.filter(detail=>detail.allowed!==null);const{allowances}=letter.letter;if(details.
 length+allowances.length===0)return[];const differences=details.map(({label,value,allowed})=>strings.proofMayDiffer(label,
@@ -627,32 +633,33 @@ const{problem,said}=this;const isOwn=!isAsTheProblem(problem,asked.question);sho
 answer.show(...answerBody(problem,asked.values,answer,this.obstacles,isOwn,said));this.proof.show(proofBody(problem,asked.
 question,answer,this.allowed,this.service,said));this.drawGraph(asked.values,answer)}drawGraph(values,answer){const width=this.
 graph.body.clientWidth||this.answer.body.clientWidth;this.graph.show(graph(this.problem,values,answer.options[0],width,this.
-said))}async others(asked,answer,signal){if(answer.options.length===0)[this.options,this.attack].forEach(section=>section.
-hide());if(answer.status==="favourable")this.curve.hide();if(document.activeElement!==this.letterName)this.letterName.value=
-asked.id;await this.part(this.letter,signal,()=>this.writeLetter(asked,signal));if(answer.options.length>0){await this.part(
-this.attack,signal,()=>this.findAttack(asked,answer,signal));await this.part(this.options,signal,()=>this.findOptions(asked,
-signal))}if(answer.status!=="favourable")await this.part(this.curve,signal,()=>this.findCurve(asked,answer,signal))}async part(section,signal,find){
-section.element.hidden=false;section.setBusy(true);if(!section.body.hasChildNodes())show(section.body,html("p",{class:"q\
-uiet"},this.said.strings.searching));try{const found=await find();if(!signal.aborted)section.show(found)}catch(error){if(signal.
-aborted)return;if(error instanceof ServiceError&&error.status===401)throw error;section.show(partFailed(error,this.said.
-strings,()=>void this.part(section,signal,find)))}if(!signal.aborted)show(this.progress)}async findAttack(asked,answer,signal){
-const{epsilon}=asked.question;const[option]=answer.options;if(epsilon===0||!option)return html("p",{},this.said.strings.
-attackSame);const found=await this.service.attack(asked.question,asked.values,option.action,signal);return attackBody(this.
-problem,answer,found,epsilon,this.said)}async findOptions(asked,signal){const found=await this.service.options(asked.question,
-asked.values,MOST_OPTIONS,signal);return optionsBody(this.problem,asked.values,found,this.said)}async findCurve(asked,answer,signal){
-const{epsilon:_,...rest}=asked.question;const key2=JSON.stringify([rest,asked.values]);if(this.tradeOff?.key!==key2){this.
-tradeOff={key:key2,found:await this.service.tradeOff(asked.question,asked.values,signal)}}return this.drawCurve(this.tradeOff.
-found,asked,answer)}drawCurve(found,asked,answer){const now={epsilon:asked.question.epsilon,cost:answer.options[0]?.cost??
-null};const choose=epsilon=>this.around.chooseEpsilon(epsilon);return curve(found,now,choose,this.answer.body.clientWidth,
-this.said)}async writeLetter(asked,signal){const name=this.letterName.value.trim()||asked.id;const letter=await this.service.
-letter(asked.question,name,asked.values,MOST_LETTER_OPTIONS,signal);if(!signal.aborted){show(this.obstacles,...obstaclesOf(
-letter,this.said));show(this.allowed,...allowedFor(letter,this.said))}return letterBody(letter,name,this.said)}renameLetter(){
-this.letterController.abort();const controller=new AbortController;this.letterController=controller;const{last}=this;window.
-setTimeout(()=>{const{signal}=controller;if(!signal.aborted&&last)void this.part(this.letter,signal,()=>this.writeLetter(
-last.asked,signal))},2*PAUSE)}fail(error,asked){show(this.progress);this.brief.hidden=true;this.sections().forEach(section=>section!==
-this.answer&&section.hide());if(error instanceof ServiceError&&error.status===401){show(this.answer.body);this.answer.setBusy(
-false);this.around.askToken(this.service.token!=="");return}this.answer.show(failureBox(error,this.said.strings,()=>this.
-ask(asked)))}};var STEPS=100;function sliderEnd(epsilon){if(!(epsilon>0))return .5;const wanted=5*epsilon;const power=10**Math.floor(Math.
+said));const acted=this.graph.body.querySelector(".node.acted rect")?.getAttribute("x");const window2=this.graph.body.querySelector(
+".scroll");if(acted&&window2)window2.scrollLeft=Number(acted)-window2.clientWidth/3}async others(asked,answer,signal){if(answer.
+options.length===0)[this.options,this.attack].forEach(section=>section.hide());if(answer.status==="favourable")this.curve.
+hide();if(document.activeElement!==this.letterName)this.letterName.value=asked.id;await this.part(this.letter,signal,()=>this.
+writeLetter(asked,signal));if(answer.options.length>0){await this.part(this.attack,signal,()=>this.findAttack(asked,answer,
+signal));await this.part(this.options,signal,()=>this.findOptions(asked,signal))}if(answer.status!=="favourable")await this.
+part(this.curve,signal,()=>this.findCurve(asked,answer,signal))}async part(section,signal,find){section.element.hidden=false;
+section.setBusy(true);if(!section.body.hasChildNodes())show(section.body,html("p",{class:"quiet"},this.said.strings.searching));
+try{const found=await find();if(!signal.aborted)section.show(found)}catch(error){if(signal.aborted)return;if(error instanceof
+ServiceError&&error.status===401)throw error;section.show(partFailed(error,this.said.strings,()=>void this.part(section,
+signal,find)))}if(!signal.aborted)show(this.progress)}async findAttack(asked,answer,signal){const{epsilon}=asked.question;
+const[option]=answer.options;if(epsilon===0||!option)return html("p",{},this.said.strings.attackSame);const found=await this.
+service.attack(asked.question,asked.values,option.action,signal);return attackBody(this.problem,answer,found,epsilon,this.
+said)}async findOptions(asked,signal){const found=await this.service.options(asked.question,asked.values,MOST_OPTIONS,signal);
+return optionsBody(this.problem,asked.values,found,this.said)}async findCurve(asked,answer,signal){const{epsilon:_,...rest}=asked.
+question;const key2=JSON.stringify([rest,asked.values]);if(this.tradeOff?.key!==key2){this.tradeOff={key:key2,found:await this.
+service.tradeOff(asked.question,asked.values,signal)}}return this.drawCurve(this.tradeOff.found,asked,answer)}drawCurve(found,asked,answer){
+const now={epsilon:asked.question.epsilon,cost:answer.options[0]?.cost??null};const choose=epsilon=>this.around.chooseEpsilon(
+epsilon);return curve(found,now,choose,this.answer.body.clientWidth,this.said)}async writeLetter(asked,signal){const name=this.
+letterName.value.trim()||asked.id;const letter=await this.service.letter(asked.question,name,asked.values,MOST_LETTER_OPTIONS,
+signal);if(!signal.aborted){show(this.obstacles,...obstaclesOf(letter,this.said));show(this.allowed,...allowedFor(letter,
+this.said))}return letterBody(letter,name,this.said)}renameLetter(){this.letterController.abort();const controller=new AbortController;
+this.letterController=controller;const{last}=this;window.setTimeout(()=>{const{signal}=controller;if(!signal.aborted&&last)
+void this.part(this.letter,signal,()=>this.writeLetter(last.asked,signal))},2*PAUSE)}fail(error,asked){show(this.progress);
+this.brief.hidden=true;this.sections().forEach(section=>section!==this.answer&&section.hide());if(error instanceof ServiceError&&
+error.status===401){show(this.answer.body);this.answer.setBusy(false);this.around.askToken(this.service.token!=="");return}
+this.answer.show(failureBox(error,this.said.strings,()=>this.ask(asked)))}};var STEPS=100;function sliderEnd(epsilon){if(!(epsilon>0))return .5;const wanted=5*epsilon;const power=10**Math.floor(Math.
 log10(wanted));const factor=[1,2,5,10].find(factor2=>factor2*power>=wanted*(1-1e-9))??10;return Number((factor*power).toPrecision(
 6))}var Safety=class{constructor(ofProblem,epsilon,said,onChange){this.ofProblem=ofProblem;this.epsilon=epsilon;this.said=
 said;this.onChange=onChange;const{strings,language:language2}=said;const end=sliderEnd(ofProblem);this.step=end/STEPS;this.
