@@ -53,8 +53,11 @@ export class App {
   private async load(name?: string): Promise<void> {
     try {
       this.listed = await this.service.problems();
-      const first = name ?? this.listed[0]?.name;
-      if (first === undefined) throw new ServiceError(404, "unknown-problem", "", this.strings.noProblem, 0, "");
+      const first = name ?? this.listed.find(({ digest }) => digest !== null)?.name;
+      if (first === undefined) {
+        const mistakes = this.listed.flatMap(({ name, mistake }) => (mistake ? [`${name}: ${mistake}`] : []));
+        throw new ServiceError(404, "unknown-problem", this.strings.noProblem, mistakes.join(" "), 0, "");
+      }
       const problem = await this.service.problem(first);
       const draft = draftOf(problem, problem.example, this.language);
       this.asked = { problem, draft, epsilon: problem.epsilon, chosen: { opened: undefined, id: "1" } };
@@ -108,11 +111,12 @@ export class App {
 
   /** The choice of a problem, if there are several. */
   private problems(): HTMLElement | undefined {
-    if (this.listed.length < 2) return undefined;
+    const served = this.listed.filter(({ digest }) => digest !== null);
+    if (served.length < 2) return undefined;
     const select = html(
       "select",
       { change: () => void this.load(select.value) },
-      ...this.listed.map(({ name }) => html("option", { value: name, selected: name === this.asked?.problem.name }, name)),
+      ...served.map(({ name }) => html("option", { value: name, selected: name === this.asked?.problem.name }, name)),
     );
     return html("label", {}, html("span", {}, this.strings.problem), select);
   }

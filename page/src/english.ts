@@ -182,8 +182,8 @@ export const english = {
   proofRight: "Checked again by separate code: the proof is right.",
   proofWrong: "The proof could not be confirmed. Do not rely on this answer.",
   reference: "Reference",
-  proofOfProblem: "A line for `surefoot verify`.",
-  proofOfQuestion: "It is about your locks, limits and safety, which the file states: it is the body of a request to /v1/verify.",
+  proofOfProblem: "The file is for the command surefoot verify, and for whoever wants to check the answer later.",
+  proofOfQuestion: "It is about your locks, limits and safety, which the file states: it can be sent to /v1/verify of the service as it is.",
 
   letter: "The letter",
   letterIntro: "For the file, or to take along: in round numbers that are proven as they are written. They may differ a little from those above.",
@@ -208,7 +208,7 @@ export const english = {
   tokenWrong: "This token was refused.",
   token: "Token",
   tokenUse: "Use the token",
-  noProblem: "The service has no problem to ask about.",
+  noProblem: "The service has no problem to ask about",
   partFailed: "This part could not be had:",
 };
 

@@ -11,6 +11,7 @@ function inWords(error: unknown, strings: Strings): { title: string; advice: str
   if (status === 0 || status === 503) return { title: strings.away, advice: strings.awayDetail, detail: "" };
   if (status === 429) return { title: strings.busy, advice: strings.busyDetail, detail: "" };
   if (kind === "time-limit") return { title: strings.slowTitle, advice: strings.slowDetail, detail };
+  if (kind === "unknown-problem") return { title: strings.noProblem, advice: "", detail };
   if (status >= 500) return { title: strings.internal, advice: "", detail };
   return { title: strings.invalid, advice: "", detail: detail || title };
 }

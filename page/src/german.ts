@@ -184,8 +184,8 @@ export const german: Strings = {
   proofRight: "Noch einmal von eigenem Code geprüft: Der Beweis stimmt.",
   proofWrong: "Der Beweis konnte nicht bestätigt werden. Verlassen Sie sich nicht auf diese Antwort.",
   reference: "Aktenzeichen",
-  proofOfProblem: "Eine Zeile für `surefoot verify`.",
-  proofOfQuestion: "Er gilt für Ihre Sperren, Grenzen und Sicherheit, die mit in der Datei stehen: Sie ist der Inhalt einer Anfrage an /v1/verify.",
+  proofOfProblem: "Die Datei ist für den Befehl surefoot verify und für alle, die die Antwort später prüfen wollen.",
+  proofOfQuestion: "Er gilt für Ihre Sperren, Grenzen und Sicherheit, die mit in der Datei stehen: Sie kann so, wie sie ist, an /v1/verify des Dienstes geschickt werden.",
 
   letter: "Der Brief",
   letterIntro: "Für die Akten oder zum Mitnehmen: in runden Zahlen, die so bewiesen sind, wie sie dastehen. Sie können ein wenig von denen oben abweichen.",
@@ -210,6 +210,6 @@ export const german: Strings = {
   tokenWrong: "Dieses Token wurde abgelehnt.",
   token: "Token",
   tokenUse: "Token benutzen",
-  noProblem: "Der Dienst hat kein Problem, zu dem man fragen kann.",
+  noProblem: "Der Dienst hat kein Problem, zu dem man fragen kann",
   partFailed: "Dieser Teil war nicht zu bekommen:",
 };

@@ -31,20 +31,20 @@ export function significant(value: number, digits: number, language: LanguageCod
 
 /** A number rounded away from zero, so that whoever does what is written never does less than what was found. */
 export function awayFromZero(value: number, decimals: number): number {
-  const scale = 10 ** decimals;
-  const scaled = Math.abs(value) * scale;
-  const nearest = Math.round(scaled);
-  // A difference within the precision of double numbers is none.
-  const whole = Math.abs(scaled - nearest) <= 1e-9 * Math.max(1, scaled) ? nearest : Math.ceil(scaled);
-  return (Math.sign(value) * whole) / scale;
+  return rounded(value, decimals, Math.ceil);
 }
 
 /** A number rounded toward zero, for what is promised: never more than what is covered. */
 export function towardZero(value: number, decimals: number): number {
+  return rounded(value, decimals, Math.floor);
+}
+
+function rounded(value: number, decimals: number, direction: (size: number) => number): number {
   const scale = 10 ** decimals;
   const scaled = Math.abs(value) * scale;
   const nearest = Math.round(scaled);
-  const whole = Math.abs(scaled - nearest) <= 1e-9 * Math.max(1, scaled) ? nearest : Math.floor(scaled);
+  // A difference within the precision of double numbers is none.
+  const whole = Math.abs(scaled - nearest) <= 1e-9 * Math.max(1, scaled) ? nearest : direction(scaled);
   return (Math.sign(value) * whole) / scale;
 }
 

@@ -36,7 +36,8 @@ export interface Problem {
 
 export interface Listed {
   name: string;
-  digest: string;
+  /** `null` if its files never were valid. */
+  digest: string | null;
   mistake: string | null;
 }
 

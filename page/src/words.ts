@@ -90,7 +90,8 @@ export function changeSize(column: Column, by: number, { language }: Speech): st
 export function shiftInWords(columns: Column[], shift: Record<string, number>, said: Speech): string {
   const { strings } = said;
   const parts = columns.flatMap((column) => {
-    if (column.categories && !column.ordered) {
+    // Texts that are features of their own have no common spread.
+    if (column.categories && column.std === null) {
       return column.categories.map((category) => {
         const by = shift[`${column.name}=${category.name}`] ?? 0;
         const words = by < 0 ? strings.less_category : strings.more_category;

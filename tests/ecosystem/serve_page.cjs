@@ -4,17 +4,8 @@
 
 const fs = require("fs");
 const path = require("path");
-const { chromium } = require("playwright-core");
+const { axe, launch } = require("./chromium.cjs");
 
-const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const flags = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 const PARTS = ["answer", "graph", "options", "curve", "attack", "proof", "letter"];
 
 /** A tab that notes what it requests from elsewhere, and what goes wrong in it. */
@@ -391,7 +382,7 @@ async function looks(browser, address, folder) {
 async function main() {
   const stories = { story, everybody, keyboard, errors, stream, token, looks };
   const [name, address, folder] = process.argv.slice(2);
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: flags });
+  const browser = await launch();
   console.log(JSON.stringify(await stories[name](browser, address, folder), null, 2));
   await browser.close();
 }

@@ -4,18 +4,17 @@ LOCALES[language2],{maximumFractionDigits:Math.min(20,Math.max(0,decimals)),useG
 value===0?0:value).replace("-","−")}function decimalsFor(value,digits){if(value===0||!Number.isFinite(value))return 0;
 return Math.min(20,Math.max(0,digits-1-Math.floor(Math.log10(Math.abs(value)))))}function significant(value,digits,language2){
 const size=Math.abs(value);if(size>=1e15||size>0&&size<1e-9){return value.toExponential(digits-1).replace("-","−")}return decimal(
-value,decimalsFor(value,digits),language2)}function awayFromZero(value,decimals){const scale=10**decimals;const scaled=Math.
-abs(value)*scale;const nearest=Math.round(scaled);const whole=Math.abs(scaled-nearest)<=1e-9*Math.max(1,scaled)?nearest:
-Math.ceil(scaled);return Math.sign(value)*whole/scale}function towardZero(value,decimals){const scale=10**decimals;const scaled=Math.
-abs(value)*scale;const nearest=Math.round(scaled);const whole=Math.abs(scaled-nearest)<=1e-9*Math.max(1,scaled)?nearest:
-Math.floor(scaled);return Math.sign(value)*whole/scale}function written(value,language2){const text=decimal(value,20,language2,
-false);return parseNumber(text,language2)===value?text:String(value).replace(".",language2==="de"?",":".")}function parseNumber(text,language2){
-const plain=text.trim().replace(/[\s\u00a0\u202f']/g,"").replace("−","-");const[point,mark]=language2==="de"?[",","."]:
-[".",","];const grouped=new RegExp(`^[+-]?\\d{1,3}(\\${mark}\\d{3})+(\\${point}\\d*)?$`);let number2=plain;if(grouped.test(
-plain))number2=plain.replaceAll(mark,"");number2=number2.replace(point,"*");if(!number2.includes("*"))number2=number2.replace(
-mark,"*");number2=number2.replace("*",".");if(!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(number2))return void 0;const value=Number(
-number2);return Number.isFinite(value)?value:void 0}function percent(share,language2){const number2=decimal(Math.ceil(1e3*
-share-.01)/10,1,language2);return language2==="de"?`${number2} %`:`${number2}%`}var english={name:"English",title:"What would it take?",skip:"Skip to the answer",language:"Language",theme:"Colours",themes:{
+value,decimalsFor(value,digits),language2)}function awayFromZero(value,decimals){return rounded(value,decimals,Math.ceil)}
+function towardZero(value,decimals){return rounded(value,decimals,Math.floor)}function rounded(value,decimals,direction){
+const scale=10**decimals;const scaled=Math.abs(value)*scale;const nearest=Math.round(scaled);const whole=Math.abs(scaled-
+nearest)<=1e-9*Math.max(1,scaled)?nearest:direction(scaled);return Math.sign(value)*whole/scale}function written(value,language2){
+const text=decimal(value,20,language2,false);return parseNumber(text,language2)===value?text:String(value).replace(".",language2===
+"de"?",":".")}function parseNumber(text,language2){const plain=text.trim().replace(/[\s\u00a0\u202f']/g,"").replace("−",
+"-");const[point,mark]=language2==="de"?[",","."]:[".",","];const grouped=new RegExp(`^[+-]?\\d{1,3}(\\${mark}\\d{3})+(\\${point}\
+\\d*)?$`);let number2=plain;if(grouped.test(plain))number2=plain.replaceAll(mark,"");number2=number2.replace(point,"*");
+if(!number2.includes("*"))number2=number2.replace(mark,"*");number2=number2.replace("*",".");if(!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.
+test(number2))return void 0;const value=Number(number2);return Number.isFinite(value)?value:void 0}function percent(share,language2){
+const number2=decimal(Math.ceil(1e3*share-.01)/10,1,language2);return language2==="de"?`${number2} %`:`${number2}%`}var english={name:"English",title:"What would it take?",skip:"Skip to the answer",language:"Language",theme:"Colours",themes:{
 auto:"As the device",light:"Light",dark:"Dark"},problem:"Problem",mistake:text=>`The newest file of this problem has a m\
 istake; the one before it is used. ${text}`,person:"The person",personIntro:"Fill in the form, or take a person from a t\
 able on this device. The table is read here; only the person you look at is sent to the service.",start:"Typical values",
@@ -90,17 +89,18 @@ out proof.",proofRounded:"Numbers in sentences are rounded so that doing what th
  is allowed for",proofMayDiffer:(label,value,allowed)=>`${label} (${value}): ${allowed}`,proofSave:"Download the proof",
 proofCheck:"Check the proof again",proofChecking:"Checking with separate code …",proofRight:"Checked again by separate\
  code: the proof is right.",proofWrong:"The proof could not be confirmed. Do not rely on this answer.",reference:"Refere\
-nce",proofOfProblem:"A line for `surefoot verify`.",proofOfQuestion:"It is about your locks, limits and safety, which th\
-e file states: it is the body of a request to /v1/verify.",letter:"The letter",letterIntro:"For the file, or to take alo\
-ng: in round numbers that are proven as they are written. They may differ a little from those above.",letterFor:"Name or\
- number in the letter",letterPrint:"Print",letterSave:"Save as HTML",letterFrame:"The letter",failed:"There is no answer\
- now",retry:"Ask again",away:"The service cannot be reached",awayDetail:"Perhaps it has been stopped, or the connection \
-is broken. What you filled in is still here.",busy:"Too many questions wait at the moment",busyDetail:"The service refus\
-ed to take another one. Please ask again in a moment.",slowTitle:"The search takes longer than the service allows",slowDetail:"\
-Locking more or asking for less safety makes it shorter.",invalid:"The service could not answer for these values",internal:"\
-The service made a fault",requestId:id=>`Request ${id}`,tokenTitle:"This service asks for a token",tokenDetail:"Whoever \
-runs the service has it. It is kept until this page is closed.",tokenWrong:"This token was refused.",token:"Token",tokenUse:"\
-Use the token",noProblem:"The service has no problem to ask about.",partFailed:"This part could not be had:"};var german={name:"Deutsch",title:"Was wäre nötig?",skip:"Zur Antwort springen",language:"Sprache",theme:"Farben",themes:{
+nce",proofOfProblem:"The file is for the command surefoot verify, and for whoever wants to check the answer later.",proofOfQuestion:"\
+It is about your locks, limits and safety, which the file states: it can be sent to /v1/verify of the service as it is.",
+letter:"The letter",letterIntro:"For the file, or to take along: in round numbers that are proven as they are written. T\
+hey may differ a little from those above.",letterFor:"Name or number in the letter",letterPrint:"Print",letterSave:"Save\
+ as HTML",letterFrame:"The letter",failed:"There is no answer now",retry:"Ask again",away:"The service cannot be reached",
+awayDetail:"Perhaps it has been stopped, or the connection is broken. What you filled in is still here.",busy:"Too many \
+questions wait at the moment",busyDetail:"The service refused to take another one. Please ask again in a moment.",slowTitle:"\
+The search takes longer than the service allows",slowDetail:"Locking more or asking for less safety makes it shorter.",invalid:"\
+The service could not answer for these values",internal:"The service made a fault",requestId:id=>`Request ${id}`,tokenTitle:"\
+This service asks for a token",tokenDetail:"Whoever runs the service has it. It is kept until this page is closed.",tokenWrong:"\
+This token was refused.",token:"Token",tokenUse:"Use the token",noProblem:"The service has no problem to ask about",partFailed:"\
+This part could not be had:"};var german={name:"Deutsch",title:"Was wäre nötig?",skip:"Zur Antwort springen",language:"Sprache",theme:"Farben",themes:{
 auto:"Wie das Gerät",light:"Hell",dark:"Dunkel"},problem:"Problem",mistake:text=>`Die neueste Datei dieses Problems hat\
  einen Fehler; benutzt wird die vorige. ${text}`,person:"Die Person",personIntro:"Füllen Sie das Formular aus, oder nehm\
 en Sie eine Person aus einer Tabelle auf diesem Gerät. Die Tabelle wird hier gelesen; an den Dienst geht nur die Person,\
@@ -184,19 +184,19 @@ m Beweis. Der Brief hat runde Zahlen, die so bewiesen sind, wie sie dastehen.",p
  (${value}): ${allowed}`,proofSave:"Beweis herunterladen",proofCheck:"Beweis noch einmal prüfen",proofChecking:"Es wird\
  mit eigenem Code geprüft …",proofRight:"Noch einmal von eigenem Code geprüft: Der Beweis stimmt.",proofWrong:"Der B\
 eweis konnte nicht bestätigt werden. Verlassen Sie sich nicht auf diese Antwort.",reference:"Aktenzeichen",proofOfProblem:"\
-Eine Zeile für `surefoot verify`.",proofOfQuestion:"Er gilt für Ihre Sperren, Grenzen und Sicherheit, die mit in der Da\
-tei stehen: Sie ist der Inhalt einer Anfrage an /v1/verify.",letter:"Der Brief",letterIntro:"Für die Akten oder zum Mitn\
-ehmen: in runden Zahlen, die so bewiesen sind, wie sie dastehen. Sie können ein wenig von denen oben abweichen.",letterFor:"\
-Name oder Nummer im Brief",letterPrint:"Drucken",letterSave:"Als HTML sichern",letterFrame:"Der Brief",failed:"Im Augenb\
-lick gibt es keine Antwort",retry:"Noch einmal fragen",away:"Der Dienst ist nicht erreichbar",awayDetail:"Vielleicht wur\
-de er beendet, oder die Verbindung ist unterbrochen. Was Sie ausgefüllt haben, ist noch da.",busy:"Im Augenblick warten\
- zu viele Fragen",busyDetail:"Der Dienst hat keine weitere angenommen. Bitte fragen Sie gleich noch einmal.",slowTitle:"\
-Die Suche dauert länger, als der Dienst erlaubt",slowDetail:"Sie wird kürzer, wenn Sie mehr sperren oder weniger Sicher\
-heit verlangen.",invalid:"Für diese Werte konnte der Dienst nicht antworten",internal:"Der Dienst hat einen Fehler gema\
-cht",requestId:id=>`Anfrage ${id}`,tokenTitle:"Dieser Dienst verlangt ein Token",tokenDetail:"Wer den Dienst betreibt, k\
-ennt es. Es wird behalten, bis diese Seite geschlossen wird.",tokenWrong:"Dieses Token wurde abgelehnt.",token:"Token",tokenUse:"\
-Token benutzen",noProblem:"Der Dienst hat kein Problem, zu dem man fragen kann.",partFailed:"Dieser Teil war nicht zu be\
-kommen:"};var LANGUAGES={en:english,de:german};function preferred(languages){for(const language2 of languages){const code=language2.
+Die Datei ist für den Befehl surefoot verify und für alle, die die Antwort später prüfen wollen.",proofOfQuestion:"E\
+r gilt für Ihre Sperren, Grenzen und Sicherheit, die mit in der Datei stehen: Sie kann so, wie sie ist, an /v1/verify de\
+s Dienstes geschickt werden.",letter:"Der Brief",letterIntro:"Für die Akten oder zum Mitnehmen: in runden Zahlen, die so\
+ bewiesen sind, wie sie dastehen. Sie können ein wenig von denen oben abweichen.",letterFor:"Name oder Nummer im Brief",
+letterPrint:"Drucken",letterSave:"Als HTML sichern",letterFrame:"Der Brief",failed:"Im Augenblick gibt es keine Antwort",
+retry:"Noch einmal fragen",away:"Der Dienst ist nicht erreichbar",awayDetail:"Vielleicht wurde er beendet, oder die Verb\
+indung ist unterbrochen. Was Sie ausgefüllt haben, ist noch da.",busy:"Im Augenblick warten zu viele Fragen",busyDetail:"\
+Der Dienst hat keine weitere angenommen. Bitte fragen Sie gleich noch einmal.",slowTitle:"Die Suche dauert länger, als d\
+er Dienst erlaubt",slowDetail:"Sie wird kürzer, wenn Sie mehr sperren oder weniger Sicherheit verlangen.",invalid:"Für \
+diese Werte konnte der Dienst nicht antworten",internal:"Der Dienst hat einen Fehler gemacht",requestId:id=>`Anfrage ${id}`,
+tokenTitle:"Dieser Dienst verlangt ein Token",tokenDetail:"Wer den Dienst betreibt, kennt es. Es wird behalten, bis dies\
+e Seite geschlossen wird.",tokenWrong:"Dieses Token wurde abgelehnt.",token:"Token",tokenUse:"Token benutzen",noProblem:"\
+Der Dienst hat kein Problem, zu dem man fragen kann",partFailed:"Dieser Teil war nicht zu bekommen:"};var LANGUAGES={en:english,de:german};function preferred(languages){for(const language2 of languages){const code=language2.
 slice(0,2).toLowerCase();if(code==="en"||code==="de")return code}return"en"}var DIGITS=3;function speech(language2){return{language:language2,strings:LANGUAGES[language2]}}function capitalised(text){
 return text.charAt(0).toUpperCase()+text.slice(1)}function decimalsOf(column){return column.kind==="real"?decimalsFor(column.
 std??1,DIGITS):0}function number(column,value,decimals,language2){return decimal(value,decimals,language2,column.unit!==
@@ -213,7 +213,7 @@ described.find(known=>known.value===value);if(described)return described.label;i
 column);const shown=Math.abs(value)>=1e15?significant(value,4,language2):number(column,value,decimals,language2);return withUnit(
 column,shown)}function changeSize(column,by,{language:language2}){const decimals=Math.max(decimalsOf(column),decimalsFor(
 by,2));return withUnit(column,number(column,awayFromZero(Math.abs(by),decimals),decimals,language2))}function shiftInWords(columns,shift,said){
-const{strings}=said;const parts=columns.flatMap(column=>{if(column.categories&&!column.ordered){return column.categories.
+const{strings}=said;const parts=columns.flatMap(column=>{if(column.categories&&column.std===null){return column.categories.
 map(category=>{const by2=shift[`${column.name}=${category.name}`]??0;const words2=by2<0?strings.less_category:strings.more_category;
 return{size:Math.abs(by2),text:words2(column.label,category.label)}})}const by=shift[column.name]??0;const size=Math.abs(
 by)/(column.std??1);const words=by<0?strings.lower:strings.higher;return[{size,text:words(column.label,shiftSize(column,
@@ -298,14 +298,14 @@ for(const line of part.split("\n")){const[,name,value]=/^(event|data): ?(.*)$/.e
 "";else if(name==="data")data.push(value??"")}return data.length>0?[{event,data:data.join("\n")}]:[]});return{events,rest}}function inWords(error,strings){if(!(error instanceof ServiceError))return{title:strings.failed,advice:"",detail:String(
 error)};const{status,kind,detail,title}=error;if(status===0||status===503)return{title:strings.away,advice:strings.awayDetail,
 detail:""};if(status===429)return{title:strings.busy,advice:strings.busyDetail,detail:""};if(kind==="time-limit")return{
-title:strings.slowTitle,advice:strings.slowDetail,detail};if(status>=500)return{title:strings.internal,advice:"",detail};
-return{title:strings.invalid,advice:"",detail:detail||title}}function failureBox(error,strings,retry){const{title,advice,
-detail}=inWords(error,strings);const id=error instanceof ServiceError?error.requestId:"";return html("div",{class:"failu\
-re",role:"alert"},html("p",{},html("strong",{},title),"."),advice!==""&&html("p",{},advice),detail!==""&&html("p",{},strings.
-inEnglish," ",html("span",{lang:"en"},detail)),id!==""&&html("p",{class:"quiet"},strings.requestId(id)),html("p",{},html(
-"button",{type:"button",click:retry},strings.retry)))}function partFailed(error,strings,retry){const{title,detail}=inWords(
-error,strings);return html("p",{class:"failure"},`${strings.partFailed} ${title}. `,detail!==""&&html("span",{lang:"en"},
-detail," "),html("button",{type:"button",class:"small",click:retry},strings.retry))}var Form=class{constructor(problem,draft,said,onChange){this.problem=problem;this.draft=draft;this.said=said;this.onChange=
+title:strings.slowTitle,advice:strings.slowDetail,detail};if(kind==="unknown-problem")return{title:strings.noProblem,advice:"",
+detail};if(status>=500)return{title:strings.internal,advice:"",detail};return{title:strings.invalid,advice:"",detail:detail||
+title}}function failureBox(error,strings,retry){const{title,advice,detail}=inWords(error,strings);const id=error instanceof
+ServiceError?error.requestId:"";return html("div",{class:"failure",role:"alert"},html("p",{},html("strong",{},title),"."),
+advice!==""&&html("p",{},advice),detail!==""&&html("p",{},strings.inEnglish," ",html("span",{lang:"en"},detail)),id!==""&&
+html("p",{class:"quiet"},strings.requestId(id)),html("p",{},html("button",{type:"button",click:retry},strings.retry)))}function partFailed(error,strings,retry){
+const{title,detail}=inWords(error,strings);return html("p",{class:"failure"},`${strings.partFailed} ${title}. `,detail!==
+""&&html("span",{lang:"en"},detail," "),html("button",{type:"button",class:"small",click:retry},strings.retry))}var Form=class{constructor(problem,draft,said,onChange){this.problem=problem;this.draft=draft;this.said=said;this.onChange=
 onChange;this.render()}problem;draft;said;onChange;element=html("div",{class:"fields"});faults=new Map;render(){this.faults.
 clear();show(this.element,...this.problem.columns.map(column=>this.row(column)))}read(){const found=read(this.problem,this.
 draft,this.said);for(const[name,place]of this.faults){const fault=found.faults.get(name)??"";if(place.textContent!==fault)
@@ -681,36 +681,38 @@ function remember(name,value){try{localStorage.setItem(`surefoot-${name}`,value)
 document.documentElement.dataset["theme"]=theme2;remember("theme",theme2)}var App=class{constructor(body){this.body=body;let width=window.innerWidth;window.addEventListener("resize",()=>{if(window.
 innerWidth!==width)this.results?.resize();width=window.innerWidth})}body;service=new Service;language=language();theme=theme();listed=[];asked;results;form;start(){
 setTheme(this.theme);this.frame();void this.load()}get strings(){return LANGUAGES[this.language]}async load(name){try{this.
-listed=await this.service.problems();const first2=name??this.listed[0]?.name;if(first2===void 0)throw new ServiceError(404,
-"unknown-problem","",this.strings.noProblem,0,"");const problem=await this.service.problem(first2);const draft=draftOf(problem,
-problem.example,this.language);this.asked={problem,draft,epsilon:problem.epsilon,chosen:{opened:void 0,id:"1"}};this.draw()}catch(error){
-if(error instanceof ServiceError&&error.status===401)this.askToken(this.service.token!=="",()=>void this.load(name));else
-this.frame(failureBox(error,this.strings,()=>void this.load(name)))}}frame(...content){document.documentElement.lang=this.
-language;document.title=`${this.strings.title} – Surefoot`;show(this.body,html("a",{class:"skip",href:"#answer-title"},
-this.strings.skip),this.head(),html("main",{},...content),this.results?.brief)}head(){const{strings}=this;const languages=Object.
+listed=await this.service.problems();const first2=name??this.listed.find(({digest})=>digest!==null)?.name;if(first2===void 0){
+const mistakes=this.listed.flatMap(({name:name2,mistake})=>mistake?[`${name2}: ${mistake}`]:[]);throw new ServiceError(404,
+"unknown-problem",this.strings.noProblem,mistakes.join(" "),0,"")}const problem=await this.service.problem(first2);const draft=draftOf(
+problem,problem.example,this.language);this.asked={problem,draft,epsilon:problem.epsilon,chosen:{opened:void 0,id:"1"}};
+this.draw()}catch(error){if(error instanceof ServiceError&&error.status===401)this.askToken(this.service.token!=="",()=>void this.
+load(name));else this.frame(failureBox(error,this.strings,()=>void this.load(name)))}}frame(...content){document.documentElement.
+lang=this.language;document.title=`${this.strings.title} – Surefoot`;show(this.body,html("a",{class:"skip",href:"#answ\
+er-title"},this.strings.skip),this.head(),html("main",{},...content),this.results?.brief)}head(){const{strings}=this;const languages=Object.
 keys(LANGUAGES).map(code=>html("button",{type:"button",lang:code,"data-language":code,"aria-pressed":String(code===this.
 language),click:()=>this.speak(code)},LANGUAGES[code].name));const themes=html("select",{change:()=>setTheme(this.theme=
 THEMES[themes.selectedIndex]??"auto")},...THEMES.map(name=>html("option",{selected:name===this.theme},strings.themes[name])));
 return html("header",{class:"head"},html("div",{class:"name"},html("h1",{},strings.title),html("p",{class:"quiet"},"Sure\
 foot")),html("div",{class:"switches"},this.problems(),html("label",{},html("span",{},strings.theme),themes),html("div",{
-class:"languages",role:"group","aria-label":strings.language},...languages)))}problems(){if(this.listed.length<2)return void 0;
-const select=html("select",{change:()=>void this.load(select.value)},...this.listed.map(({name})=>html("option",{value:name,
-selected:name===this.asked?.problem.name},name)));return html("label",{},html("span",{},this.strings.problem),select)}draw(){
-const{asked,strings}=this;if(!asked)return;const said=speech(this.language);this.results?.stop();const form=new Form(asked.
-problem,asked.draft,said,()=>this.ask());const people=new People(asked.problem,asked.draft,asked.chosen,said,()=>{form.render();
-this.ask()});const safety=new Safety(asked.problem.epsilon,asked.epsilon,said,epsilon=>{asked.epsilon=epsilon;this.ask()});
-this.form=form;this.results=new Results(this.service,asked.problem,said,{chooseEpsilon:epsilon=>safety.choose(epsilon),askToken:wasRefused=>this.
-askToken(wasRefused,()=>this.draw())});const mistake=this.listed.find(({name})=>name===asked.problem.name)?.mistake;const person=html(
-"section",{id:"person","aria-labelledby":"person-title"},html("h2",{id:"person-title"},strings.person),mistake?html("p",
-{class:"failure"},strings.mistake(mistake)):false,people.element,form.element);this.frame(html("div",{class:"question"},
-safety.element,person),this.results.element);this.ask()}ask(){const{asked,form,results}=this;if(!asked||!form||!results)
-return;const{values,locked,limits,faults}=form.read();if(faults.size>0){const labels=asked.problem.columns.filter(({name})=>faults.
-has(name)).map(({label})=>capitalised(label));results.refuse(this.strings.fill(labels.join(", ")));return}const question={
-problem:asked.problem.name,epsilon:asked.epsilon,locked,limits,language:this.language};results.ask({question,values,id:asked.
-chosen.id})}speak(code){if(code===this.language)return;if(this.asked)translate(this.asked.problem,this.asked.draft,this.
-language,code);this.language=code;rememberLanguage(code);if(this.asked)this.draw();else{this.frame();void this.load()}this.
-body.querySelector(`[data-language="${code}"]`)?.focus()}askToken(wasRefused,goOn){const{strings}=this;const input=html(
-"input",{type:"password",id:"token",autocomplete:"off",required:true});const form=html("form",{class:"failure",submit:event=>{
-event.preventDefault();this.service.token=input.value.trim();goOn()}},html("h2",{},strings.tokenTitle),wasRefused&&html(
-"p",{role:"alert"},strings.tokenWrong),html("p",{},strings.tokenDetail),html("p",{},html("label",{for:"token"},strings.token,
-" ",input)),html("p",{},html("button",{},strings.tokenUse)));this.frame(form);input.focus()}};new App(document.body).start();})();
+class:"languages",role:"group","aria-label":strings.language},...languages)))}problems(){const served=this.listed.filter(
+({digest})=>digest!==null);if(served.length<2)return void 0;const select=html("select",{change:()=>void this.load(select.
+value)},...served.map(({name})=>html("option",{value:name,selected:name===this.asked?.problem.name},name)));return html(
+"label",{},html("span",{},this.strings.problem),select)}draw(){const{asked,strings}=this;if(!asked)return;const said=speech(
+this.language);this.results?.stop();const form=new Form(asked.problem,asked.draft,said,()=>this.ask());const people=new People(
+asked.problem,asked.draft,asked.chosen,said,()=>{form.render();this.ask()});const safety=new Safety(asked.problem.epsilon,
+asked.epsilon,said,epsilon=>{asked.epsilon=epsilon;this.ask()});this.form=form;this.results=new Results(this.service,asked.
+problem,said,{chooseEpsilon:epsilon=>safety.choose(epsilon),askToken:wasRefused=>this.askToken(wasRefused,()=>this.draw())});
+const mistake=this.listed.find(({name})=>name===asked.problem.name)?.mistake;const person=html("section",{id:"person","a\
+ria-labelledby":"person-title"},html("h2",{id:"person-title"},strings.person),mistake?html("p",{class:"failure"},strings.
+mistake(mistake)):false,people.element,form.element);this.frame(html("div",{class:"question"},safety.element,person),this.
+results.element);this.ask()}ask(){const{asked,form,results}=this;if(!asked||!form||!results)return;const{values,locked,limits,
+faults}=form.read();if(faults.size>0){const labels=asked.problem.columns.filter(({name})=>faults.has(name)).map(({label})=>capitalised(
+label));results.refuse(this.strings.fill(labels.join(", ")));return}const question={problem:asked.problem.name,epsilon:asked.
+epsilon,locked,limits,language:this.language};results.ask({question,values,id:asked.chosen.id})}speak(code){if(code===this.
+language)return;if(this.asked)translate(this.asked.problem,this.asked.draft,this.language,code);this.language=code;rememberLanguage(
+code);if(this.asked)this.draw();else{this.frame();void this.load()}this.body.querySelector(`[data-language="${code}"]`)?.
+focus()}askToken(wasRefused,goOn){const{strings}=this;const input=html("input",{type:"password",id:"token",autocomplete:"\
+off",required:true});const form=html("form",{class:"failure",submit:event=>{event.preventDefault();this.service.token=input.
+value.trim();goOn()}},html("h2",{},strings.tokenTitle),wasRefused&&html("p",{role:"alert"},strings.tokenWrong),html("p",
+{},strings.tokenDetail),html("p",{},html("label",{for:"token"},strings.token," ",input)),html("p",{},html("button",{},strings.
+tokenUse)));this.frame(form);input.focus()}};new App(document.body).start();})();
