@@ -163,6 +163,10 @@ export class App {
       results.refuse(this.strings.fill(labels.join(", ")));
       return;
     }
+    if (asked.problem.columns.every(({ name, actionable }) => !actionable || locked.includes(name))) {
+      results.refuse(this.strings.everythingLocked);
+      return;
+    }
     const question = { problem: asked.problem.name, epsilon: asked.epsilon, locked, limits, language: this.language };
     results.ask({ question, values, id: asked.chosen.id });
   }

@@ -48,6 +48,7 @@ export const english = {
   notWhole: "Please write a whole number.",
   outside: (range: string) => `Please choose a value ${range}.`,
   crossed: "The lower limit is above the upper one.",
+  everythingLocked: "You have locked everything, so that no action is left to ask for. Please unlock something.",
   fill: (labels: string) => `To get an answer, please look at: ${labels}.`,
 
   safety: "Safety",

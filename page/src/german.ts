@@ -50,6 +50,7 @@ export const german: Strings = {
   notWhole: "Bitte geben Sie eine ganze Zahl ein.",
   outside: (range) => `Bitte wählen Sie einen Wert ${range}.`,
   crossed: "Die untere Grenze liegt über der oberen.",
+  everythingLocked: "Sie haben alles gesperrt, sodass keine Maßnahme bleibt, nach der man fragen könnte. Bitte geben Sie etwas frei.",
   fill: (labels) => `Für eine Antwort sehen Sie bitte noch einmal an: ${labels}.`,
 
   safety: "Sicherheit",

@@ -208,6 +208,7 @@ export class Service {
     if (!reader) throw away("no body");
     const decoder = new TextDecoder();
     let text = "";
+    let answer: Answer | undefined;
     for (;;) {
       const { done, value } = await reader.read().catch((error: unknown) => {
         throw signal.aborted ? error : away(String(error));
@@ -220,9 +221,10 @@ export class Service {
         if (event === "incumbent") progress.incumbent(message as unknown as Incumbent);
         else if (event === "bound") progress.bound(message["cost_bound"] as number);
         else if (event === "proof") progress.proof(message as unknown as Incumbent);
-        else if (event === "answer") return first(message as { answers: Answer[] }, "answers");
+        else if (event === "answer") answer = first(message as { answers: Answer[] }, "answers");
         else if (event === "error") throw problemDetails(Number(message["status"]), message, 0);
       }
+      if (done && answer) return answer;
       if (done) throw away("the answer ended early");
     }
   }

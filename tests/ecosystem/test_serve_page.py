@@ -123,7 +123,8 @@ def test_the_attack_view_breaks_the_cheapest_action_and_not_this_one(story):
 def test_locks_change_the_answer(story):
     assert not any(step.startswith("Income: raise") for step in story["locked"]["steps"])
     assert effort(story["locked"]["effort"]) > effort(story["fromTable"]["effort"])
-    seen = story["allLocked"]
+    assert "Please unlock something" in story["allLocked"]
+    seen = story["impossible"]
     assert (seen["status"], seen["badge"], seen["steps"]) == (STATUS["impossible"], "Not favourable", [])
     assert "what you locked" in seen["answer"]
     assert "options" not in seen["shown"] and "attack" not in seen["shown"]
@@ -159,14 +160,14 @@ def test_what_is_proven_is_said_in_plain_words(story):
     assert "gets a favourable decision" in holds and "0.1" in holds
     assert "less effort" in bound
     assert "150" in story["fromTable"]["allowed"]
-    assert story["allLocked"]["proven"][0].startswith("No allowed action leads to a favourable decision")
+    assert story["impossible"]["proven"][0].startswith("No allowed action leads to a favourable decision")
     assert story["favourable"]["proven"] == ["That the decision is favourable with exactly these values."]
 
 
 def test_the_letter_is_that_of_the_person(story):
     assert "ana" in story["letter"] and "Income: raise by" in story["letter"]
     assert story["letterFile"]["text"].lower().startswith("<!doctype html>")
-    assert "no change that is possible" in story["allLockedLetter"]
+    assert "no change that is possible" in story["impossibleLetter"]
     assert "favourable" in story["favourableLetter"]
 
 

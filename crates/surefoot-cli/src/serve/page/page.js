@@ -31,16 +31,17 @@ t least",most:"at most",leastOf:label=>`${label}: at least`,mostOf:label=>`${lab
 between:(lower,upper)=>`from ${lower} to ${upper}`,from:lower=>`from ${lower}`,upTo:upper=>`up to ${upper}`,inSteps:step=>`\
 changes in steps of ${step}`,goes:{any:"",increase:"may only rise",decrease:"may only fall"},missing:"Please fill this i\
 n.",notANumber:"Please write a number.",notWhole:"Please write a whole number.",outside:range=>`Please choose a value ${range}\
-.`,crossed:"The lower limit is above the upper one.",fill:labels=>`To get an answer, please look at: ${labels}.`,safety:"\
-Safety",safetyLabel:"How far circumstances may shift",safetyUnit:value=>`${value} standard deviations`,safetyIntro:"To t\
-he right, the answer withstands larger shifts and asks for more effort.",safetyNone:"No shift is allowed for: the action\
- may end exactly at the edge.",safetyReset:value=>`Back to ${value}`,answer:"The answer",searching:"Searching …",waiting:seconds=>`\
-The service is busy. Asking again in ${seconds} ${seconds===1?"second":"seconds"} …`,best:cost=>`Best so far: effort ${cost}\
-, not yet proven.`,bestProven:cost=>`Best so far: effort ${cost}, proven to work.`,atLeast:cost=>`Proven so far: nothing\
- takes less effort than ${cost}.`,status:{favourable:"The decision is favourable",found:"There is a way, and it is prove\
-n to work",unproved:"This may work; it is not proven",impossible:"No allowed action is enough",undecided:"This could not\
- be decided"},badge:{favourable:"Favourable",found:"Not favourable yet",unproved:"Not favourable yet",impossible:"Not fa\
-vourable",undecided:"Not favourable yet"},about:{favourable:"Nothing needs to be done, as things stand.",found:"",unproved:"\
+.`,crossed:"The lower limit is above the upper one.",everythingLocked:"You have locked everything, so that no action is \
+left to ask for. Please unlock something.",fill:labels=>`To get an answer, please look at: ${labels}.`,safety:"Safety",safetyLabel:"\
+How far circumstances may shift",safetyUnit:value=>`${value} standard deviations`,safetyIntro:"To the right, the answer \
+withstands larger shifts and asks for more effort.",safetyNone:"No shift is allowed for: the action may end exactly at t\
+he edge.",safetyReset:value=>`Back to ${value}`,answer:"The answer",searching:"Searching …",waiting:seconds=>`The serv\
+ice is busy. Asking again in ${seconds} ${seconds===1?"second":"seconds"} …`,best:cost=>`Best so far: effort ${cost}, \
+not yet proven.`,bestProven:cost=>`Best so far: effort ${cost}, proven to work.`,atLeast:cost=>`Proven so far: nothing t\
+akes less effort than ${cost}.`,status:{favourable:"The decision is favourable",found:"There is a way, and it is proven \
+to work",unproved:"This may work; it is not proven",impossible:"No allowed action is enough",undecided:"This could not b\
+e decided"},badge:{favourable:"Favourable",found:"Not favourable yet",unproved:"Not favourable yet",impossible:"Not favo\
+urable",undecided:"Not favourable yet"},about:{favourable:"Nothing needs to be done, as things stand.",found:"",unproved:"\
 This action withstood the shifts that were tried. That it works is not proven.",impossible:"It is proven that no allowed\
  action leads to a favourable decision under every shift that is to be withstood.",undecided:"No action was found that i\
 s proven to work, and it is not proven that there is none."},notAsked:"Whether it would still be favourable if circumsta\
@@ -119,7 +120,8 @@ rag",special:label=>`${label}: ein Betrag oder etwas Besonderes`,specialMeaning:
 s ${upper}`,inSteps:step=>`ändert sich in Schritten von ${step}`,goes:{any:"",increase:"kann nur steigen",decrease:"kan\
 n nur sinken"},missing:"Bitte füllen Sie das aus.",notANumber:"Bitte geben Sie eine Zahl ein.",notWhole:"Bitte geben Si\
 e eine ganze Zahl ein.",outside:range=>`Bitte wählen Sie einen Wert ${range}.`,crossed:"Die untere Grenze liegt über de\
-r oberen.",fill:labels=>`Für eine Antwort sehen Sie bitte noch einmal an: ${labels}.`,safety:"Sicherheit",safetyLabel:"\
+r oberen.",everythingLocked:"Sie haben alles gesperrt, sodass keine Maßnahme bleibt, nach der man fragen könnte. Bitte g\
+eben Sie etwas frei.",fill:labels=>`Für eine Antwort sehen Sie bitte noch einmal an: ${labels}.`,safety:"Sicherheit",safetyLabel:"\
 Wie weit sich die Verhältnisse verschieben dürfen",safetyUnit:value=>`${value} Standardabweichungen`,safetyIntro:"Weit\
 er rechts hält die Antwort größeren Verschiebungen stand und verlangt mehr Aufwand.",safetyNone:"Keine Verschiebung i\
 st berücksichtigt: Die Maßnahme darf genau an der Grenze enden.",safetyReset:value=>`Zurück zu ${value}`,answer:"Die \
@@ -274,21 +276,21 @@ const body={...question,people:[{id,values}],options,format:"html"};return first
 signal),"letters")}async verify(question,proof){const{problem,epsilon,locked,limits}=question;return await this.json("PO\
 ST","v1/verify",{problem,epsilon,locked,limits,proofs:[proof]})}async recourse(question,id,values,progress,signal){const body={
 ...question,people:[{id,values}],proofs:true};const response=await this.send("POST","v1/recourse/stream",body,signal);const reader=response.
-body?.getReader();if(!reader)throw away("no body");const decoder=new TextDecoder;let text="";for(;;){const{done,value}=await reader.
-read().catch(error=>{throw signal.aborted?error:away(String(error))});text+=decoder.decode(value,{stream:!done});const{events,
-rest}=readEvents(text);text=rest;for(const{event,data}of events){const message=JSON.parse(data);if(event==="incumbent")progress.
-incumbent(message);else if(event==="bound")progress.bound(message["cost_bound"]);else if(event==="proof")progress.proof(
-message);else if(event==="answer")return first(message,"answers");else if(event==="error")throw problemDetails(Number(message["\
-status"]),message,0)}if(done)throw away("the answer ended early")}}async json(method,path,body,signal){const response=await this.
-send(method,path,body,signal);return response.json().catch(error=>{throw signal?.aborted?error:away(String(error))})}async send(method,path,body,signal){
-const headers={};if(body!==void 0)headers["Content-Type"]="application/json";if(this.token)headers["Authorization"]=`Bea\
-rer ${this.token}`;const request={method,headers,cache:"no-store"};if(body!==void 0)request.body=JSON.stringify(body);if(signal)
-request.signal=signal;for(let attempt=1;;attempt++){const response=await fetch(path,request).catch(error2=>{throw signal?.
-aborted?error2:away(String(error2))});if(response.ok)return response;const retryAfter=Number(response.headers.get("Retry\
--After"))||0;const details=await response.json().catch(()=>({}));const error=problemDetails(response.status,details,retryAfter);
-if(response.status!==429||attempt===TRIES)throw error;const seconds=Math.max(1,retryAfter);this.onWait(seconds);await pause(
-1e3*seconds,signal)}}};function first(found,name){const[only]=found[name];if(only===void 0)throw away(`no ${name}`);return only}
-function away(detail){return new ServiceError(0,"away","",detail,0,"")}function problemDetails(status,details,retryAfter){
+body?.getReader();if(!reader)throw away("no body");const decoder=new TextDecoder;let text="";let answer;for(;;){const{done,
+value}=await reader.read().catch(error=>{throw signal.aborted?error:away(String(error))});text+=decoder.decode(value,{stream:!done});
+const{events,rest}=readEvents(text);text=rest;for(const{event,data}of events){const message=JSON.parse(data);if(event===
+"incumbent")progress.incumbent(message);else if(event==="bound")progress.bound(message["cost_bound"]);else if(event==="p\
+roof")progress.proof(message);else if(event==="answer")answer=first(message,"answers");else if(event==="error")throw problemDetails(
+Number(message["status"]),message,0)}if(done&&answer)return answer;if(done)throw away("the answer ended early")}}async json(method,path,body,signal){
+const response=await this.send(method,path,body,signal);return response.json().catch(error=>{throw signal?.aborted?error:
+away(String(error))})}async send(method,path,body,signal){const headers={};if(body!==void 0)headers["Content-Type"]="app\
+lication/json";if(this.token)headers["Authorization"]=`Bearer ${this.token}`;const request={method,headers,cache:"no-sto\
+re"};if(body!==void 0)request.body=JSON.stringify(body);if(signal)request.signal=signal;for(let attempt=1;;attempt++){const response=await fetch(
+path,request).catch(error2=>{throw signal?.aborted?error2:away(String(error2))});if(response.ok)return response;const retryAfter=Number(
+response.headers.get("Retry-After"))||0;const details=await response.json().catch(()=>({}));const error=problemDetails(response.
+status,details,retryAfter);if(response.status!==429||attempt===TRIES)throw error;const seconds=Math.max(1,retryAfter);this.
+onWait(seconds);await pause(1e3*seconds,signal)}}};function first(found,name){const[only]=found[name];if(only===void 0)throw away(
+`no ${name}`);return only}function away(detail){return new ServiceError(0,"away","",detail,0,"")}function problemDetails(status,details,retryAfter){
 const text=name=>typeof details[name]==="string"?details[name]:"";const kind=text("type").split(":").pop()??"";return new ServiceError(
 status,kind,text("title"),text("detail"),retryAfter,text("request_id"))}function pause(milliseconds,signal){return new Promise(
 (resolve,reject)=>{const stop=()=>{clearTimeout(timer);reject(signal?.reason)};const timer=setTimeout(()=>{signal?.removeEventListener(
@@ -707,12 +709,13 @@ ria-labelledby":"person-title"},html("h2",{id:"person-title"},strings.person),mi
 mistake(mistake)):false,people.element,form.element);this.frame(html("div",{class:"question"},safety.element,person),this.
 results.element);this.ask()}ask(){const{asked,form,results}=this;if(!asked||!form||!results)return;const{values,locked,limits,
 faults}=form.read();if(faults.size>0){const labels=asked.problem.columns.filter(({name})=>faults.has(name)).map(({label})=>capitalised(
-label));results.refuse(this.strings.fill(labels.join(", ")));return}const question={problem:asked.problem.name,epsilon:asked.
-epsilon,locked,limits,language:this.language};results.ask({question,values,id:asked.chosen.id})}speak(code){if(code===this.
-language)return;if(this.asked)translate(this.asked.problem,this.asked.draft,this.language,code);this.language=code;rememberLanguage(
-code);if(this.asked)this.draw();else{this.frame();void this.load()}this.body.querySelector(`[data-language="${code}"]`)?.
-focus()}askToken(wasRefused,goOn){const{strings}=this;const input=html("input",{type:"password",id:"token",autocomplete:"\
-off",required:true});const form=html("form",{class:"failure",submit:event=>{event.preventDefault();this.service.token=input.
-value.trim();goOn()}},html("h2",{},strings.tokenTitle),wasRefused&&html("p",{role:"alert"},strings.tokenWrong),html("p",
-{},strings.tokenDetail),html("p",{},html("label",{for:"token"},strings.token," ",input)),html("p",{},html("button",{},strings.
-tokenUse)));this.frame(form);input.focus()}};new App(document.body).start();})();
+label));results.refuse(this.strings.fill(labels.join(", ")));return}if(asked.problem.columns.every(({name,actionable})=>!actionable||
+locked.includes(name))){results.refuse(this.strings.everythingLocked);return}const question={problem:asked.problem.name,
+epsilon:asked.epsilon,locked,limits,language:this.language};results.ask({question,values,id:asked.chosen.id})}speak(code){
+if(code===this.language)return;if(this.asked)translate(this.asked.problem,this.asked.draft,this.language,code);this.language=
+code;rememberLanguage(code);if(this.asked)this.draw();else{this.frame();void this.load()}this.body.querySelector(`[data-\
+language="${code}"]`)?.focus()}askToken(wasRefused,goOn){const{strings}=this;const input=html("input",{type:"password",id:"\
+token",autocomplete:"off",required:true});const form=html("form",{class:"failure",submit:event=>{event.preventDefault();
+this.service.token=input.value.trim();goOn()}},html("h2",{},strings.tokenTitle),wasRefused&&html("p",{role:"alert"},strings.
+tokenWrong),html("p",{},strings.tokenDetail),html("p",{},html("label",{for:"token"},strings.token," ",input)),html("p",{},
+html("button",{},strings.tokenUse)));this.frame(form);input.focus()}};new App(document.body).start();})();
