@@ -156,7 +156,7 @@ async fn linear(seconds: f64) {
 fn network() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
-    let network = surefoot_random::small::network(&mut random, &[6, 30, 30, 1], Activation::Tanh, 1.0);
+    let network = surefoot_random::network(&mut random, &[6, 30, 30, 1], Activation::Tanh, 1.0);
     Network::write(folder.path().join("network.safetensors"), &[("", &network)]).unwrap();
     let features: String = (0..6)
         .map(|i| format!("[[feature]]\nname = \"x{i}\"\nlimits = [-3, 3]\nchange = \"any\"\n"))

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use serde_json::Value;
 pub struct Service {
     pub child: Child,
     pub address: SocketAddr,
-    lines: Receiver<String>,
+    lines: Mutex<Receiver<String>>,
 }
 
 /// How long a test waits for something that should take milliseconds.
@@ -34,7 +35,7 @@ impl Service {
         let (sender, lines) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let mut service = Self { child, address: ([127, 0, 0, 1], 0).into(), lines };
+        let mut service = Self { child, address: ([127, 0, 0, 1], 0).into(), lines: Mutex::new(lines) };
         let line = service.wait_for("listening on");
         service.address = line.rsplit_once("http://").unwrap().1.parse().unwrap();
         service
@@ -45,7 +46,7 @@ impl Service {
         let end = Instant::now() + PATIENCE;
         loop {
             let left = end.saturating_duration_since(Instant::now());
-            match self.lines.recv_timeout(left) {
+            match self.lines.lock().unwrap().recv_timeout(left) {
                 Ok(line) if line.contains(text) => return line,
                 Ok(_) => {}
                 Err(error) => panic!("no line with `{text}`: {error}"),
@@ -55,7 +56,7 @@ impl Service {
 
     /// Every line that was logged so far.
     pub fn logged(&self) -> Vec<String> {
-        self.lines.try_iter().collect()
+        self.lines.lock().unwrap().try_iter().collect()
     }
 
     pub fn connect(&self) -> TcpStream {

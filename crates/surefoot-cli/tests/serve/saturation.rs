@@ -14,7 +14,7 @@ use super::client::{Response, Service, post_bytes};
 pub fn endless() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
-    let network = surefoot_random::small::network(&mut random, &[6, 30, 30, 1], Activation::Tanh, 1.5);
+    let network = surefoot_random::network(&mut random, &[6, 30, 30, 1], Activation::Tanh, 1.5);
     surefoot::Network::write(folder.path().join("network.safetensors"), &[("", &network)]).unwrap();
     let features: String = (0..6)
         .map(|i| format!("[[feature]]\nname = \"x{i}\"\nlimits = [-9, 9]\nchange = \"any\"\n"))
