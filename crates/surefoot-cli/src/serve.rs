@@ -6,6 +6,7 @@
 mod about;
 mod answer;
 mod catalogue;
+mod dispatch;
 mod fault;
 mod judge;
 mod metrics;
@@ -32,6 +33,7 @@ use rayon::prelude::*;
 use surefoot::Cancel;
 
 use catalogue::Catalogue;
+pub use dispatch::Offline;
 use fault::Fault;
 use metrics::Metrics;
 use routes::{Limits, Service};

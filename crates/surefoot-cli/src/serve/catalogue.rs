@@ -33,9 +33,11 @@ pub struct Served {
 impl Served {
     /// Reads a problem with everything that it names, and the files that were read.
     fn read(name: &str, path: &Path, reasons: Option<&Path>) -> Result<(Self, Vec<PathBuf>)> {
-        let file = ProblemFile::read(path)?;
+        // Whoever may write a problem file must not be able to have other files read.
+        let file = ProblemFile::read_confined(path)?;
         let mut files = vec![path.to_owned()];
-        files.extend(file.named_files());
+        let folder = path.parent().unwrap_or(Path::new(""));
+        files.extend(file.named_files().into_iter().map(|named| folder.join(named)));
         files.extend(reasons.map(Path::to_owned));
         let problem = file.problem()?;
         let wording = match reasons {

@@ -15,12 +15,13 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 
-use super::answer::{RecourseQuestion, RecourseResponse};
+use super::answer::RecourseResponse;
 use super::catalogue::Catalogue;
+use super::dispatch::{answer_to, recourse_question, written};
 use super::fault::{Fault, ProblemDetails};
 use super::metrics::{Gauges, Metrics};
 use super::question::{
-    AttackRequest, CertifyRequest, LetterRequest, RecourseRequest, TradeOffRequest, VerifyRequest, read,
+    AttackRequest, CertifyRequest, LetterRequest, RecourseRequest, TradeOffRequest, VerifyRequest,
 };
 use super::searches::Searches;
 use super::{about, judge, openapi, page, policy, stream, tell};
@@ -191,8 +192,7 @@ fn knows_token(service: &Service, headers: &HeaderMap) -> bool {
 
 /// A response of JSON.
 fn json(body: &impl Serialize) -> Result<Response, Failed> {
-    let body = serde_json::to_vec(body).map_err(|_| Fault::Internal)?;
-    Ok(json_text(body))
+    Ok(json_text(written(body)?))
 }
 
 fn json_text(body: impl Into<Body>) -> Response {
@@ -299,37 +299,24 @@ async fn body_of(service: &Service, request: Request) -> Result<Bytes, Failed> {
 }
 
 /// Answers a question on a thread of searches.
-async fn answered<B: Serialize>(
+async fn answered(
     service: Arc<Service>,
-    answer: impl FnOnce(&Service) -> Result<B, Fault> + Send + 'static,
+    answer: impl FnOnce(&Service) -> Result<Vec<u8>, Fault> + Send + 'static,
 ) -> Result<Response, Failed> {
     let seconds = service.limits.answer_seconds;
     let searches = service.searches.clone();
-    let ticket = searches.submit(move || {
-        let body = answer(&service)?;
-        serde_json::to_vec(&body).map_err(|_| Fault::Internal)
-    })?;
+    let ticket = searches.submit(move || answer(&service))?;
     Ok(json_text(ticket.result(seconds).await??))
 }
 
-impl Service {
-    /// Refuses more people than a request may have.
-    pub fn check_count(&self, field: &str, count: usize) -> Result<(), Fault> {
-        match count > self.limits.people {
-            true => Err(Fault::TooLarge(format!(
-                "`{field}`: has {count} entries; give at most {} in one request",
-                self.limits.people
-            ))),
-            false => Ok(()),
-        }
-    }
-
-    /// What is asked in a body, once it has been checked.
-    pub fn recourse_question(&self, body: &[u8]) -> Result<RecourseQuestion, Fault> {
-        let request: RecourseRequest = read(body)?;
-        self.check_count("people", request.people.len())?;
-        RecourseQuestion::new(&request, &self.catalogue)
-    }
+/// Answers the question in a body on a thread of searches.
+async fn answered_on(
+    path: &'static str,
+    service: Arc<Service>,
+    request: Request,
+) -> Result<Response, Failed> {
+    let body = body_of(&service, request).await?;
+    answered(service, move |service| answer_to(path, &body, &service.catalogue, service.limits.people)).await
 }
 
 /// What people can do.
@@ -346,13 +333,15 @@ impl Service {
 )]
 pub async fn recourse(State(service): State<Arc<Service>>, request: Request) -> Result<Response, Failed> {
     let body = body_of(&service, request).await?;
+    let most = service.limits.people;
     if body.len() > SMALL_BODY {
-        return answered(service, move |service| service.recourse_question(&body)?.answer(None)).await;
+        let answer = move |service: &Service| answer_to("/v1/recourse", &body, &service.catalogue, most);
+        return answered(service, answer).await;
     }
-    let mut question = service.recourse_question(&body)?;
+    let mut question = recourse_question(&body, &service.catalogue, most)?;
     match question.answer_at_once(FEW_PEOPLE)? {
         Some(response) => json(&response),
-        None => answered(service, move |_| question.answer(None)).await,
+        None => answered(service, move |_| written(&question.answer(None)?)).await,
     }
 }
 
@@ -378,7 +367,7 @@ pub async fn recourse_stream(
         let text = format!("the body has more than {SMALL_BODY} bytes; one person needs less");
         return Err(Fault::TooLarge(text).into());
     }
-    let question = service.recourse_question(&body)?;
+    let question = recourse_question(&body, &service.catalogue, service.limits.people)?;
     question.require_one()?;
     Ok(stream::response(&service, question, id)?)
 }
@@ -395,13 +384,7 @@ pub async fn recourse_stream(
     )
 )]
 pub async fn certify(State(service): State<Arc<Service>>, request: Request) -> Result<Response, Failed> {
-    let body = body_of(&service, request).await?;
-    answered(service, move |service| {
-        let request: CertifyRequest = read(&body)?;
-        service.check_count("people", request.people.len())?;
-        judge::certify_all(&request, &service.catalogue)
-    })
-    .await
+    answered_on("/v1/certify", service, request).await
 }
 /// The smallest shifts that break actions.
 #[utoipa::path(
@@ -416,13 +399,7 @@ pub async fn certify(State(service): State<Arc<Service>>, request: Request) -> R
     )
 )]
 pub async fn attack(State(service): State<Arc<Service>>, request: Request) -> Result<Response, Failed> {
-    let body = body_of(&service, request).await?;
-    answered(service, move |service| {
-        let request: AttackRequest = read(&body)?;
-        service.check_count("people", request.people.len())?;
-        judge::attack_all(&request, &service.catalogue)
-    })
-    .await
+    answered_on("/v1/attack", service, request).await
 }
 /// The cheapest action for each size of the uncertainty.
 #[utoipa::path(
@@ -437,12 +414,7 @@ pub async fn attack(State(service): State<Arc<Service>>, request: Request) -> Re
     )
 )]
 pub async fn trade_off(State(service): State<Arc<Service>>, request: Request) -> Result<Response, Failed> {
-    let body = body_of(&service, request).await?;
-    answered(service, move |service| {
-        let request: TradeOffRequest = read(&body)?;
-        tell::trade_off_of(&request, &service.catalogue)
-    })
-    .await
+    answered_on("/v1/trade-off", service, request).await
 }
 /// Letters in words.
 #[utoipa::path(
@@ -457,13 +429,7 @@ pub async fn trade_off(State(service): State<Arc<Service>>, request: Request) ->
     )
 )]
 pub async fn letter(State(service): State<Arc<Service>>, request: Request) -> Result<Response, Failed> {
-    let body = body_of(&service, request).await?;
-    answered(service, move |service| {
-        let request: LetterRequest = read(&body)?;
-        service.check_count("people", request.people.len())?;
-        tell::letters_to(&request, &service.catalogue)
-    })
-    .await
+    answered_on("/v1/letter", service, request).await
 }
 /// Whether saved proofs are right.
 #[utoipa::path(
@@ -478,11 +444,5 @@ pub async fn letter(State(service): State<Arc<Service>>, request: Request) -> Re
     )
 )]
 pub async fn verify(State(service): State<Arc<Service>>, request: Request) -> Result<Response, Failed> {
-    let body = body_of(&service, request).await?;
-    answered(service, move |service| {
-        let request: VerifyRequest = read(&body)?;
-        service.check_count("proofs", request.proofs.len())?;
-        judge::verify_all(&request, &service.catalogue)
-    })
-    .await
+    answered_on("/v1/verify", service, request).await
 }

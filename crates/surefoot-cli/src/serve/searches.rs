@@ -280,7 +280,7 @@ mod tests {
         let feature = |i: usize| Feature::new(format!("x{i}")).limits(-9.0, 9.0).change(Change::Any);
         let features = Features::new((0..6).map(feature).collect()).unwrap();
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
-        let network = surefoot_random::small::network(&mut random, &[6, 30, 30, 1], Activation::Tanh, 1.5);
+        let network = surefoot_random::network(&mut random, &[6, 30, 30, 1], Activation::Tanh, 1.5);
         let problem = Problem::new(features, Classifier::network(network, 0.999).unwrap()).unwrap();
         problem.with_uncertainty(Norm::L2, 0.5).unwrap()
     }

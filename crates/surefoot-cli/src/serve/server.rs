@@ -42,7 +42,7 @@ pub fn run(service: &Arc<Service>, options: &Options) -> Result<String> {
         let listener = listener.map_err(|error| anyhow!("--listen {}: {error}", options.listen))?;
         let address = listener.local_addr().context("the address is not known")?;
         crate::warn(&format!("listening on http://{address}"));
-        serve(service, &listener, most, stop, options.stop_seconds).await;
+        serve(service, listener, most, stop, options.stop_seconds).await;
         Ok("Stopped.\n".into())
     })
 }
@@ -92,7 +92,7 @@ fn stop_on_signals() -> Result<watch::Receiver<bool>> {
 
 async fn serve(
     service: &Arc<Service>,
-    listener: &TcpListener,
+    listener: TcpListener,
     most: usize,
     mut stop: watch::Receiver<bool>,
     stop_seconds: f64,
@@ -126,6 +126,7 @@ async fn serve(
             drop(place);
         });
     }
+    drop(listener);
     // Connections end when they have answered; those that do not in time are closed.
     let ended = places.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
     let _ = timeout(Duration::from_secs_f64(stop_seconds), ended).await;

@@ -2,14 +2,16 @@
 
 use super::language::Language;
 use super::spoken::Spoken;
-use super::steps::{Consequence, Digits, Step, consequences, steps};
+use super::steps::{Consequence, Step, consequences, steps};
 use super::wording::Wording;
+use crate::describe::described_action;
 use crate::{Action, Problem, Result};
 
 /// An action in words.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Said {
-    /// What to do, step by step. Sentences have four significant digits of each change.
+    /// What to do, step by step. The numbers in sentences are those of [`describe_action`](crate::describe_action);
+    /// `change` is the exact one.
     pub steps: Vec<Step>,
     /// What will follow by itself.
     pub consequences: Vec<Consequence>,
@@ -43,8 +45,11 @@ impl<'p> Sayer<'p> {
         });
         let of_person = of_person.transpose()?;
         let spoken = of_person.as_ref().unwrap_or(&self.spoken);
+        let described = described_action(spoken.problem, individual, action);
+        let exact = steps(spoken, individual, action);
+        let said = steps(spoken, individual, &described).into_iter().zip(exact);
         Ok(Said {
-            steps: steps(spoken, individual, action, Digits::Rounded),
+            steps: said.map(|(said, exact)| Step { change: exact.change, ..said }).collect(),
             consequences: consequences(spoken, individual, action, reached),
         })
     }

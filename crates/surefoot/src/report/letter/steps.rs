@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::guarded::digits as digits_of_size;
+use super::guarded::digits;
 use super::language::plain;
 use super::spoken::{Spoken, capitalised};
 use crate::{Action, ActionKind, Feature, Kind, essential};
@@ -41,17 +41,8 @@ pub struct Consequence {
     pub value: f64,
 }
 
-/// How the numbers of an action are written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Digits {
-    /// Every digit: what is written is what is proven.
-    Exact,
-    /// Four significant digits of the change.
-    Rounded,
-}
-
 /// The steps of an action, in the order of the features.
-pub(super) fn steps(spoken: &Spoken<'_>, individual: &[f64], action: &Action, digits: Digits) -> Vec<Step> {
+pub(super) fn steps(spoken: &Spoken<'_>, individual: &[f64], action: &Action) -> Vec<Step> {
     let action = essential(spoken.problem, action);
     let change = |i: usize| {
         let place = action.features.iter().position(|&acted| acted == i);
@@ -60,7 +51,7 @@ pub(super) fn steps(spoken: &Spoken<'_>, individual: &[f64], action: &Action, di
     let mut steps = Vec::new();
     for thing in &spoken.things {
         let step = match thing.positions[..] {
-            [only] => change(only).map(|change| single(spoken, individual, only, change, digits)),
+            [only] => change(only).map(|change| single(spoken, individual, only, change)),
             _ => {
                 let mut after = individual.to_vec();
                 let acted = thing.positions.iter().filter_map(|&i| Some((i, change(i)?)));
@@ -94,21 +85,15 @@ fn single(
     individual: &[f64],
     i: usize,
     change: f64,
-    digits: Digits,
 ) -> (String, String, String, Option<f64>) {
     let (language, feature) = (spoken.language, spoken.feature(i));
     let from = feature.snap_to_integer(feature.own_units(individual[i]));
     let by = feature.snap_to_step(feature.std * change);
     let is_relative = spoken.problem.action_kind() == ActionKind::Relative;
-    let decimals_of_change = match digits {
-        Digits::Exact => exact_decimals(by),
-        Digits::Rounded => exact_decimals(by).min(significant_decimals(by)),
-    };
     // What is asked for is written exactly: the change, or the level if actions are absolute.
-    let decimals = match (is_relative, digits) {
-        (true, _) => decimals_of_value(feature, from).max(decimals_of_change),
-        (false, Digits::Exact) => exact_decimals(from + by),
-        (false, Digits::Rounded) => exact_decimals(from + by).min(decimals_of_change),
+    let decimals = match is_relative {
+        true => decimals_of_value(feature, from).max(exact_decimals(by)),
+        false => exact_decimals(from + by),
     };
     let before = language.amount(feature, from, Some(decimals_of_value(feature, from)));
     let after = language.amount(feature, from + by, Some(decimals));
@@ -121,7 +106,7 @@ fn single(
     let text = match (is_worded, is_relative) {
         (true, _) => moved(spoken, &before, &after),
         (false, true) => {
-            let amount = language.difference(feature, by.abs(), decimals_of_change);
+            let amount = language.difference(feature, by.abs(), exact_decimals(by));
             let (verb, verb_german) = if by > 0.0 { ("raise", "erhöhen") } else { ("lower", "senken") };
             language.of(
                 format!("{verb} by {amount}, from {before} to {after}."),
@@ -176,7 +161,7 @@ pub(super) fn consequences(
         let value = feature.own_units(reached[i]);
         let before = spoken.value(thing, individual);
         // As many decimals as show two digits of the change.
-        let after = language.amount(feature, value, Some(digits_of_size(change)));
+        let after = language.amount(feature, value, Some(digits(change)));
         let label = spoken.name(i);
         let (verb, verb_german) = if change > 0.0 { ("rises", "steigt") } else { ("falls", "sinkt") };
         let name = capitalised(&label);
@@ -199,11 +184,6 @@ pub(super) fn consequences(
 /// The decimals that show the value of a person.
 fn decimals_of_value(feature: &Feature, value: f64) -> usize {
     super::language::decimals_of(feature, value)
-}
-
-/// The decimals that show four significant digits of a number.
-fn significant_decimals(value: f64) -> usize {
-    if value == 0.0 { 0 } else { (3.0 - value.abs().log10().floor()).clamp(0.0, 15.0) as usize }
 }
 
 /// The fewest decimals that show a number to one part in a billion.

@@ -5,7 +5,7 @@ use super::language::Language;
 use super::obstacles::obstacles;
 use super::rounding::{in_round_numbers, of_action};
 use super::spoken::Spoken;
-use super::steps::{Digits, consequences, steps};
+use super::steps::{consequences, steps};
 use super::wording::Wording;
 use super::{Alternative, Detail, GivenReason, Letter, Words};
 use crate::proof::{Reference, SavedProof};
@@ -128,7 +128,7 @@ impl<'p> Author<'p> {
     fn alternative(&self, individual: &[f64], found: &Recourse, reference: &Reference) -> Alternative {
         Alternative {
             reference: reference.to_string(),
-            steps: steps(&self.spoken, individual, &found.action, Digits::Exact),
+            steps: steps(&self.spoken, individual, &found.action),
             consequences: consequences(&self.spoken, individual, &found.action, &found.counterfactual),
         }
     }
@@ -156,8 +156,7 @@ impl<'p> Author<'p> {
             None => self.problem.features().actionable(),
         };
         let conditions = conditions(self.problem, spoken, &asked);
-        let steps =
-            advice.map_or(Vec::new(), |advice| steps(spoken, individual, advice.action, Digits::Exact));
+        let steps = advice.map_or(Vec::new(), |advice| steps(spoken, individual, advice.action));
         Letter {
             id: id.to_owned(),
             language: spoken.language,
