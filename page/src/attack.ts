@@ -45,15 +45,18 @@ export function attackBody(problem: Problem, answer: Answer, attack: Attack, eps
   );
 }
 
-/** How the cheapest action fails. */
+/** How the cheapest action fails: by a shift that can be imagined, if there is one of the size guarded against. */
 function breaking(problem: Problem, cheapest: Attacked, said: Speech): string[] {
   const { strings, language } = said;
-  const { smallest_break: size, shift } = cheapest;
+  const { smallest_break: size, shift, counterexample } = cheapest;
   if (size === null || !shift) return [strings.attackNothing];
-  const words = shiftInWords(problem.columns, shift, said);
-  const sentence = words ? strings.attackShift(words) : "";
-  if (!cheapest.broken) return [strings.attackLargerOnly(significant(size, 3, language)), " ", sentence];
-  return size < ROUNDING || !words ? [strings.attackAtOnce, " ", sentence] : [sentence];
+  const sentence = (shift: Record<string, number>) => {
+    const words = shiftInWords(problem.columns, shift, said);
+    return words && strings.attackShift(words);
+  };
+  if (!cheapest.broken) return [strings.attackLargerOnly(significant(size, 3, language)), " ", sentence(shift)];
+  const example = sentence(counterexample?.shift ?? shift);
+  return size < ROUNDING || !example ? [strings.attackAtOnce, " ", example] : [example];
 }
 
 /** What is known of this action under shifts of the size that is guarded against. */

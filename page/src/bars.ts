@@ -16,8 +16,8 @@ export function roleOf(column: Column, before: Value | undefined, option: Option
   const isSame = typeof before === "number" && typeof after === "number"
     ? Math.abs(after - before) <= NO_CHANGE * (column.std ?? 1)
     : before === after;
-  if (option.steps.some((step) => step.column === column.name)) return isSame ? "held" : "acted";
-  return isSame ? "unchanged" : "followed";
+  if (!isSame) return column.name in option.action ? "acted" : "followed";
+  return option.steps.some((step) => step.column === column.name) ? "held" : "unchanged";
 }
 
 /** The ends of the scale of a column: the usual values and those that are shown, within the limits where they are. */

@@ -141,7 +141,7 @@ export const english = {
   attackThis: "This action",
   attackSame: "No safety is asked for, so this action is the cheapest one. Move the slider of safety to the right to compare.",
   attackShift: (shift: string) => `This shift would break it: ${shift}.`,
-  attackAtOnce: "It is at the very edge: the smallest rounding is enough to break it.",
+  attackAtOnce: "It ends at the very edge.",
   attackThat: "That shift does not break this action.",
   attackNone: "No shift that is guarded against breaks it; that is proven.",
   attackTried: "No shift of the size guarded against was found to break this action; that is not proven.",

@@ -143,7 +143,7 @@ export const german: Strings = {
   attackThis: "Diese Maßnahme",
   attackSame: "Es ist keine Sicherheit verlangt, also ist diese Maßnahme die günstigste. Schieben Sie den Regler der Sicherheit nach rechts, um zu vergleichen.",
   attackShift: (shift) => `Diese Verschiebung ließe sie scheitern: ${shift}.`,
-  attackAtOnce: "Sie liegt genau an der Grenze: Die kleinste Rundung lässt sie scheitern.",
+  attackAtOnce: "Sie endet genau an der Grenze.",
   attackThat: "An jener Verschiebung scheitert diese Maßnahme nicht.",
   attackNone: "An keiner Verschiebung, die berücksichtigt ist, scheitert sie; das ist bewiesen.",
   attackTried: "Es wurde keine Verschiebung der berücksichtigten Größe gefunden, an der diese Maßnahme scheitert; bewiesen ist das nicht.",

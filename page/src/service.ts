@@ -85,6 +85,7 @@ export interface Attacked {
   broken: boolean;
   smallest_break: number | null;
   shift: Record<string, number> | null;
+  counterexample: { size: number; shift: Record<string, number> } | null;
   feasible: boolean;
 }
 
@@ -171,7 +172,7 @@ export class Service {
   }
 
   async problem(name: string): Promise<Problem> {
-    return (await this.json("GET", `v1/problem?name=${encodeURIComponent(name)}`)) as Problem;
+    return told((await this.json("GET", `v1/problem?name=${encodeURIComponent(name)}`)) as Problem);
   }
 
   /** Options of one person, the cheapest first. */
@@ -258,6 +259,13 @@ export class Service {
       await pause(1000 * seconds, signal);
     }
   }
+}
+
+/** A problem in which columns with the same label, as those of one group, are told apart by their names. */
+export function told(problem: Problem): Problem {
+  const isShared = ({ label }: Column) => problem.columns.filter((other) => other.label === label).length > 1;
+  const columns = problem.columns.map((column) => (isShared(column) ? { ...column, label: column.name } : column));
+  return { ...problem, columns };
 }
 
 function first<K extends string, T>(found: Record<K, T[]>, name: K): T {

@@ -6,7 +6,7 @@ import { ticks } from "../src/curve";
 import { wrapped } from "../src/graph";
 import { provenSentences } from "../src/proof";
 import { sliderEnd } from "../src/safety";
-import { type Answer, type Option, readEvents } from "../src/service";
+import { type Answer, type Option, readEvents, told } from "../src/service";
 import { LANGUAGES, preferred } from "../src/strings";
 import { amount, changeSize, effortAtLeast, isChosen, shiftInWords, shiftSizePromised, shiftSizeRuledOut, speech } from "../src/words";
 import { column, problem } from "./columns";
@@ -69,6 +69,7 @@ test("what becomes of a column by an action", () => {
   };
   assert.equal(roleOf(income, 2400, option), "acted");
   assert.equal(roleOf(income, 2410, option), "held");
+  assert.equal(roleOf(income, 2400, { ...option, action: {} }), "followed");
   assert.equal(roleOf(bureau, 40, option), "followed");
   assert.equal(roleOf(bureau, 41.000001, option), "unchanged");
   assert.equal(roleOf(problem.columns[4] ?? income, "cook", option), "unchanged");
@@ -79,6 +80,11 @@ test("scales contain what is shown and begin at zero where that is near", () => 
   assert.deepEqual(scaleOf(income, [2400, 9000]), [0, 9000]);
   assert.deepEqual(scaleOf(column("savings", { mean: -2, std: 5.5 }), [-3, -1]), [-13, 9]);
   assert.deepEqual(scaleOf(column("year", { mean: 2000, std: 5 }), [2001]), [1990, 2010]);
+});
+
+test("columns with the same label are told apart by their names", () => {
+  const columns = [column("a", { label: "contract" }), column("b", { label: "contract" }), column("c")];
+  assert.deepEqual(told({ ...problem, columns }).columns.map(({ label }) => label), ["a", "b", "c"]);
 });
 
 test("labels of the graph have two lines at most", () => {

@@ -7,8 +7,8 @@ use surefoot::recourse::Settings;
 use surefoot::report::letter::{Language, Sayer};
 use surefoot::report::{AttackTable, Attacked, Judged, VerdictTable};
 use surefoot::{
-    Action, Budget, Outcome, Problem, SavedProof, Verification, certify, describe, infeasibility, margin,
-    refute, verify,
+    Action, Break, Budget, Outcome, Problem, SavedProof, Verdict, Verification, certify, describe,
+    infeasibility, margin, refute, verify,
 };
 use utoipa::ToSchema;
 
@@ -104,6 +104,18 @@ pub fn certify_all(request: &CertifyRequest, catalogue: &Catalogue) -> Result<Ce
     Ok(CertifyResponse { problem: subject.served.name.clone(), epsilon: problem.epsilon(), verdicts })
 }
 
+/// A shift that `certify` found to break an action.
+#[derive(Serialize, ToSchema)]
+struct CounterexampleBody {
+    /// Its size, at most epsilon.
+    size: f64,
+    /// The margin under it; `null` also where the result of the action is undefined.
+    margin: Option<f64>,
+    /// The shift of each feature, in own units.
+    #[schema(value_type = std::collections::HashMap<String, f64>)]
+    shift: Row,
+}
+
 /// An action that was attacked.
 #[derive(Serialize, ToSchema)]
 pub struct AttackedBody {
@@ -127,6 +139,8 @@ pub struct AttackedBody {
     shift: Option<Row>,
     /// The same in words.
     breaks_with: Option<String>,
+    /// Of an action that is broken: a shift that is rather large than small, to show what may happen.
+    counterexample: Option<CounterexampleBody>,
     /// Whether the problem allows the action.
     feasible: bool,
     /// If it does not: every reason.
@@ -186,21 +200,53 @@ impl Attacker<'_> {
         let answers = surefoot::report::AnswerTable::new(problem, false);
         let sayer = Sayer::new(problem, self.language, self.subject.wording())?;
         let option = option(problem, (&answers, &answers.headings()), &sayer, values, &outcome)?;
+        let promised = action;
         let (action, SaidBody { steps, consequences }) = option.ok_or(Fault::Internal)?.into_parts();
         let is_found = found.is_some();
+        let is_broken = row.truth("broken").unwrap_or_default();
+        let counterexample =
+            is_broken.then(|| self.counterexample(number, person, &table, promised)).transpose()?;
         Ok(AttackedBody {
             cost,
             action,
             steps,
             consequences,
-            broken: row.truth("broken").unwrap_or_default(),
+            broken: is_broken,
             smallest_break: row.number("smallest_break"),
             margin: row.number("margin"),
             shift: is_found.then(|| row.with_prefix("shift:")),
             breaks_with: row.text("breaks_with"),
+            counterexample: counterexample.flatten(),
             feasible: why.is_none(),
             reason: row.text("reason"),
         })
+    }
+
+    /// The shift with which `certify` disproves an action. `None` if it does not.
+    fn counterexample(
+        &self,
+        number: usize,
+        person: &Individual,
+        table: &AttackTable<'_>,
+        action: &Action,
+    ) -> Result<Option<CounterexampleBody>, Fault> {
+        let (problem, values) = (self.subject.problem(), person.values());
+        let locate = |error| self.subject.locate(number, values, error);
+        let verdict = certify(problem, values, action, self.budget).map_err(locate)?.verdict;
+        let Verdict::Breaks { variant, perturbation, margin } = verdict else { return Ok(None) };
+        let own = problem.for_person(values).map_err(locate)?;
+        let own = own.as_ref().unwrap_or(problem);
+        let shift = margin::shifts(own, values, &perturbation).map_err(locate)?;
+        let size = own.uncertainty().size(&perturbation);
+        let found = Break { variant, perturbation, shift, size, counterfactual: None, margin };
+        let row = Attacked { id: "", action: Some((Some(&found), None)) };
+        let row = TableRow::of(&table.headings(), &table.values(&[row])?, 0);
+        let is_within = row.truth("broken").unwrap_or_default();
+        Ok(is_within.then(|| CounterexampleBody {
+            size,
+            margin: row.number("margin"),
+            shift: row.with_prefix("shift:"),
+        }))
     }
 }
 

@@ -18,6 +18,10 @@ pub const ASSETS: &[Asset] = &[
         media_type: "text/javascript; charset=utf-8",
         bytes: include_bytes!("page/page.js"),
     },
-    Asset { path: "/page.css", media_type: "text/css; charset=utf-8", bytes: include_bytes!("page/page.css") },
+    Asset {
+        path: "/page.css",
+        media_type: "text/css; charset=utf-8",
+        bytes: include_bytes!("page/page.css"),
+    },
     Asset { path: "/icon.svg", media_type: "image/svg+xml", bytes: include_bytes!("page/icon.svg") },
 ];

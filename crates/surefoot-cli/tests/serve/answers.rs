@@ -265,6 +265,22 @@ fn verdicts_and_attacks_are_those_of_the_command_line() {
             }
             // What was attacked is the cheapest action itself.
             assert_eq!(body["cheapest"]["broken"], body["attack"]["broken"], "{example}");
+            let certified = certified.iter().find(|row| body["id"] == cell(row, "id")).unwrap();
+            let counterexample = &body["attack"]["counterexample"];
+            assert_eq!(
+                counterexample.is_object(),
+                cell(certified, "verdict") == "breaks",
+                "{example}: {body}"
+            );
+            if counterexample.is_object() {
+                let size = counterexample["size"].as_f64().unwrap();
+                let smallest = body["attack"]["smallest_break"].as_f64().unwrap();
+                assert!(size <= 0.1 * (1.0 + 1e-9) && size >= smallest * (1.0 - 1e-6), "{example}: {body}");
+                assert!(
+                    counterexample["margin"].as_f64().is_none_or(|margin| margin < 0.0),
+                    "{example}: {body}"
+                );
+            }
         }
         // The robust answer of the same people withstands what breaks the cheapest.
         let robust = json!({"people": people_of(&folder.join("people.csv")), "cheapest": true});

@@ -65,43 +65,42 @@ llowed action is enough.`,curveSummary:(from,to,low,high)=>`Curve: the effort ri
 o ${high} for a shift of ${to}.`,attack:"Why not just the cheapest?",attackIntro:"An attack searches for the smallest sh\
 ift of circumstances after which an action is no longer enough.",attackCheapest:"The cheapest action without safety",attackThis:"\
 This action",attackSame:"No safety is asked for, so this action is the cheapest one. Move the slider of safety to the ri\
-ght to compare.",attackShift:shift=>`This shift would break it: ${shift}.`,attackAtOnce:"It is at the very edge: the sma\
-llest rounding is enough to break it.",attackThat:"That shift does not break this action.",attackNone:"No shift that is \
-guarded against breaks it; that is proven.",attackTried:"No shift of the size guarded against was found to break this ac\
-tion; that is not proven.",attackNothing:"No shift was found that breaks it. That proves nothing.",attackLargerOnly:size=>`\
-The smallest shift found that breaks it has size ${size}, which is more than is guarded against.`,attackBroken:size=>`A \
-shift of size ${size} breaks it.`,attackBars:"How large a shift has to be before the action fails",attackProven:"proven \
-to withstand",attackFound:"smallest shift found that breaks it",attackMore:percent2=>`The safety takes ${percent2} more \
-effort.`,attackNoCheapest:"Without safety, no cheapest action was found to compare with.",lower:(label,by)=>`${label} ${by}\
- lower`,higher:(label,by)=>`${label} ${by} higher`,less:number2=>`less than ${number2}`,less_category:(label,category)=>`${label}\
-: a part of “${category}” less`,more_category:(label,category)=>`${label}: a part of “${category}” more`,and:"an\
-d",proof:"What is proven",proofFavourable:"That the decision is favourable with exactly these values.",proofHolds:epsilon=>`\
-Whoever does exactly this gets a favourable decision under everything that is allowed for (see below; shifts of a size o\
-f up to ${epsilon}), as long as decisions are made as today and changes have the effects that the model assumes.`,proofHoldsNow:"\
-Whoever does exactly this gets a favourable decision, as long as circumstances are as stated, decisions are made as toda\
-y and changes have the effects that the model assumes.",proofBound:share=>`No other allowed action that is as safe takes\
- more than ${share} less effort.`,proofBest:"No other allowed action that is as safe takes less effort.",proofNoBound:"W\
-hether another action takes less effort is not known.",proofImpossible:epsilon=>`No allowed action leads to a favourable\
- decision under everything that is to be withstood (shifts of a size of up to ${epsilon}).`,proofImpossibleNow:"No allow\
-ed action leads to a favourable decision.",proofUndecided:"Nothing about whether there is a way.",proofUndecidedBound:cost=>`\
-If there is a way, it takes an effort of at least ${cost}.`,proofUnproved:"Nothing: this answer comes from a method with\
-out proof.",proofRounded:"Numbers in sentences are rounded so that doing what they say is never less than what was found\
-; the exact ones are in the proof. The letter has round numbers that are proven as they are written.",proofAllowed:"What\
- is allowed for",proofMayDiffer:(label,value,allowed)=>`${label} (${value}): ${allowed}`,proofSave:"Download the proof",
-proofCheck:"Check the proof again",proofChecking:"Checking with separate code …",proofRight:"Checked again by separate\
- code: the proof is right.",proofWrong:"The proof could not be confirmed. Do not rely on this answer.",reference:"Refere\
-nce",proofOfProblem:"The file is for the command surefoot verify, and for whoever wants to check the answer later.",proofOfQuestion:"\
-It is about your locks, limits and safety, which the file states: it can be sent to /v1/verify of the service as it is.",
-letter:"The letter",letterIntro:"For the file, or to take along: in round numbers that are proven as they are written. T\
-hey may differ a little from those above.",letterFor:"Name or number in the letter",letterPrint:"Print",letterSave:"Save\
- as HTML",letterFrame:"The letter",failed:"There is no answer now",retry:"Ask again",away:"The service cannot be reached",
-awayDetail:"Perhaps it has been stopped, or the connection is broken. What you filled in is still here.",busy:"Too many \
-questions wait at the moment",busyDetail:"The service refused to take another one. Please ask again in a moment.",slowTitle:"\
-The search takes longer than the service allows",slowDetail:"Locking more or asking for less safety makes it shorter.",invalid:"\
-The service could not answer for these values",internal:"The service made a fault",requestId:id=>`Request ${id}`,tokenTitle:"\
-This service asks for a token",tokenDetail:"Whoever runs the service has it. It is kept until this page is closed.",tokenWrong:"\
-This token was refused.",token:"Token",tokenUse:"Use the token",noProblem:"The service has no problem to ask about",partFailed:"\
-This part could not be had:"};var german={name:"Deutsch",title:"Was wäre nötig?",skip:"Zur Antwort springen",language:"Sprache",theme:"Farben",themes:{
+ght to compare.",attackShift:shift=>`This shift would break it: ${shift}.`,attackAtOnce:"It ends at the very edge.",attackThat:"\
+That shift does not break this action.",attackNone:"No shift that is guarded against breaks it; that is proven.",attackTried:"\
+No shift of the size guarded against was found to break this action; that is not proven.",attackNothing:"No shift was fo\
+und that breaks it. That proves nothing.",attackLargerOnly:size=>`The smallest shift found that breaks it has size ${size}\
+, which is more than is guarded against.`,attackBroken:size=>`A shift of size ${size} breaks it.`,attackBars:"How large \
+a shift has to be before the action fails",attackProven:"proven to withstand",attackFound:"smallest shift found that bre\
+aks it",attackMore:percent2=>`The safety takes ${percent2} more effort.`,attackNoCheapest:"Without safety, no cheapest a\
+ction was found to compare with.",lower:(label,by)=>`${label} ${by} lower`,higher:(label,by)=>`${label} ${by} higher`,less:number2=>`\
+less than ${number2}`,less_category:(label,category)=>`${label}: a part of “${category}” less`,more_category:(label,category)=>`${label}\
+: a part of “${category}” more`,and:"and",proof:"What is proven",proofFavourable:"That the decision is favourable wi\
+th exactly these values.",proofHolds:epsilon=>`Whoever does exactly this gets a favourable decision under everything tha\
+t is allowed for (see below; shifts of a size of up to ${epsilon}), as long as decisions are made as today and changes h\
+ave the effects that the model assumes.`,proofHoldsNow:"Whoever does exactly this gets a favourable decision, as long as\
+ circumstances are as stated, decisions are made as today and changes have the effects that the model assumes.",proofBound:share=>`\
+No other allowed action that is as safe takes more than ${share} less effort.`,proofBest:"No other allowed action that i\
+s as safe takes less effort.",proofNoBound:"Whether another action takes less effort is not known.",proofImpossible:epsilon=>`\
+No allowed action leads to a favourable decision under everything that is to be withstood (shifts of a size of up to ${epsilon}\
+).`,proofImpossibleNow:"No allowed action leads to a favourable decision.",proofUndecided:"Nothing about whether there i\
+s a way.",proofUndecidedBound:cost=>`If there is a way, it takes an effort of at least ${cost}.`,proofUnproved:"Nothing:\
+ this answer comes from a method without proof.",proofRounded:"Numbers in sentences are rounded so that doing what they \
+say is never less than what was found; the exact ones are in the proof. The letter has round numbers that are proven as \
+they are written.",proofAllowed:"What is allowed for",proofMayDiffer:(label,value,allowed)=>`${label} (${value}): ${allowed}`,
+proofSave:"Download the proof",proofCheck:"Check the proof again",proofChecking:"Checking with separate code …",proofRight:"\
+Checked again by separate code: the proof is right.",proofWrong:"The proof could not be confirmed. Do not rely on this a\
+nswer.",reference:"Reference",proofOfProblem:"The file is for the command surefoot verify, and for whoever wants to chec\
+k the answer later.",proofOfQuestion:"It is about your locks, limits and safety, which the file states: it can be sent t\
+o /v1/verify of the service as it is.",letter:"The letter",letterIntro:"For the file, or to take along: in round numbers\
+ that are proven as they are written. They may differ a little from those above.",letterFor:"Name or number in the lette\
+r",letterPrint:"Print",letterSave:"Save as HTML",letterFrame:"The letter",failed:"There is no answer now",retry:"Ask aga\
+in",away:"The service cannot be reached",awayDetail:"Perhaps it has been stopped, or the connection is broken. What you \
+filled in is still here.",busy:"Too many questions wait at the moment",busyDetail:"The service refused to take another o\
+ne. Please ask again in a moment.",slowTitle:"The search takes longer than the service allows",slowDetail:"Locking more \
+or asking for less safety makes it shorter.",invalid:"The service could not answer for these values",internal:"The servi\
+ce made a fault",requestId:id=>`Request ${id}`,tokenTitle:"This service asks for a token",tokenDetail:"Whoever runs the \
+service has it. It is kept until this page is closed.",tokenWrong:"This token was refused.",token:"Token",tokenUse:"Use \
+the token",noProblem:"The service has no problem to ask about",partFailed:"This part could not be had:"};var german={name:"Deutsch",title:"Was wäre nötig?",skip:"Zur Antwort springen",language:"Sprache",theme:"Farben",themes:{
 auto:"Wie das Gerät",light:"Hell",dark:"Dunkel"},problem:"Problem",mistake:text=>`Die neueste Datei dieses Problems hat\
  einen Fehler; benutzt wird die vorige. ${text}`,person:"Die Person",personIntro:"Füllen Sie das Formular aus, oder nehm\
 en Sie eine Person aus einer Tabelle auf diesem Gerät. Die Tabelle wird hier gelesen; an den Dienst geht nur die Person,\
@@ -158,31 +157,31 @@ nd steigt von ${low} bei einer Verschiebung von ${from} auf ${high} bei einer Ve
 ht einfach das Günstigste?",attackIntro:"Ein Angriff sucht die kleinste Verschiebung der Verhältnisse, nach der eine Ma\
 ßnahme nicht mehr genügt.",attackCheapest:"Die günstigste Maßnahme ohne Sicherheit",attackThis:"Diese Maßnahme",attackSame:"\
 Es ist keine Sicherheit verlangt, also ist diese Maßnahme die günstigste. Schieben Sie den Regler der Sicherheit nach re\
-chts, um zu vergleichen.",attackShift:shift=>`Diese Verschiebung ließe sie scheitern: ${shift}.`,attackAtOnce:"Sie lieg\
-t genau an der Grenze: Die kleinste Rundung lässt sie scheitern.",attackThat:"An jener Verschiebung scheitert diese Maß\
-nahme nicht.",attackNone:"An keiner Verschiebung, die berücksichtigt ist, scheitert sie; das ist bewiesen.",attackTried:"\
-Es wurde keine Verschiebung der berücksichtigten Größe gefunden, an der diese Maßnahme scheitert; bewiesen ist das nicht\
-.",attackNothing:"Es wurde keine Verschiebung gefunden, an der sie scheitert. Das beweist nichts.",attackLargerOnly:size=>`\
-Die kleinste gefundene Verschiebung, an der sie scheitert, hat die Größe ${size}, mehr als berücksichtigt ist.`,attackBroken:size=>`\
-Eine Verschiebung der Größe ${size} lässt sie scheitern.`,attackBars:"Wie groß eine Verschiebung sein muss, bis die M\
-aßnahme scheitert",attackProven:"hält bewiesen stand",attackFound:"kleinste gefundene Verschiebung, an der sie scheite\
-rt",attackMore:percent2=>`Die Sicherheit kostet ${percent2} mehr Aufwand.`,attackNoCheapest:"Ohne Sicherheit wurde keine\
- günstigste Maßnahme zum Vergleich gefunden.",lower:(label,by)=>`${label} um ${by} niedriger`,higher:(label,by)=>`${label}\
- um ${by} höher`,less:number2=>`weniger als ${number2}`,less_category:(label,category)=>`${label}: ein Teil von „${category}\
-“ weniger`,more_category:(label,category)=>`${label}: ein Teil von „${category}“ mehr`,and:"und",proof:"Was bewies\
-en ist",proofFavourable:"Dass die Entscheidung mit genau diesen Werten günstig ist.",proofHolds:epsilon=>`Wer genau das\
- tut, erhält eine günstige Entscheidung bei allem, was berücksichtigt ist (siehe unten; Verschiebungen einer Größe bis z\
-u ${epsilon}), solange so entschieden wird wie heute und Änderungen so wirken, wie das Modell annimmt.`,proofHoldsNow:"\
-Wer genau das tut, erhält eine günstige Entscheidung, solange die Verhältnisse wie angegeben sind, so entschieden wird w\
-ie heute und Änderungen so wirken, wie das Modell annimmt.",proofBound:share=>`Keine andere zulässige, ebenso sichere M\
-aßnahme erfordert mehr als ${share} weniger Aufwand.`,proofBest:"Keine andere zulässige, ebenso sichere Maßnahme erford\
-ert weniger Aufwand.",proofNoBound:"Ob eine andere Maßnahme weniger Aufwand erfordert, ist nicht bekannt.",proofImpossible:epsilon=>`\
-Keine zulässige Maßnahme führt bei allem, dem sie standhalten soll (Verschiebungen einer Größe bis zu ${epsilon}), \
-zu einer günstigen Entscheidung.`,proofImpossibleNow:"Keine zulässige Maßnahme führt zu einer günstigen Entscheidung.",
-proofUndecided:"Nichts darüber, ob es einen Weg gibt.",proofUndecidedBound:cost=>`Gibt es einen Weg, so erfordert er ei\
-nen Aufwand von mindestens ${cost}.`,proofUnproved:"Nichts: Diese Antwort stammt von einem Verfahren ohne Beweis.",proofRounded:"\
-Zahlen in Sätzen sind so gerundet, dass wer tut, was sie sagen, nie weniger tut als gefunden wurde; die genauen stehen i\
-m Beweis. Der Brief hat runde Zahlen, die so bewiesen sind, wie sie dastehen.",proofAllowed:"Was berücksichtigt ist",proofMayDiffer:(label,value,allowed)=>`${label}\
+chts, um zu vergleichen.",attackShift:shift=>`Diese Verschiebung ließe sie scheitern: ${shift}.`,attackAtOnce:"Sie ende\
+t genau an der Grenze.",attackThat:"An jener Verschiebung scheitert diese Maßnahme nicht.",attackNone:"An keiner Versch\
+iebung, die berücksichtigt ist, scheitert sie; das ist bewiesen.",attackTried:"Es wurde keine Verschiebung der berücksi\
+chtigten Größe gefunden, an der diese Maßnahme scheitert; bewiesen ist das nicht.",attackNothing:"Es wurde keine Vers\
+chiebung gefunden, an der sie scheitert. Das beweist nichts.",attackLargerOnly:size=>`Die kleinste gefundene Verschiebun\
+g, an der sie scheitert, hat die Größe ${size}, mehr als berücksichtigt ist.`,attackBroken:size=>`Eine Verschiebung d\
+er Größe ${size} lässt sie scheitern.`,attackBars:"Wie groß eine Verschiebung sein muss, bis die Maßnahme scheitert",
+attackProven:"hält bewiesen stand",attackFound:"kleinste gefundene Verschiebung, an der sie scheitert",attackMore:percent2=>`\
+Die Sicherheit kostet ${percent2} mehr Aufwand.`,attackNoCheapest:"Ohne Sicherheit wurde keine günstigste Maßnahme zum V\
+ergleich gefunden.",lower:(label,by)=>`${label} um ${by} niedriger`,higher:(label,by)=>`${label} um ${by} höher`,less:number2=>`\
+weniger als ${number2}`,less_category:(label,category)=>`${label}: ein Teil von „${category}“ weniger`,more_category:(label,category)=>`${label}\
+: ein Teil von „${category}“ mehr`,and:"und",proof:"Was bewiesen ist",proofFavourable:"Dass die Entscheidung mit gen\
+au diesen Werten günstig ist.",proofHolds:epsilon=>`Wer genau das tut, erhält eine günstige Entscheidung bei allem, was\
+ berücksichtigt ist (siehe unten; Verschiebungen einer Größe bis zu ${epsilon}), solange so entschieden wird wie heut\
+e und Änderungen so wirken, wie das Modell annimmt.`,proofHoldsNow:"Wer genau das tut, erhält eine günstige Entscheidun\
+g, solange die Verhältnisse wie angegeben sind, so entschieden wird wie heute und Änderungen so wirken, wie das Modell a\
+nnimmt.",proofBound:share=>`Keine andere zulässige, ebenso sichere Maßnahme erfordert mehr als ${share} weniger Aufwan\
+d.`,proofBest:"Keine andere zulässige, ebenso sichere Maßnahme erfordert weniger Aufwand.",proofNoBound:"Ob eine ander\
+e Maßnahme weniger Aufwand erfordert, ist nicht bekannt.",proofImpossible:epsilon=>`Keine zulässige Maßnahme führt bei \
+allem, dem sie standhalten soll (Verschiebungen einer Größe bis zu ${epsilon}), zu einer günstigen Entscheidung.`,proofImpossibleNow:"\
+Keine zulässige Maßnahme führt zu einer günstigen Entscheidung.",proofUndecided:"Nichts darüber, ob es einen Weg gib\
+t.",proofUndecidedBound:cost=>`Gibt es einen Weg, so erfordert er einen Aufwand von mindestens ${cost}.`,proofUnproved:"\
+Nichts: Diese Antwort stammt von einem Verfahren ohne Beweis.",proofRounded:"Zahlen in Sätzen sind so gerundet, dass wer\
+ tut, was sie sagen, nie weniger tut als gefunden wurde; die genauen stehen im Beweis. Der Brief hat runde Zahlen, die s\
+o bewiesen sind, wie sie dastehen.",proofAllowed:"Was berücksichtigt ist",proofMayDiffer:(label,value,allowed)=>`${label}\
  (${value}): ${allowed}`,proofSave:"Beweis herunterladen",proofCheck:"Beweis noch einmal prüfen",proofChecking:"Es wird\
  mit eigenem Code geprüft …",proofRight:"Noch einmal von eigenem Code geprüft: Der Beweis stimmt.",proofWrong:"Der B\
 eweis konnte nicht bestätigt werden. Verlassen Sie sich nicht auf diese Antwort.",reference:"Aktenzeichen",proofOfProblem:"\
@@ -267,7 +266,7 @@ new Blob([text],{type}));const link=html("a",{href:address,download:name});docum
 remove();setTimeout(()=>URL.revokeObjectURL(address),1e4)}var ServiceError=class extends Error{constructor(status,kind,title,detail,retryAfter,requestId){super(detail||title);this.
 status=status;this.kind=kind;this.title=title;this.detail=detail;this.retryAfter=retryAfter;this.requestId=requestId}status;kind;title;detail;retryAfter;requestId};
 var TRIES=4;var Service=class{token="";onWait=()=>{};async problems(){const found=await this.json("GET","v1/problems");return found.
-problems}async problem(name){return await this.json("GET",`v1/problem?name=${encodeURIComponent(name)}`)}async options(question,values,options,signal){
+problems}async problem(name){return told(await this.json("GET",`v1/problem?name=${encodeURIComponent(name)}`))}async options(question,values,options,signal){
 const body={...question,people:[{values}],options};return first(await this.json("POST","v1/recourse",body,signal),"answe\
 rs")}async attack(question,values,action,signal){const body={...question,people:[{values,action}],cheapest:true};return first(
 await this.json("POST","v1/attack",body,signal),"attacks")}async tradeOff(question,values,signal){const{epsilon:_,...rest}=question;
@@ -289,7 +288,9 @@ re"};if(body!==void 0)request.body=JSON.stringify(body);if(signal)request.signal
 path,request).catch(error2=>{throw signal?.aborted?error2:away(String(error2))});if(response.ok)return response;const retryAfter=Number(
 response.headers.get("Retry-After"))||0;const details=await response.json().catch(()=>({}));const error=problemDetails(response.
 status,details,retryAfter);if(response.status!==429||attempt===TRIES)throw error;const seconds=Math.max(1,retryAfter);this.
-onWait(seconds);await pause(1e3*seconds,signal)}}};function first(found,name){const[only]=found[name];if(only===void 0)throw away(
+onWait(seconds);await pause(1e3*seconds,signal)}}};function told(problem){const isShared=({label})=>problem.columns.filter(
+other=>other.label===label).length>1;const columns=problem.columns.map(column=>isShared(column)?{...column,label:column.
+name}:column);return{...problem,columns}}function first(found,name){const[only]=found[name];if(only===void 0)throw away(
 `no ${name}`);return only}function away(detail){return new ServiceError(0,"away","",detail,0,"")}function problemDetails(status,details,retryAfter){
 const text=name=>typeof details[name]==="string"?details[name]:"";const kind=text("type").split(":").pop()??"";return new ServiceError(
 status,kind,text("title"),text("detail"),retryAfter,text("request_id"))}function pause(milliseconds,signal){return new Promise(
@@ -385,8 +386,8 @@ name]=value;else(at<0?missing:unread).push(capitalised(column.label));const entr
 value===void 0&&entry)[entry.text,entry.special]=["",""]}this.chosen.id=this.idOf(table2,row2);fillIn(this.problem,this.
 draft,values,this.said.language);const notes=[missing.length>0&&strings.missingColumns(missing.join(", ")),unread.length>
 0&&strings.unread(unread.join(", "))];this.note.textContent=notes.filter(Boolean).join(" ");this.onChange()}};var NO_CHANGE=1e-6;function roleOf(column,before,option){const after=option.counterfactual[column.name];const isSame=typeof before===
-"number"&&typeof after==="number"?Math.abs(after-before)<=NO_CHANGE*(column.std??1):before===after;if(option.steps.some(
-step=>step.column===column.name))return isSame?"held":"acted";return isSame?"unchanged":"followed"}function scaleOf(column,shown){
+"number"&&typeof after==="number"?Math.abs(after-before)<=NO_CHANGE*(column.std??1):before===after;if(!isSame)return column.
+name in option.action?"acted":"followed";return option.steps.some(step=>step.column===column.name)?"held":"unchanged"}function scaleOf(column,shown){
 const[mean,std]=[column.mean??0,column.std??1];let low=mean-2*std;let high=mean+2*std;if(column.limits[0]!==null)low=Math.
 max(low,column.limits[0]);if(column.limits[1]!==null)high=Math.min(high,column.limits[1]);low=Math.min(low,...shown);high=
 Math.max(high,...shown);if(low>0&&low<high/2)low=0;return high>low?[low,high]:[low-1,high+1]}function key({strings}){const entry=(name,words)=>html(
@@ -436,11 +437,12 @@ class:"card chosen"},html("h3",{},strings.attackThis),html("p",{class:"quiet"},s
 list("steps",...option.steps.map(step=>step.text)),html("p",{class:own.broken?"verdict broken":"verdict safe"},withstanding(
 own,cheapest,isProven,said)))),more>1e-4&&html("p",{},strings.attackMore(percent(more,language2))),sizes(cheapest,own,isProven?
 epsilon:0,said))}function breaking(problem,cheapest,said){const{strings,language:language2}=said;const{smallest_break:size,
-shift}=cheapest;if(size===null||!shift)return[strings.attackNothing];const words=shiftInWords(problem.columns,shift,said);
-const sentence=words?strings.attackShift(words):"";if(!cheapest.broken)return[strings.attackLargerOnly(significant(size,
-3,language2))," ",sentence];return size<ROUNDING||!words?[strings.attackAtOnce," ",sentence]:[sentence]}function withstanding(own,cheapest,isProven,{
-strings,language:language2}){if(own.broken)return strings.attackBroken(significant(own.smallest_break??0,3,language2));if(!isProven)
-return strings.attackTried;return cheapest.broken?`${strings.attackThat} ${strings.attackNone}`:strings.attackNone}function sizes(cheapest,own,proven,said){
+shift,counterexample}=cheapest;if(size===null||!shift)return[strings.attackNothing];const sentence=shift2=>{const words=shiftInWords(
+problem.columns,shift2,said);return words&&strings.attackShift(words)};if(!cheapest.broken)return[strings.attackLargerOnly(
+significant(size,3,language2))," ",sentence(shift)];const example=sentence(counterexample?.shift??shift);return size<ROUNDING||
+!example?[strings.attackAtOnce," ",example]:[example]}function withstanding(own,cheapest,isProven,{strings,language:language2}){
+if(own.broken)return strings.attackBroken(significant(own.smallest_break??0,3,language2));if(!isProven)return strings.attackTried;
+return cheapest.broken?`${strings.attackThat} ${strings.attackNone}`:strings.attackNone}function sizes(cheapest,own,proven,said){
 const{strings,language:language2}=said;const highest=Math.max(proven,cheapest.smallest_break??0,own.smallest_break??0)*1.05;
 if(!(highest>0))return false;const row2=(name,broken,safe)=>{const words=[safe>0&&`${strings.attackProven}: ${shiftSizePromised(
 safe,language2)}`,broken!==null&&`${strings.attackFound}: ${significant(broken<ROUNDING?0:broken,3,language2)}`].filter(
