@@ -15,11 +15,14 @@ export function attackBody(problem: Problem, answer: Answer, attack: Attack, eps
   const [option] = answer.options;
   const isProven = answer.status === "found";
   if (!cheapest || !own || !option) return html("p", {}, strings.attackNoCheapest);
+  // The service lists columns in one order.
+  const isSame = isProven && JSON.stringify(cheapest.action) === JSON.stringify(option.action);
   const more = cheapest.cost > 0 ? option.cost / cheapest.cost - 1 : 0;
   return html(
     "div",
     {},
     html("p", { class: "quiet" }, strings.attackIntro),
+    isSame && html("p", {}, strings.attackEqual),
     html(
       "div",
       { class: "cards" },

@@ -9,6 +9,9 @@ import { effort, effortAtLeast, shiftSizePromised, shiftSizeRuledOut, type Speec
 const SIZE = { least: 280, most: 700, height: 260 };
 const FRAME = { left: 52, right: 14, top: 16, bottom: 44 };
 
+/** Shifts of so many standard deviations are larger than any that mean something. */
+const EVERY_SIZE = 1000;
+
 /** Steps of an axis that are easy to read: 1, 2 or 5 times a power of ten, at most `most` of them. */
 export function ticks(highest: number, most: number): number[] {
   if (!(highest > 0)) return [0];
@@ -38,14 +41,15 @@ export function curve(
   const { strings, language } = said;
   const { possible, impossible } = found.reach;
   const sentences = [
-    possible !== null && strings.curvePossible(shiftSizePromised(possible, language)),
+    possible !== null &&
+      (possible > EVERY_SIZE ? strings.curveAny : strings.curvePossible(shiftSizePromised(possible, language))),
     impossible !== null && strings.curveImpossible(shiftSizeRuledOut(impossible, language)),
   ].filter(Boolean);
   return html(
     "div",
     {},
     html("p", { class: "quiet" }, strings.curveIntro),
-    drawing(found, now, choose, Math.min(SIZE.most, Math.max(SIZE.least, width)), said),
+    found.points.some(isFound) && drawing(found, now, choose, Math.min(SIZE.most, Math.max(SIZE.least, width)), said),
     html("p", {}, sentences.join(" ")),
     table(found.points, now.epsilon, choose, said),
   );
@@ -89,7 +93,7 @@ function drawing(
     ...points.map((point) => spot(point, x, y, choose, said)),
     svg("line", { class: "now", x1: x(now.epsilon), x2: x(now.epsilon), y1: FRAME.top, y2: floor }),
     now.cost !== null && svg("circle", { class: "now", cx: x(now.epsilon), cy: y(now.cost), r: 7 }),
-    svg("text", { class: "now-name", x: x(now.epsilon) + (now.epsilon > right / 2 ? -6 : 6), y: floor - 8, "text-anchor": now.epsilon > right / 2 ? "end" : "start" }, strings.curveNow),
+    svg("text", { class: "now-name", x: x(now.epsilon) + (now.epsilon > right / 2 ? -6 : 6), y: FRAME.top + 30, "text-anchor": now.epsilon > right / 2 ? "end" : "start" }, strings.curveNow),
   );
 }
 

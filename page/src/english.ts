@@ -131,6 +131,7 @@ export const english = {
   curveUse: "Choose",
   curveUseOf: (epsilon: string) => `Choose a shift of ${epsilon}`,
   curvePossible: (epsilon: string) => `An action is proven for shifts of up to ${epsilon}.`,
+  curveAny: "An action is proven for every size of shift that was tried.",
   curveImpossible: (epsilon: string) => `From ${epsilon} on it is proven that no allowed action is enough.`,
   curveSummary: (from: string, to: string, low: string, high: string) =>
     `Curve: the effort rises from ${low} for a shift of ${from} to ${high} for a shift of ${to}.`,
@@ -140,6 +141,7 @@ export const english = {
   attackCheapest: "The cheapest action without safety",
   attackThis: "This action",
   attackSame: "No safety is asked for, so this action is the cheapest one. Move the slider of safety to the right to compare.",
+  attackEqual: "Here the cheapest action is this one: it is safe enough already.",
   attackShift: (shift: string) => `This shift would break it: ${shift}.`,
   attackAtOnce: "It ends at the very edge.",
   attackThat: "That shift does not break this action.",

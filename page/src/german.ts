@@ -133,6 +133,7 @@ export const german: Strings = {
   curveUse: "Wählen",
   curveUseOf: (epsilon) => `Eine Verschiebung von ${epsilon} wählen`,
   curvePossible: (epsilon) => `Bis zu Verschiebungen von ${epsilon} ist eine Maßnahme bewiesen.`,
+  curveAny: "Für jede Größe der Verschiebung, die versucht wurde, ist eine Maßnahme bewiesen.",
   curveImpossible: (epsilon) => `Ab ${epsilon} ist bewiesen, dass keine zulässige Maßnahme genügt.`,
   curveSummary: (from, to, low, high) =>
     `Kurve: Der Aufwand steigt von ${low} bei einer Verschiebung von ${from} auf ${high} bei einer Verschiebung von ${to}.`,
@@ -142,6 +143,7 @@ export const german: Strings = {
   attackCheapest: "Die günstigste Maßnahme ohne Sicherheit",
   attackThis: "Diese Maßnahme",
   attackSame: "Es ist keine Sicherheit verlangt, also ist diese Maßnahme die günstigste. Schieben Sie den Regler der Sicherheit nach rechts, um zu vergleichen.",
+  attackEqual: "Hier ist die günstigste Maßnahme diese: Sie ist schon sicher genug.",
   attackShift: (shift) => `Diese Verschiebung ließe sie scheitern: ${shift}.`,
   attackAtOnce: "Sie endet genau an der Grenze.",
   attackThat: "An jener Verschiebung scheitert diese Maßnahme nicht.",

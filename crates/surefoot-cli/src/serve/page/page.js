@@ -60,47 +60,48 @@ curveIntro:"The effort of the cheapest action found for each size of shift that 
 ; the line between them guides the eye.",curveX:"shift withstood, in standard deviations",curveY:"effort",curveNow:"now",
 curveNone:"no allowed action",curveOpen:"undecided",curveText:"As a table, to choose from",curveSize:"Shift",curveBound:"\
 At least (proven)",curveWay:"Action",curveUse:"Choose",curveUseOf:epsilon=>`Choose a shift of ${epsilon}`,curvePossible:epsilon=>`\
-An action is proven for shifts of up to ${epsilon}.`,curveImpossible:epsilon=>`From ${epsilon} on it is proven that no a\
-llowed action is enough.`,curveSummary:(from,to,low,high)=>`Curve: the effort rises from ${low} for a shift of ${from} t\
-o ${high} for a shift of ${to}.`,attack:"Why not just the cheapest?",attackIntro:"An attack searches for the smallest sh\
-ift of circumstances after which an action is no longer enough.",attackCheapest:"The cheapest action without safety",attackThis:"\
-This action",attackSame:"No safety is asked for, so this action is the cheapest one. Move the slider of safety to the ri\
-ght to compare.",attackShift:shift=>`This shift would break it: ${shift}.`,attackAtOnce:"It ends at the very edge.",attackThat:"\
-That shift does not break this action.",attackNone:"No shift that is guarded against breaks it; that is proven.",attackTried:"\
-No shift of the size guarded against was found to break this action; that is not proven.",attackNothing:"No shift was fo\
-und that breaks it. That proves nothing.",attackLargerOnly:size=>`The smallest shift found that breaks it has size ${size}\
-, which is more than is guarded against.`,attackBroken:size=>`A shift of size ${size} breaks it.`,attackBars:"How large \
-a shift has to be before the action fails",attackProven:"proven to withstand",attackFound:"smallest shift found that bre\
-aks it",attackMore:percent2=>`The safety takes ${percent2} more effort.`,attackNoCheapest:"Without safety, no cheapest a\
-ction was found to compare with.",lower:(label,by)=>`${label} ${by} lower`,higher:(label,by)=>`${label} ${by} higher`,less:number2=>`\
-less than ${number2}`,less_category:(label,category)=>`${label}: a part of “${category}” less`,more_category:(label,category)=>`${label}\
-: a part of “${category}” more`,and:"and",proof:"What is proven",proofFavourable:"That the decision is favourable wi\
-th exactly these values.",proofHolds:epsilon=>`Whoever does exactly this gets a favourable decision under everything tha\
-t is allowed for (see below; shifts of a size of up to ${epsilon}), as long as decisions are made as today and changes h\
-ave the effects that the model assumes.`,proofHoldsNow:"Whoever does exactly this gets a favourable decision, as long as\
- circumstances are as stated, decisions are made as today and changes have the effects that the model assumes.",proofBound:share=>`\
-No other allowed action that is as safe takes more than ${share} less effort.`,proofBest:"No other allowed action that i\
-s as safe takes less effort.",proofNoBound:"Whether another action takes less effort is not known.",proofImpossible:epsilon=>`\
-No allowed action leads to a favourable decision under everything that is to be withstood (shifts of a size of up to ${epsilon}\
-).`,proofImpossibleNow:"No allowed action leads to a favourable decision.",proofUndecided:"Nothing about whether there i\
-s a way.",proofUndecidedBound:cost=>`If there is a way, it takes an effort of at least ${cost}.`,proofUnproved:"Nothing:\
- this answer comes from a method without proof.",proofRounded:"Numbers in sentences are rounded so that doing what they \
-say is never less than what was found; the exact ones are in the proof. The letter has round numbers that are proven as \
-they are written.",proofAllowed:"What is allowed for",proofMayDiffer:(label,value,allowed)=>`${label} (${value}): ${allowed}`,
-proofSave:"Download the proof",proofCheck:"Check the proof again",proofChecking:"Checking with separate code …",proofRight:"\
-Checked again by separate code: the proof is right.",proofWrong:"The proof could not be confirmed. Do not rely on this a\
-nswer.",reference:"Reference",proofOfProblem:"The file is for the command surefoot verify, and for whoever wants to chec\
-k the answer later.",proofOfQuestion:"It is about your locks, limits and safety, which the file states: it can be sent t\
-o /v1/verify of the service as it is.",letter:"The letter",letterIntro:"For the file, or to take along: in round numbers\
- that are proven as they are written. They may differ a little from those above.",letterFor:"Name or number in the lette\
-r",letterPrint:"Print",letterSave:"Save as HTML",letterFrame:"The letter",failed:"There is no answer now",retry:"Ask aga\
-in",away:"The service cannot be reached",awayDetail:"Perhaps it has been stopped, or the connection is broken. What you \
-filled in is still here.",busy:"Too many questions wait at the moment",busyDetail:"The service refused to take another o\
-ne. Please ask again in a moment.",slowTitle:"The search takes longer than the service allows",slowDetail:"Locking more \
-or asking for less safety makes it shorter.",invalid:"The service could not answer for these values",internal:"The servi\
-ce made a fault",requestId:id=>`Request ${id}`,tokenTitle:"This service asks for a token",tokenDetail:"Whoever runs the \
-service has it. It is kept until this page is closed.",tokenWrong:"This token was refused.",token:"Token",tokenUse:"Use \
-the token",noProblem:"The service has no problem to ask about",partFailed:"This part could not be had:"};var german={name:"Deutsch",title:"Was wäre nötig?",skip:"Zur Antwort springen",language:"Sprache",theme:"Farben",themes:{
+An action is proven for shifts of up to ${epsilon}.`,curveAny:"An action is proven for every size of shift that was trie\
+d.",curveImpossible:epsilon=>`From ${epsilon} on it is proven that no allowed action is enough.`,curveSummary:(from,to,low,high)=>`\
+Curve: the effort rises from ${low} for a shift of ${from} to ${high} for a shift of ${to}.`,attack:"Why not just the ch\
+eapest?",attackIntro:"An attack searches for the smallest shift of circumstances after which an action is no longer enou\
+gh.",attackCheapest:"The cheapest action without safety",attackThis:"This action",attackSame:"No safety is asked for, so\
+ this action is the cheapest one. Move the slider of safety to the right to compare.",attackEqual:"Here the cheapest act\
+ion is this one: it is safe enough already.",attackShift:shift=>`This shift would break it: ${shift}.`,attackAtOnce:"It \
+ends at the very edge.",attackThat:"That shift does not break this action.",attackNone:"No shift that is guarded against\
+ breaks it; that is proven.",attackTried:"No shift of the size guarded against was found to break this action; that is n\
+ot proven.",attackNothing:"No shift was found that breaks it. That proves nothing.",attackLargerOnly:size=>`The smallest\
+ shift found that breaks it has size ${size}, which is more than is guarded against.`,attackBroken:size=>`A shift of siz\
+e ${size} breaks it.`,attackBars:"How large a shift has to be before the action fails",attackProven:"proven to withstand",
+attackFound:"smallest shift found that breaks it",attackMore:percent2=>`The safety takes ${percent2} more effort.`,attackNoCheapest:"\
+Without safety, no cheapest action was found to compare with.",lower:(label,by)=>`${label} ${by} lower`,higher:(label,by)=>`${label}\
+ ${by} higher`,less:number2=>`less than ${number2}`,less_category:(label,category)=>`${label}: a part of “${category}”\
+ less`,more_category:(label,category)=>`${label}: a part of “${category}” more`,and:"and",proof:"What is proven",proofFavourable:"\
+That the decision is favourable with exactly these values.",proofHolds:epsilon=>`Whoever does exactly this gets a favour\
+able decision under everything that is allowed for (see below; shifts of a size of up to ${epsilon}), as long as decisio\
+ns are made as today and changes have the effects that the model assumes.`,proofHoldsNow:"Whoever does exactly this gets\
+ a favourable decision, as long as circumstances are as stated, decisions are made as today and changes have the effects\
+ that the model assumes.",proofBound:share=>`No other allowed action that is as safe takes more than ${share} less effor\
+t.`,proofBest:"No other allowed action that is as safe takes less effort.",proofNoBound:"Whether another action takes le\
+ss effort is not known.",proofImpossible:epsilon=>`No allowed action leads to a favourable decision under everything tha\
+t is to be withstood (shifts of a size of up to ${epsilon}).`,proofImpossibleNow:"No allowed action leads to a favourabl\
+e decision.",proofUndecided:"Nothing about whether there is a way.",proofUndecidedBound:cost=>`If there is a way, it tak\
+es an effort of at least ${cost}.`,proofUnproved:"Nothing: this answer comes from a method without proof.",proofRounded:"\
+Numbers in sentences are rounded so that doing what they say is never less than what was found; the exact ones are in th\
+e proof. The letter has round numbers that are proven as they are written.",proofAllowed:"What is allowed for",proofMayDiffer:(label,value,allowed)=>`${label}\
+ (${value}): ${allowed}`,proofSave:"Download the proof",proofCheck:"Check the proof again",proofChecking:"Checking with \
+separate code …",proofRight:"Checked again by separate code: the proof is right.",proofWrong:"The proof could not be c\
+onfirmed. Do not rely on this answer.",reference:"Reference",proofOfProblem:"The file is for the command surefoot verify\
+, and for whoever wants to check the answer later.",proofOfQuestion:"It is about your locks, limits and safety, which th\
+e file states: it can be sent to /v1/verify of the service as it is.",letter:"The letter",letterIntro:"For the file, or \
+to take along: in round numbers that are proven as they are written. They may differ a little from those above.",letterFor:"\
+Name or number in the letter",letterPrint:"Print",letterSave:"Save as HTML",letterFrame:"The letter",failed:"There is no\
+ answer now",retry:"Ask again",away:"The service cannot be reached",awayDetail:"Perhaps it has been stopped, or the conn\
+ection is broken. What you filled in is still here.",busy:"Too many questions wait at the moment",busyDetail:"The servic\
+e refused to take another one. Please ask again in a moment.",slowTitle:"The search takes longer than the service allows",
+slowDetail:"Locking more or asking for less safety makes it shorter.",invalid:"The service could not answer for these va\
+lues",internal:"The service made a fault",requestId:id=>`Request ${id}`,tokenTitle:"This service asks for a token",tokenDetail:"\
+Whoever runs the service has it. It is kept until this page is closed.",tokenWrong:"This token was refused.",token:"Toke\
+n",tokenUse:"Use the token",noProblem:"The service has no problem to ask about",partFailed:"This part could not be had:"};var german={name:"Deutsch",title:"Was wäre nötig?",skip:"Zur Antwort springen",language:"Sprache",theme:"Farben",themes:{
 auto:"Wie das Gerät",light:"Hell",dark:"Dunkel"},problem:"Problem",mistake:text=>`Die neueste Datei dieses Problems hat\
  einen Fehler; benutzt wird die vorige. ${text}`,person:"Die Person",personIntro:"Füllen Sie das Formular aus, oder nehm\
 en Sie eine Person aus einer Tabelle auf diesem Gerät. Die Tabelle wird hier gelesen; an den Dienst geht nur die Person,\
@@ -151,53 +152,55 @@ e finden Sie, indem Sie sperren, was der erste Weg ändert.",curve:"Was Sicherhe
 e dazwischen führt das Auge.",curveX:"Verschiebung in Standardabweichungen",curveY:"Aufwand",curveNow:"jetzt",curveNone:"\
 keine zulässige Maßnahme",curveOpen:"nicht entschieden",curveText:"Als Tabelle, zum Auswählen",curveSize:"Verschiebun\
 g",curveBound:"Mindestens (bewiesen)",curveWay:"Maßnahme",curveUse:"Wählen",curveUseOf:epsilon=>`Eine Verschiebung von\
- ${epsilon} wählen`,curvePossible:epsilon=>`Bis zu Verschiebungen von ${epsilon} ist eine Maßnahme bewiesen.`,curveImpossible:epsilon=>`\
-Ab ${epsilon} ist bewiesen, dass keine zulässige Maßnahme genügt.`,curveSummary:(from,to,low,high)=>`Kurve: Der Aufwa\
-nd steigt von ${low} bei einer Verschiebung von ${from} auf ${high} bei einer Verschiebung von ${to}.`,attack:"Warum nic\
-ht einfach das Günstigste?",attackIntro:"Ein Angriff sucht die kleinste Verschiebung der Verhältnisse, nach der eine Ma\
-ßnahme nicht mehr genügt.",attackCheapest:"Die günstigste Maßnahme ohne Sicherheit",attackThis:"Diese Maßnahme",attackSame:"\
-Es ist keine Sicherheit verlangt, also ist diese Maßnahme die günstigste. Schieben Sie den Regler der Sicherheit nach re\
-chts, um zu vergleichen.",attackShift:shift=>`Diese Verschiebung ließe sie scheitern: ${shift}.`,attackAtOnce:"Sie ende\
-t genau an der Grenze.",attackThat:"An jener Verschiebung scheitert diese Maßnahme nicht.",attackNone:"An keiner Versch\
-iebung, die berücksichtigt ist, scheitert sie; das ist bewiesen.",attackTried:"Es wurde keine Verschiebung der berücksi\
-chtigten Größe gefunden, an der diese Maßnahme scheitert; bewiesen ist das nicht.",attackNothing:"Es wurde keine Vers\
-chiebung gefunden, an der sie scheitert. Das beweist nichts.",attackLargerOnly:size=>`Die kleinste gefundene Verschiebun\
-g, an der sie scheitert, hat die Größe ${size}, mehr als berücksichtigt ist.`,attackBroken:size=>`Eine Verschiebung d\
-er Größe ${size} lässt sie scheitern.`,attackBars:"Wie groß eine Verschiebung sein muss, bis die Maßnahme scheitert",
-attackProven:"hält bewiesen stand",attackFound:"kleinste gefundene Verschiebung, an der sie scheitert",attackMore:percent2=>`\
-Die Sicherheit kostet ${percent2} mehr Aufwand.`,attackNoCheapest:"Ohne Sicherheit wurde keine günstigste Maßnahme zum V\
-ergleich gefunden.",lower:(label,by)=>`${label} um ${by} niedriger`,higher:(label,by)=>`${label} um ${by} höher`,less:number2=>`\
-weniger als ${number2}`,less_category:(label,category)=>`${label}: ein Teil von „${category}“ weniger`,more_category:(label,category)=>`${label}\
-: ein Teil von „${category}“ mehr`,and:"und",proof:"Was bewiesen ist",proofFavourable:"Dass die Entscheidung mit gen\
-au diesen Werten günstig ist.",proofHolds:epsilon=>`Wer genau das tut, erhält eine günstige Entscheidung bei allem, was\
- berücksichtigt ist (siehe unten; Verschiebungen einer Größe bis zu ${epsilon}), solange so entschieden wird wie heut\
-e und Änderungen so wirken, wie das Modell annimmt.`,proofHoldsNow:"Wer genau das tut, erhält eine günstige Entscheidun\
-g, solange die Verhältnisse wie angegeben sind, so entschieden wird wie heute und Änderungen so wirken, wie das Modell a\
-nnimmt.",proofBound:share=>`Keine andere zulässige, ebenso sichere Maßnahme erfordert mehr als ${share} weniger Aufwan\
-d.`,proofBest:"Keine andere zulässige, ebenso sichere Maßnahme erfordert weniger Aufwand.",proofNoBound:"Ob eine ander\
-e Maßnahme weniger Aufwand erfordert, ist nicht bekannt.",proofImpossible:epsilon=>`Keine zulässige Maßnahme führt bei \
-allem, dem sie standhalten soll (Verschiebungen einer Größe bis zu ${epsilon}), zu einer günstigen Entscheidung.`,proofImpossibleNow:"\
-Keine zulässige Maßnahme führt zu einer günstigen Entscheidung.",proofUndecided:"Nichts darüber, ob es einen Weg gib\
-t.",proofUndecidedBound:cost=>`Gibt es einen Weg, so erfordert er einen Aufwand von mindestens ${cost}.`,proofUnproved:"\
-Nichts: Diese Antwort stammt von einem Verfahren ohne Beweis.",proofRounded:"Zahlen in Sätzen sind so gerundet, dass wer\
- tut, was sie sagen, nie weniger tut als gefunden wurde; die genauen stehen im Beweis. Der Brief hat runde Zahlen, die s\
-o bewiesen sind, wie sie dastehen.",proofAllowed:"Was berücksichtigt ist",proofMayDiffer:(label,value,allowed)=>`${label}\
- (${value}): ${allowed}`,proofSave:"Beweis herunterladen",proofCheck:"Beweis noch einmal prüfen",proofChecking:"Es wird\
- mit eigenem Code geprüft …",proofRight:"Noch einmal von eigenem Code geprüft: Der Beweis stimmt.",proofWrong:"Der B\
-eweis konnte nicht bestätigt werden. Verlassen Sie sich nicht auf diese Antwort.",reference:"Aktenzeichen",proofOfProblem:"\
-Die Datei ist für den Befehl surefoot verify und für alle, die die Antwort später prüfen wollen.",proofOfQuestion:"E\
-r gilt für Ihre Sperren, Grenzen und Sicherheit, die mit in der Datei stehen: Sie kann so, wie sie ist, an /v1/verify de\
-s Dienstes geschickt werden.",letter:"Der Brief",letterIntro:"Für die Akten oder zum Mitnehmen: in runden Zahlen, die so\
- bewiesen sind, wie sie dastehen. Sie können ein wenig von denen oben abweichen.",letterFor:"Name oder Nummer im Brief",
-letterPrint:"Drucken",letterSave:"Als HTML sichern",letterFrame:"Der Brief",failed:"Im Augenblick gibt es keine Antwort",
-retry:"Noch einmal fragen",away:"Der Dienst ist nicht erreichbar",awayDetail:"Vielleicht wurde er beendet, oder die Verb\
-indung ist unterbrochen. Was Sie ausgefüllt haben, ist noch da.",busy:"Im Augenblick warten zu viele Fragen",busyDetail:"\
-Der Dienst hat keine weitere angenommen. Bitte fragen Sie gleich noch einmal.",slowTitle:"Die Suche dauert länger, als d\
-er Dienst erlaubt",slowDetail:"Sie wird kürzer, wenn Sie mehr sperren oder weniger Sicherheit verlangen.",invalid:"Für \
-diese Werte konnte der Dienst nicht antworten",internal:"Der Dienst hat einen Fehler gemacht",requestId:id=>`Anfrage ${id}`,
-tokenTitle:"Dieser Dienst verlangt ein Token",tokenDetail:"Wer den Dienst betreibt, kennt es. Es wird behalten, bis dies\
-e Seite geschlossen wird.",tokenWrong:"Dieses Token wurde abgelehnt.",token:"Token",tokenUse:"Token benutzen",noProblem:"\
-Der Dienst hat kein Problem, zu dem man fragen kann",partFailed:"Dieser Teil war nicht zu bekommen:"};var LANGUAGES={en:english,de:german};function preferred(languages){for(const language2 of languages){const code=language2.
+ ${epsilon} wählen`,curvePossible:epsilon=>`Bis zu Verschiebungen von ${epsilon} ist eine Maßnahme bewiesen.`,curveAny:"\
+Für jede Größe der Verschiebung, die versucht wurde, ist eine Maßnahme bewiesen.",curveImpossible:epsilon=>`Ab ${epsilon}\
+ ist bewiesen, dass keine zulässige Maßnahme genügt.`,curveSummary:(from,to,low,high)=>`Kurve: Der Aufwand steigt von\
+ ${low} bei einer Verschiebung von ${from} auf ${high} bei einer Verschiebung von ${to}.`,attack:"Warum nicht einfach da\
+s Günstigste?",attackIntro:"Ein Angriff sucht die kleinste Verschiebung der Verhältnisse, nach der eine Maßnahme nicht \
+mehr genügt.",attackCheapest:"Die günstigste Maßnahme ohne Sicherheit",attackThis:"Diese Maßnahme",attackSame:"Es is\
+t keine Sicherheit verlangt, also ist diese Maßnahme die günstigste. Schieben Sie den Regler der Sicherheit nach rechts,\
+ um zu vergleichen.",attackEqual:"Hier ist die günstigste Maßnahme diese: Sie ist schon sicher genug.",attackShift:shift=>`\
+Diese Verschiebung ließe sie scheitern: ${shift}.`,attackAtOnce:"Sie endet genau an der Grenze.",attackThat:"An jener V\
+erschiebung scheitert diese Maßnahme nicht.",attackNone:"An keiner Verschiebung, die berücksichtigt ist, scheitert sie;\
+ das ist bewiesen.",attackTried:"Es wurde keine Verschiebung der berücksichtigten Größe gefunden, an der diese Maßnahme \
+scheitert; bewiesen ist das nicht.",attackNothing:"Es wurde keine Verschiebung gefunden, an der sie scheitert. Das bewei\
+st nichts.",attackLargerOnly:size=>`Die kleinste gefundene Verschiebung, an der sie scheitert, hat die Größe ${size}, \
+mehr als berücksichtigt ist.`,attackBroken:size=>`Eine Verschiebung der Größe ${size} lässt sie scheitern.`,attackBars:"\
+Wie groß eine Verschiebung sein muss, bis die Maßnahme scheitert",attackProven:"hält bewiesen stand",attackFound:"kle\
+inste gefundene Verschiebung, an der sie scheitert",attackMore:percent2=>`Die Sicherheit kostet ${percent2} mehr Aufwand\
+.`,attackNoCheapest:"Ohne Sicherheit wurde keine günstigste Maßnahme zum Vergleich gefunden.",lower:(label,by)=>`${label}\
+ um ${by} niedriger`,higher:(label,by)=>`${label} um ${by} höher`,less:number2=>`weniger als ${number2}`,less_category:(label,category)=>`${label}\
+: ein Teil von „${category}“ weniger`,more_category:(label,category)=>`${label}: ein Teil von „${category}“ mehr`,
+and:"und",proof:"Was bewiesen ist",proofFavourable:"Dass die Entscheidung mit genau diesen Werten günstig ist.",proofHolds:epsilon=>`\
+Wer genau das tut, erhält eine günstige Entscheidung bei allem, was berücksichtigt ist (siehe unten; Verschiebungen eine\
+r Größe bis zu ${epsilon}), solange so entschieden wird wie heute und Änderungen so wirken, wie das Modell annimmt.`,
+proofHoldsNow:"Wer genau das tut, erhält eine günstige Entscheidung, solange die Verhältnisse wie angegeben sind, so ent\
+schieden wird wie heute und Änderungen so wirken, wie das Modell annimmt.",proofBound:share=>`Keine andere zulässige, e\
+benso sichere Maßnahme erfordert mehr als ${share} weniger Aufwand.`,proofBest:"Keine andere zulässige, ebenso sichere \
+Maßnahme erfordert weniger Aufwand.",proofNoBound:"Ob eine andere Maßnahme weniger Aufwand erfordert, ist nicht bekannt\
+.",proofImpossible:epsilon=>`Keine zulässige Maßnahme führt bei allem, dem sie standhalten soll (Verschiebungen einer Gr\
+öße bis zu ${epsilon}), zu einer günstigen Entscheidung.`,proofImpossibleNow:"Keine zulässige Maßnahme führt zu einer\
+ günstigen Entscheidung.",proofUndecided:"Nichts darüber, ob es einen Weg gibt.",proofUndecidedBound:cost=>`Gibt es ei\
+nen Weg, so erfordert er einen Aufwand von mindestens ${cost}.`,proofUnproved:"Nichts: Diese Antwort stammt von einem Ve\
+rfahren ohne Beweis.",proofRounded:"Zahlen in Sätzen sind so gerundet, dass wer tut, was sie sagen, nie weniger tut als \
+gefunden wurde; die genauen stehen im Beweis. Der Brief hat runde Zahlen, die so bewiesen sind, wie sie dastehen.",proofAllowed:"\
+Was berücksichtigt ist",proofMayDiffer:(label,value,allowed)=>`${label} (${value}): ${allowed}`,proofSave:"Beweis herun\
+terladen",proofCheck:"Beweis noch einmal prüfen",proofChecking:"Es wird mit eigenem Code geprüft …",proofRight:"Noch\
+ einmal von eigenem Code geprüft: Der Beweis stimmt.",proofWrong:"Der Beweis konnte nicht bestätigt werden. Verlassen S\
+ie sich nicht auf diese Antwort.",reference:"Aktenzeichen",proofOfProblem:"Die Datei ist für den Befehl surefoot verify \
+und für alle, die die Antwort später prüfen wollen.",proofOfQuestion:"Er gilt für Ihre Sperren, Grenzen und Sicherhei\
+t, die mit in der Datei stehen: Sie kann so, wie sie ist, an /v1/verify des Dienstes geschickt werden.",letter:"Der Brie\
+f",letterIntro:"Für die Akten oder zum Mitnehmen: in runden Zahlen, die so bewiesen sind, wie sie dastehen. Sie können e\
+in wenig von denen oben abweichen.",letterFor:"Name oder Nummer im Brief",letterPrint:"Drucken",letterSave:"Als HTML sic\
+hern",letterFrame:"Der Brief",failed:"Im Augenblick gibt es keine Antwort",retry:"Noch einmal fragen",away:"Der Dienst i\
+st nicht erreichbar",awayDetail:"Vielleicht wurde er beendet, oder die Verbindung ist unterbrochen. Was Sie ausgefüllt h\
+aben, ist noch da.",busy:"Im Augenblick warten zu viele Fragen",busyDetail:"Der Dienst hat keine weitere angenommen. Bit\
+te fragen Sie gleich noch einmal.",slowTitle:"Die Suche dauert länger, als der Dienst erlaubt",slowDetail:"Sie wird kür\
+zer, wenn Sie mehr sperren oder weniger Sicherheit verlangen.",invalid:"Für diese Werte konnte der Dienst nicht antworte\
+n",internal:"Der Dienst hat einen Fehler gemacht",requestId:id=>`Anfrage ${id}`,tokenTitle:"Dieser Dienst verlangt ein T\
+oken",tokenDetail:"Wer den Dienst betreibt, kennt es. Es wird behalten, bis diese Seite geschlossen wird.",tokenWrong:"D\
+ieses Token wurde abgelehnt.",token:"Token",tokenUse:"Token benutzen",noProblem:"Der Dienst hat kein Problem, zu dem man\
+ fragen kann",partFailed:"Dieser Teil war nicht zu bekommen:"};var LANGUAGES={en:english,de:german};function preferred(languages){for(const language2 of languages){const code=language2.
 slice(0,2).toLowerCase();if(code==="en"||code==="de")return code}return"en"}var DIGITS=3;function speech(language2){return{language:language2,strings:LANGUAGES[language2]}}function capitalised(text){
 return text.charAt(0).toUpperCase()+text.slice(1)}function decimalsOf(column){return column.kind==="real"?decimalsFor(column.
 std??1,DIGITS):0}function number(column,value,decimals,language2){return decimal(value,decimals,language2,column.unit!==
@@ -429,8 +432,9 @@ const change=action[column.name];if(change===void 0||change===0)return[];const l
 "string"){return[`${label}: ${column.categories?.find(category=>category.name===change)?.label??change}`]}return[`${label}\
  ${change>0?"+":"−"}${changeSize(column,change,said)}`]});return parts.join(", ")}var ROUNDING=1e-6;function attackBody(problem,answer,attack,epsilon,said){const{strings,language:language2}=said;const{cheapest,
 attack:own}=attack;const[option]=answer.options;const isProven=answer.status==="found";if(!cheapest||!own||!option)return html(
-"p",{},strings.attackNoCheapest);const more=cheapest.cost>0?option.cost/cheapest.cost-1:0;return html("div",{},html("p",
-{class:"quiet"},strings.attackIntro),html("div",{class:"cards"},html("article",{class:"card"},html("h3",{},strings.attackCheapest),
+"p",{},strings.attackNoCheapest);const isSame=isProven&&JSON.stringify(cheapest.action)===JSON.stringify(option.action);
+const more=cheapest.cost>0?option.cost/cheapest.cost-1:0;return html("div",{},html("p",{class:"quiet"},strings.attackIntro),
+isSame&&html("p",{},strings.attackEqual),html("div",{class:"cards"},html("article",{class:"card"},html("h3",{},strings.attackCheapest),
 html("p",{class:"quiet"},strings.effortOf(effort(cheapest.cost,language2))),list("steps",...cheapest.steps.map(step=>step.
 text)),html("p",{class:cheapest.broken?"verdict broken":"verdict"},...breaking(problem,cheapest,said))),html("article",{
 class:"card chosen"},html("h3",{},strings.attackThis),html("p",{class:"quiet"},strings.effortOf(effort(option.cost,language2))),
@@ -451,39 +455,39 @@ Boolean);return html("li",{class:"bar"},html("span",{class:"bar-label"},name),sv
 0&&svg("rect",{class:"safe",x:0,y:4,width:100*safe/highest,height:12}),broken!==null&&svg("rect",{class:"break",x:Math.min(
 99,100*broken/highest),y:0,width:1,height:20})),html("span",{class:"bar-values"},words.join("; ")))};return html("div",{},
 html("h3",{},strings.attackBars),html("ul",{class:"bars"},row2(strings.attackCheapest,cheapest.smallest_break,0),row2(strings.
-attackThis,own.smallest_break,proven)))}var SIZE={least:280,most:700,height:260};var FRAME={left:52,right:14,top:16,bottom:44};function ticks(highest,most){if(!(highest>
-0))return[0];const rough=highest/most;const power=10**Math.floor(Math.log10(rough));const step=[1,2,5,10].map(factor=>factor*
-power).find(step2=>step2>=rough)??10*power;const count=Math.floor(highest/step+1e-9);return Array.from({length:count+1},
-(_,at)=>Number((at*step).toPrecision(12)))}function isFound(point){return point.cost!==null}function curve(found,now,choose,width,said){
-const{strings,language:language2}=said;const{possible,impossible}=found.reach;const sentences=[possible!==null&&strings.
-curvePossible(shiftSizePromised(possible,language2)),impossible!==null&&strings.curveImpossible(shiftSizeRuledOut(impossible,
-language2))].filter(Boolean);return html("div",{},html("p",{class:"quiet"},strings.curveIntro),drawing2(found,now,choose,
-Math.min(SIZE.most,Math.max(SIZE.least,width)),said),html("p",{},sentences.join(" ")),table(found.points,now.epsilon,choose,
-said))}function summary(points,{strings,language:language2}){const[first2,last]=[points[0],points[points.length-1]];if(!first2||
-!last)return strings.curve;const number2=value=>significant(value,3,language2);return strings.curveSummary(number2(first2.
-epsilon),number2(last.epsilon),number2(first2.cost),number2(last.cost))}function drawing2(found,now,choose,width,said){const{
-strings,language:language2}=said;const points=found.points.filter(isFound);const right=Math.max(now.epsilon,...found.points.
-map(point=>point.epsilon),1e-9)*1.06;const top=Math.max(now.cost??0,...points.map(point=>point.cost),1e-9)*1.1;const x=epsilon=>FRAME.
-left+(width-FRAME.left-FRAME.right)*epsilon/right;const y=cost=>SIZE.height-FRAME.bottom-(SIZE.height-FRAME.bottom-FRAME.
-top)*cost/top;const floor=y(0);const none=found.reach.impossible;return svg("svg",{class:"curve",width,height:SIZE.height,
-viewBox:`0 0 ${width} ${SIZE.height}`,role:"img","aria-label":summary(points,said)},...axes(right,top,x,y,language2),svg(
-"text",{class:"axis-name",x:(FRAME.left+width-FRAME.right)/2,y:SIZE.height-6,"text-anchor":"middle"},strings.curveX),svg(
-"text",{class:"axis-name",x:14,y:(FRAME.top+floor)/2,"text-anchor":"middle",transform:`rotate(-90 14 ${(FRAME.top+floor)/
-2})`},strings.curveY),...none!==null&&none<right?[svg("rect",{class:"none",x:x(none),y:FRAME.top,width:x(right)-x(none),
-height:floor-FRAME.top}),svg("text",{class:"none-name",x:x(none)-6,y:FRAME.top+12,"text-anchor":"end"},`${strings.curveNone}\
- →`)]:[],svg("path",{class:"line",d:points.map((point,at)=>`${at?"L":"M"}${x(point.epsilon)},${y(point.cost)}`).join("\
- ")}),...points.map(point=>spot(point,x,y,choose,said)),svg("line",{class:"now",x1:x(now.epsilon),x2:x(now.epsilon),y1:FRAME.
-top,y2:floor}),now.cost!==null&&svg("circle",{class:"now",cx:x(now.epsilon),cy:y(now.cost),r:7}),svg("text",{class:"now-\
-name",x:x(now.epsilon)+(now.epsilon>right/2?-6:6),y:floor-8,"text-anchor":now.epsilon>right/2?"end":"start"},strings.curveNow))}
-function axes(right,top,x,y,language2){const floor=y(0);const below=ticks(right,(x(right)-x(0))/80).flatMap(value=>[svg(
-"line",{class:"grid",x1:x(value),x2:x(value),y1:floor,y2:floor+5}),svg("text",{class:"tick",x:x(value),y:floor+18,"text-\
-anchor":"middle"},significant(value,3,language2))]);const beside=ticks(top,5).flatMap(value=>[svg("line",{class:"grid",x1:FRAME.
-left,x2:x(right),y1:y(value),y2:y(value)}),svg("text",{class:"tick",x:FRAME.left-7,y:y(value)+4,"text-anchor":"end"},significant(
-value,3,language2))]);return[...beside,...below]}function spot(point,x,y,choose,{language:language2,strings}){const place=x(
-point.epsilon);const words=`${strings.curveSize} ${significant(point.epsilon,3,language2)}: ${strings.effortOf(effort(point.
-cost,language2))}`;return svg("g",{class:"spot",click:()=>choose(point.epsilon)},svg("title",{},words),point.cost_bound!==
-null&&svg("line",{class:"bound",x1:place,x2:place,y1:y(point.cost),y2:y(point.cost_bound)}),svg("circle",{cx:place,cy:y(
-point.cost),r:4.5}),svg("circle",{class:"target",cx:place,cy:y(point.cost),r:14}))}function table(points,now,choose,said){
+attackThis,own.smallest_break,proven)))}var SIZE={least:280,most:700,height:260};var FRAME={left:52,right:14,top:16,bottom:44};var EVERY_SIZE=1e3;function ticks(highest,most){
+if(!(highest>0))return[0];const rough=highest/most;const power=10**Math.floor(Math.log10(rough));const step=[1,2,5,10].map(
+factor=>factor*power).find(step2=>step2>=rough)??10*power;const count=Math.floor(highest/step+1e-9);return Array.from({length:count+
+1},(_,at)=>Number((at*step).toPrecision(12)))}function isFound(point){return point.cost!==null}function curve(found,now,choose,width,said){
+const{strings,language:language2}=said;const{possible,impossible}=found.reach;const sentences=[possible!==null&&(possible>
+EVERY_SIZE?strings.curveAny:strings.curvePossible(shiftSizePromised(possible,language2))),impossible!==null&&strings.curveImpossible(
+shiftSizeRuledOut(impossible,language2))].filter(Boolean);return html("div",{},html("p",{class:"quiet"},strings.curveIntro),
+found.points.some(isFound)&&drawing2(found,now,choose,Math.min(SIZE.most,Math.max(SIZE.least,width)),said),html("p",{},sentences.
+join(" ")),table(found.points,now.epsilon,choose,said))}function summary(points,{strings,language:language2}){const[first2,
+last]=[points[0],points[points.length-1]];if(!first2||!last)return strings.curve;const number2=value=>significant(value,
+3,language2);return strings.curveSummary(number2(first2.epsilon),number2(last.epsilon),number2(first2.cost),number2(last.
+cost))}function drawing2(found,now,choose,width,said){const{strings,language:language2}=said;const points=found.points.filter(
+isFound);const right=Math.max(now.epsilon,...found.points.map(point=>point.epsilon),1e-9)*1.06;const top=Math.max(now.cost??
+0,...points.map(point=>point.cost),1e-9)*1.1;const x=epsilon=>FRAME.left+(width-FRAME.left-FRAME.right)*epsilon/right;const y=cost=>SIZE.
+height-FRAME.bottom-(SIZE.height-FRAME.bottom-FRAME.top)*cost/top;const floor=y(0);const none=found.reach.impossible;return svg(
+"svg",{class:"curve",width,height:SIZE.height,viewBox:`0 0 ${width} ${SIZE.height}`,role:"img","aria-label":summary(points,
+said)},...axes(right,top,x,y,language2),svg("text",{class:"axis-name",x:(FRAME.left+width-FRAME.right)/2,y:SIZE.height-6,
+"text-anchor":"middle"},strings.curveX),svg("text",{class:"axis-name",x:14,y:(FRAME.top+floor)/2,"text-anchor":"middle",
+transform:`rotate(-90 14 ${(FRAME.top+floor)/2})`},strings.curveY),...none!==null&&none<right?[svg("rect",{class:"none",
+x:x(none),y:FRAME.top,width:x(right)-x(none),height:floor-FRAME.top}),svg("text",{class:"none-name",x:x(none)-6,y:FRAME.
+top+12,"text-anchor":"end"},`${strings.curveNone} →`)]:[],svg("path",{class:"line",d:points.map((point,at)=>`${at?"L":
+"M"}${x(point.epsilon)},${y(point.cost)}`).join(" ")}),...points.map(point=>spot(point,x,y,choose,said)),svg("line",{class:"\
+now",x1:x(now.epsilon),x2:x(now.epsilon),y1:FRAME.top,y2:floor}),now.cost!==null&&svg("circle",{class:"now",cx:x(now.epsilon),
+cy:y(now.cost),r:7}),svg("text",{class:"now-name",x:x(now.epsilon)+(now.epsilon>right/2?-6:6),y:FRAME.top+30,"text-ancho\
+r":now.epsilon>right/2?"end":"start"},strings.curveNow))}function axes(right,top,x,y,language2){const floor=y(0);const below=ticks(
+right,(x(right)-x(0))/80).flatMap(value=>[svg("line",{class:"grid",x1:x(value),x2:x(value),y1:floor,y2:floor+5}),svg("te\
+xt",{class:"tick",x:x(value),y:floor+18,"text-anchor":"middle"},significant(value,3,language2))]);const beside=ticks(top,
+5).flatMap(value=>[svg("line",{class:"grid",x1:FRAME.left,x2:x(right),y1:y(value),y2:y(value)}),svg("text",{class:"tick",
+x:FRAME.left-7,y:y(value)+4,"text-anchor":"end"},significant(value,3,language2))]);return[...beside,...below]}function spot(point,x,y,choose,{
+language:language2,strings}){const place=x(point.epsilon);const words=`${strings.curveSize} ${significant(point.epsilon,
+3,language2)}: ${strings.effortOf(effort(point.cost,language2))}`;return svg("g",{class:"spot",click:()=>choose(point.epsilon)},
+svg("title",{},words),point.cost_bound!==null&&svg("line",{class:"bound",x1:place,x2:place,y1:y(point.cost),y2:y(point.cost_bound)}),
+svg("circle",{cx:place,cy:y(point.cost),r:4.5}),svg("circle",{class:"target",cx:place,cy:y(point.cost),r:14}))}function table(points,now,choose,said){
 const{strings,language:language2}=said;const number2=(value,words)=>value===null?"–":words(value,language2);const rows=points.
 map(point=>{const size=significant(point.epsilon,3,language2);const way=point.option?point.option.steps.map(step=>step.text).
 join(" "):point.status==="impossible"?strings.curveNone:strings.curveOpen;return html("tr",{class:Math.abs(point.epsilon-
