@@ -97,18 +97,21 @@ pub fn intervention_sets(features: &Features, causal: bool) -> Result<Vec<Vec<us
 /// # Errors
 /// If there is no actionable feature, or if there are too many covering sets to enumerate.
 pub fn covering_sets(features: &Features, scm: Option<&Scm>, kind: ActionKind) -> Result<Vec<Vec<usize>>> {
-    covering_sets_for_all(features, scm.as_slice(), kind)
+    covering_sets_except(&[], features, scm.as_slice(), kind)
 }
 
-/// As [`covering_sets`] if actions must hold for several causal models.
-pub(crate) fn covering_sets_for_all(
+/// As [`covering_sets`] if actions must hold for several causal models, without the sets that some of the features
+/// do not belong to.
+pub(crate) fn covering_sets_except(
+    kept: &[usize],
     features: &Features,
     scms: &[&Scm],
     kind: ActionKind,
 ) -> Result<Vec<Vec<usize>>> {
     require_actionable(features)?;
     let (always, optional) = always_and_optional_units(features, scms, kind);
-    enumerate(&always.concat(), &optional)
+    let (kept, optional): (Vec<_>, Vec<_>) = optional.into_iter().partition(|unit| kept.contains(&unit[0]));
+    enumerate(&[always.concat(), kept.concat()].concat(), &optional)
 }
 
 /// The units of intervention that belong to every covering set, and the others; see [`covering_sets`]. With

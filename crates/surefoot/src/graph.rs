@@ -28,7 +28,7 @@ pub(crate) use interval::Intervals;
 pub(crate) use jet::{Gram, Jet, Jets, Order, dot};
 pub(crate) use operator::{Elements, EuclideanNorm, Operator, Sizes};
 pub(crate) use quadratic::Quadratic;
-pub(crate) use region::{Rays, Region};
+pub(crate) use region::{Follower, Followers, Rays, Region};
 pub(crate) use unit::{Unit, tanh_line_bound};
 
 use crate::Network;

@@ -219,7 +219,11 @@ impl Verdict {
 pub struct RuledOut {
     /// The features that the actions change.
     pub features: Vec<usize>,
-    /// The least change of each.
+    /// Those of them that actions need not change: actions on sets without them are ruled out as well, as if they
+    /// changed these features by zero. Whatever these features do, from being held to following their causes, no
+    /// action holds.
+    pub undecided: Vec<usize>,
+    /// The least change of each feature.
     pub lower: Vec<f64>,
     /// The greatest change of each.
     pub upper: Vec<f64>,

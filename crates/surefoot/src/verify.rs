@@ -50,6 +50,7 @@ mod cones;
 mod cover;
 mod curvature;
 mod ellipsoid;
+mod followers;
 mod groups;
 mod norm;
 #[cfg(test)]
@@ -62,6 +63,7 @@ mod robustness;
 mod substitution;
 mod prove;
 mod rays;
+mod sets;
 mod tape;
 mod trees;
 #[cfg(test)]
@@ -205,6 +207,11 @@ pub enum Fault {
     /// A coefficient of a requirement or of the margin that is negative or not finite.
     #[error("what is ruled out, {part}: a share is {share}; it must be finite and not negative")]
     Share { part: usize, share: f64 },
+    /// Features that need not be changed although it is unknown how they then follow.
+    #[error(
+        "what is ruled out, {part}: undecided features must be among its features and follow by equations that are linear and certain"
+    )]
+    Undecided { part: usize },
     /// A requirement number that the problem does not have.
     #[error("what is ruled out, {part}: there is no requirement {requirement}")]
     NoSuchRequirement { part: usize, requirement: usize },

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use super::catalogue::Catalogue;
 use super::fault::Fault;
-use super::question::{AskedEffort, RecourseRequest, Subject, id_of, language};
+use super::question::{RecourseRequest, Subject, id_of};
 use crate::recourse::answering::{Answered, Answering, Wanted};
 
 /// A value of a column.
@@ -260,18 +260,12 @@ pub struct RecourseQuestion {
 impl RecourseQuestion {
     /// Checks what is asked.
     pub fn new(request: &RecourseRequest, catalogue: &Catalogue) -> Result<Self, Fault> {
-        let effort = AskedEffort {
-            method: request.method.as_deref(),
-            gap: request.gap,
-            evaluations: request.evaluations,
-            seconds: request.seconds,
-        };
-        let settings = effort.settings()?;
+        let settings = request.settings()?;
         let options = request.options.unwrap_or(1);
         if !(1..=100).contains(&options) {
             return Err(Fault::Invalid(format!("`options` {options}: must be from 1 to 100")));
         }
-        let language = language(request.language.as_deref())?;
+        let language = request.language()?;
         let subject = request.subject(catalogue)?;
         let individual = |(number, person): (usize, &super::question::Person)| {
             let people = subject.person(&person.values, number)?;

@@ -17,8 +17,7 @@ use super::catalogue::Catalogue;
 use super::each;
 use super::fault::Fault;
 use super::question::{
-    AskedEffort, AttackRequest, CertifyRequest, PersonWithAction, Subject, VerifyRequest, budget, id_of,
-    language,
+    AttackRequest, CertifyRequest, PersonWithAction, Subject, VerifyRequest, budget, id_of,
 };
 use crate::verify::Report;
 
@@ -252,22 +251,13 @@ impl Attacker<'_> {
 
 /// Attacks actions.
 pub fn attack_all(request: &AttackRequest, catalogue: &Catalogue) -> Result<AttackResponse, Fault> {
-    let effort = AskedEffort {
-        method: request.method.as_deref(),
-        gap: request.gap,
-        evaluations: request.evaluations,
-        seconds: request.seconds,
-    };
-    let settings = effort.settings()?;
+    let settings = request.settings()?;
     let subject = request.subject(catalogue)?;
     let promises = promises(&subject, &request.people)?;
     let problem = subject.problem();
     let unguarded = request.cheapest.then(|| problem.clone().with_epsilon(0.0)).transpose()?;
-    let attacker = Attacker {
-        subject: &subject,
-        language: language(request.language.as_deref())?,
-        budget: budget(request.evaluations)?,
-    };
+    let attacker =
+        Attacker { subject: &subject, language: request.language()?, budget: budget(request.evaluations)? };
     let attacks = each(&promises, |number, Promise { individual, action }| {
         let (id, values) = (&individual.id, individual.values());
         let answer = |problem: &Problem| {

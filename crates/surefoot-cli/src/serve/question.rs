@@ -51,6 +51,47 @@ macro_rules! question {
     };
 }
 
+/// A request whose answer may need a search.
+macro_rules! searching_question {
+    ($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $kind:ty,)* }) => {
+        question! {
+            $(#[$meta])*
+            $name {
+                $($(#[$field_meta])* $field: $kind,)*
+                /// The method: `auto`, `exact`, `trees`, `complete`, `local` or `descent`.
+                #[serde(default)]
+                method: Option<String>,
+                /// The accepted gap between cost and proven bound.
+                #[serde(default)]
+                gap: Option<f64>,
+                /// Bounds and evaluations that each search may cost.
+                #[serde(default)]
+                evaluations: Option<u64>,
+                /// Seconds that each answer may take.
+                #[serde(default)]
+                seconds: Option<f64>,
+                /// The language of what is said in steps and letters: `en` or `de`.
+                #[serde(default)]
+                language: Option<String>,
+            }
+        }
+
+        impl $name {
+            /// The settings of the search, once they have been checked.
+            pub fn settings(&self) -> Result<Settings, Fault> {
+                let method = self.method.as_deref().map(str::parse::<MethodName>).transpose()?;
+                let evaluations = self.evaluations.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+                Ok(Effort::given(method, self.gap, evaluations, self.seconds).settings()?)
+            }
+
+            /// The language.
+            pub fn language(&self) -> Result<Language, Fault> {
+                Ok(self.language.as_deref().map(str::parse).transpose()?.unwrap_or_default())
+            }
+        }
+    };
+}
+
 /// A person in own units.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -79,16 +120,7 @@ pub struct PersonWithAction {
     pub action: Option<Box<RawValue>>,
 }
 
-/// The effort that answers may cost, as it is asked for.
-#[derive(Clone, Default)]
-pub struct AskedEffort<'r> {
-    pub method: Option<&'r str>,
-    pub gap: Option<f64>,
-    pub evaluations: Option<u64>,
-    pub seconds: Option<f64>,
-}
-
-question! {
+searching_question! {
     /// What people can do.
     RecourseRequest {
         /// The people.
@@ -103,21 +135,6 @@ question! {
         /// Whether to state the proof of every answer.
         #[serde(default)]
         proofs: bool,
-        /// The method: `auto`, `exact`, `trees`, `complete`, `local` or `descent`.
-        #[serde(default)]
-        method: Option<String>,
-        /// The accepted gap between cost and proven bound.
-        #[serde(default)]
-        gap: Option<f64>,
-        /// Bounds and evaluations that the search for each person may cost.
-        #[serde(default)]
-        evaluations: Option<u64>,
-        /// Seconds that the answer of each person may take.
-        #[serde(default)]
-        seconds: Option<f64>,
-        /// The language of steps and consequences: `en` or `de`.
-        #[serde(default)]
-        language: Option<String>,
     }
 }
 
@@ -132,7 +149,7 @@ question! {
     }
 }
 
-question! {
+searching_question! {
     /// The smallest shifts that break actions.
     AttackRequest {
         /// The people. Of those without an action the answer is attacked.
@@ -140,25 +157,10 @@ question! {
         /// Whether to attack the cheapest action that is guarded against nothing, too.
         #[serde(default)]
         cheapest: bool,
-        /// The method: `auto`, `exact`, `trees`, `complete`, `local` or `descent`.
-        #[serde(default)]
-        method: Option<String>,
-        /// The accepted gap between cost and proven bound.
-        #[serde(default)]
-        gap: Option<f64>,
-        /// Bounds and evaluations that the search for each person, and that for a break, may cost.
-        #[serde(default)]
-        evaluations: Option<u64>,
-        /// Seconds that the answer of each person may take.
-        #[serde(default)]
-        seconds: Option<f64>,
-        /// The language of steps and consequences: `en` or `de`.
-        #[serde(default)]
-        language: Option<String>,
     }
 }
 
-question! {
+searching_question! {
     /// The cheapest action for each size of the uncertainty.
     TradeOffRequest {
         /// The person.
@@ -166,25 +168,10 @@ question! {
         /// The sizes; otherwise twelve up to where no action holds.
         #[serde(default)]
         epsilons: Option<Vec<f64>>,
-        /// The method: `auto`, `exact`, `trees` or `complete`.
-        #[serde(default)]
-        method: Option<String>,
-        /// The accepted gap between cost and proven bound.
-        #[serde(default)]
-        gap: Option<f64>,
-        /// Bounds and evaluations that a search may cost.
-        #[serde(default)]
-        evaluations: Option<u64>,
-        /// Seconds that each answer may take.
-        #[serde(default)]
-        seconds: Option<f64>,
-        /// The language of steps and consequences: `en` or `de`.
-        #[serde(default)]
-        language: Option<String>,
     }
 }
 
-question! {
+searching_question! {
     /// Letters in words.
     LetterRequest {
         /// The people.
@@ -196,21 +183,6 @@ question! {
         #[serde(default)]
         #[schema(minimum = 1, maximum = 3)]
         options: Option<u8>,
-        /// The method: `auto`, `exact`, `trees`, `complete`, `local` or `descent`.
-        #[serde(default)]
-        method: Option<String>,
-        /// The accepted gap between cost and proven bound.
-        #[serde(default)]
-        gap: Option<f64>,
-        /// Bounds and evaluations that the search for each person may cost.
-        #[serde(default)]
-        evaluations: Option<u64>,
-        /// Seconds that the answer of each person may take.
-        #[serde(default)]
-        seconds: Option<f64>,
-        /// The language: `en` or `de`.
-        #[serde(default)]
-        language: Option<String>,
     }
 }
 
@@ -368,26 +340,12 @@ fn column<'f>(features: &'f Features, name: &str, at: &str) -> Result<&'f surefo
     })
 }
 
-impl AskedEffort<'_> {
-    /// The settings of the search, once they have been checked.
-    pub fn settings(&self) -> Result<Settings, Fault> {
-        let method = self.method.map(str::parse::<MethodName>).transpose()?;
-        let evaluations = self.evaluations.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
-        Ok(Effort::given(method, self.gap, evaluations, self.seconds).settings()?)
-    }
-}
-
 /// The budget of a search that is given or left out.
 pub fn budget(evaluations: Option<u64>) -> Result<Budget, Fault> {
     let Some(evaluations) = evaluations else { return Ok(Budget::default()) };
     let evaluations = usize::try_from(evaluations).unwrap_or(usize::MAX);
     check_evaluations(evaluations)?;
     Ok(Budget { evaluations })
-}
-
-/// A language by its code.
-pub fn language(code: Option<&str>) -> Result<Language, Fault> {
-    Ok(code.map(str::parse).transpose()?.unwrap_or_default())
 }
 
 /// Who a person is: their id, or their number in the request.

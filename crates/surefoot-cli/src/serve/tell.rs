@@ -12,7 +12,7 @@ use super::answer::{Individual, OptionBody, option, raw};
 use super::catalogue::Catalogue;
 use super::each;
 use super::fault::Fault;
-use super::question::{AskedEffort, LetterRequest, Person, TradeOffRequest, id_of, language};
+use super::question::{LetterRequest, Person, TradeOffRequest, id_of};
 use crate::trade_off::largest;
 
 /// The answer for one size of the uncertainty.
@@ -56,13 +56,7 @@ pub struct TradeOffResponse {
 
 /// The cheapest action for each size of the uncertainty.
 pub fn trade_off_of(request: &TradeOffRequest, catalogue: &Catalogue) -> Result<TradeOffResponse, Fault> {
-    let effort = AskedEffort {
-        method: request.method.as_deref(),
-        gap: request.gap,
-        evaluations: request.evaluations,
-        seconds: request.seconds,
-    };
-    let settings = effort.settings()?;
+    let settings = request.settings()?;
     let is_size = |epsilon: &f64| epsilon.is_finite() && *epsilon >= 0.0;
     if let Some(epsilon) = request.epsilons.iter().flatten().find(|epsilon| !is_size(epsilon)) {
         return Err(Fault::Invalid(format!(
@@ -72,7 +66,7 @@ pub fn trade_off_of(request: &TradeOffRequest, catalogue: &Catalogue) -> Result<
     if request.epsilons.as_ref().is_some_and(|epsilons| epsilons.len() > MOST_SIZES) {
         return Err(Fault::TooLarge(format!("`epsilons`: give at most {MOST_SIZES} sizes")));
     }
-    let language = language(request.language.as_deref())?;
+    let language = request.language()?;
     let subject = request.subject(catalogue)?;
     let people = subject.person(&request.person.values, 0)?;
     let individual = people.individual(0);
@@ -146,13 +140,7 @@ pub struct LetterResponse {
 
 /// Letters in words.
 pub fn letters_to(request: &LetterRequest, catalogue: &Catalogue) -> Result<LetterResponse, Fault> {
-    let effort = AskedEffort {
-        method: request.method.as_deref(),
-        gap: request.gap,
-        evaluations: request.evaluations,
-        seconds: request.seconds,
-    };
-    let settings = effort.settings()?;
+    let settings = request.settings()?;
     let format = request.format.as_deref().unwrap_or("html").parse::<Format>()?;
     if !matches!(format, Format::Html | Format::Text) {
         return Err(Fault::Invalid(format!("`format` {format}: must be `html` or `text`")));
@@ -168,7 +156,7 @@ pub fn letters_to(request: &LetterRequest, catalogue: &Catalogue) -> Result<Lett
             settings.method
         )));
     }
-    let language = language(request.language.as_deref())?;
+    let language = request.language()?;
     let mut subject = request.subject(catalogue)?;
     if request.people.is_empty() {
         return Err(Fault::Invalid("`people`: is empty; give at least one person".into()));

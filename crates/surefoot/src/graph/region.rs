@@ -1,9 +1,12 @@
-//! The domain of a graph's inputs: an uncertainty set, a box, their intersection, or the part of a box of
-//! actions within a limit on the cost.
+//! The domain of a graph's inputs: an uncertainty set, a box, their intersection, the part of a box of
+//! actions within a limit on the cost, or what follows from such a part.
 
 mod cut;
+mod followers;
 mod limit;
 
+use followers::Following;
+pub(crate) use followers::{Follower, Followers};
 use limit::Limit;
 pub(crate) use limit::Rays;
 
@@ -27,6 +30,9 @@ pub(crate) struct Region {
     sum_limits: Option<(usize, f64, f64)>,
     /// The limit on the cost, if the inputs are the changes of an action.
     cost_limit: Option<Limit>,
+    /// The changes that lead to the inputs, if inputs may follow others. Then `lower` and `upper` are bounds of the
+    /// inputs.
+    following: Option<Following>,
 }
 
 /// An uncertainty set, scaled by a radius.
@@ -47,12 +53,12 @@ impl Region {
         let lower = upper.iter().map(|end| -end).collect();
         let circumradius = radius * set.circumradius(inputs);
         let ball = (!set.is_box()).then_some(Ball { set, radius, circumradius });
-        Self { ball, lower, upper, whole: true, sum_limits: None, cost_limit: None }
+        Self { ball, lower, upper, whole: true, sum_limits: None, cost_limit: None, following: None }
     }
 
     /// A box, whose ends may be infinite.
     pub fn cuboid(lower: Vec<f64>, upper: Vec<f64>) -> Self {
-        Self { ball: None, lower, upper, whole: false, sum_limits: None, cost_limit: None }
+        Self { ball: None, lower, upper, whole: false, sum_limits: None, cost_limit: None, following: None }
     }
 
     /// The product of `{y >= 0, from <= sum of y <= to}` for the first `count` inputs and a box for the
@@ -62,7 +68,7 @@ impl Region {
             |end: f64, rest: &[f64]| vec![end; count].into_iter().chain(rest.iter().copied()).collect();
         let sum_limits = Some((count, from, to));
         let (lower, upper) = (with(0.0, lower), with(to, upper));
-        Self { ball: None, lower, upper, whole: false, sum_limits, cost_limit: None }
+        Self { ball: None, lower, upper, whole: false, sum_limits, cost_limit: None, following: None }
     }
 
     /// The part of a box, the inputs of which are the changes of an action, that costs at most `limit`.
@@ -70,6 +76,25 @@ impl Region {
     pub fn within_cost(mut self, cost: Cost, weights: &[f64], limit: f64) -> Self {
         self.cost_limit = limit.is_finite().then(|| Limit::new(cost, weights.to_vec(), limit));
         self
+    }
+
+    /// The inputs that follow from the changes of a box that cost at most `limit`, if some inputs may follow
+    /// others. With a finite limit the sides must be finite.
+    pub fn following(
+        (lower, upper): (Vec<f64>, Vec<f64>),
+        (cost, weights, limit): (Cost, &[f64], f64),
+        followers: Followers,
+    ) -> Self {
+        let limit = limit.is_finite().then(|| Limit::new(cost, weights.to_vec(), limit));
+        let following = Following { followers, lower, upper, limit };
+        let width = following.lower.len();
+        let mut columns = vec![Lanes::ZERO; width * width.div_ceil(LANES)];
+        let blocks = width.div_ceil(LANES);
+        (0..width).for_each(|i| columns[i * blocks + i / LANES].0[i % LANES] = 1.0);
+        let (mut low, mut high) = (vec![Lanes::ZERO; blocks], vec![Lanes::ZERO; blocks]);
+        following.ranges(&columns, &mut low, &mut high);
+        let ends = |lanes: &[Lanes]| (0..width).map(|i| lanes[i / LANES].0[i % LANES]).collect();
+        Self { following: Some(following), ..Self::cuboid(ends(&low), ends(&high)) }
     }
 
     pub fn inputs(&self) -> usize {
@@ -220,6 +245,9 @@ impl Region {
 
     /// As [`Region::range`] for many rows at once: one row per lane, one block of columns per input.
     pub fn ranges(&self, columns: &[Lanes], lower: &mut [Lanes], upper: &mut [Lanes]) {
+        if let Some(following) = &self.following {
+            return following.ranges(columns, lower, upper);
+        }
         match self.part() {
             Some((set, part)) if self.whole => set.ranges(part.radius, columns, lower, upper),
             part => {

@@ -109,6 +109,11 @@ impl Joint {
         self.first_band() + self.sources.bands.len()
     }
 
+    /// Whether a perturbation leaves the effects of changes on other features as they are.
+    pub fn has_certain_effects(&self) -> bool {
+        self.sources.execution.is_empty() && self.sources.bands.is_empty() && self.slopes.is_empty()
+    }
+
     /// The set of joint perturbations: a product of radius one, or a plain ball where there is nothing else.
     ///
     /// The coordinates of exact features have no effect. They are in the ball of the others, whose projection

@@ -473,7 +473,12 @@ impl<'v> At<'v> {
         let rays: Vec<Vec<f64>> = self.field("rays")?.listed(None, |ray| ray.finite_numbers(Some(count)))?;
         let cone = Cone { rays, from: distance[0], to: distance[1] };
         let (margins, requirements) = self.terms(coordinates, count, scenarios)?;
+        let undecided = match self.object()?.contains_key("undecided") {
+            true => self.field("undecided")?.features(width)?,
+            false => Vec::new(),
+        };
         Ok(RuledOut {
+            undecided,
             lower: self.field("lower")?.numbers(count)?,
             upper: self.field("upper")?.numbers(count)?,
             cost: self.field("cost")?.number()?,

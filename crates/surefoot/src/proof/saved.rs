@@ -30,6 +30,7 @@
 //!      "rays": [], "distance": [0.0, 0.0],
 //!      "margins": [[0, 0.7], [0, 0.3, 0]],                numbers of perturbations, their shares, and of points
 //!      "points": [[0.65]],                                at which interpolated bounds of margins touch
+//!      "undecided": [1],                                  features that need not be changed, if there are any
 //!      "requirements": [[0, 0.5]]}                        numbers of requirements and their shares
 //!   ],
 //!   "dividing": {                                        for tree ensembles
@@ -55,9 +56,9 @@ use crate::{Action, ActionKind, Cost, Norm, Outcome, Problem};
 
 /// The version that is written. Version 1, in which at most one constraint could rule out a box,
 /// version 2, in which one perturbation did, version 3, which had no parabolas, version 4, which had no
-/// tree ensembles, version 5, which had no points at which bounds touch, version 6, which had no phases, and
-/// version 7, which had no cases, are read as well.
-pub const VERSION: u64 = 8;
+/// tree ensembles, version 5, which had no points at which bounds touch, version 6, which had no phases,
+/// version 7, which had no cases, and version 8, which had no undecided features, are read as well.
+pub const VERSION: u64 = 9;
 
 /// The norm of perturbations in a saved proof: its uncertainty set and its weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -414,7 +415,7 @@ fn ruled_out(part: &RuledOut, places: &HashMap<(usize, Vec<u64>), usize>) -> Val
             }
         });
     }
-    json!({
+    let mut ruled_out = json!({
         "features": part.features,
         "lower": numbers(&part.lower),
         "upper": numbers(&part.upper),
@@ -424,5 +425,9 @@ fn ruled_out(part: &RuledOut, places: &HashMap<(usize, Vec<u64>), usize>) -> Val
         "margins": margins,
         "points": points.into_iter().map(|point| numbers(point)).collect::<Vec<Value>>(),
         "requirements": part.requirements.iter().map(|&(k, share)| json!([k, number(share)])).collect::<Vec<_>>(),
-    })
+    });
+    if !part.undecided.is_empty() {
+        ruled_out["undecided"] = json!(part.undecided);
+    }
+    ruled_out
 }

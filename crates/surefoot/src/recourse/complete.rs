@@ -29,7 +29,8 @@
 //!
 //! Some intervention sets are covered by a larger one and left out: a relative action that does not
 //! change a feature which is not downstream of the intervention is the same with and without that
-//! feature.
+//! feature. Where many are left and equations are linear, the search leaves open which features an action
+//! changes, and bounds many sets together (`complete/undecided.rs`).
 
 mod boxes;
 mod candidate;
@@ -44,15 +45,17 @@ mod programs;
 mod requirements;
 mod solve;
 mod starts;
+mod undecided;
 
 use std::time::{Duration, Instant};
 
 use super::{Improvement, Method, Observer, Settings};
-use crate::action::covering_sets_for_all;
+use crate::action::covering_sets_except;
 use crate::cancel;
 use crate::certify::{Budget, LEAST_MARGIN};
 use crate::proof::{Proof, Scenario};
 use finish::Tried;
+use solve::Unproven;
 
 use crate::outcome::{Shortfall, Undecided, UndecidedReason};
 use crate::{Outcome, Problem, Recourse, Result};
@@ -90,7 +93,9 @@ const RETRY_SHARE: f64 = 0.4;
 #[derive(Clone, Debug)]
 pub struct Complete<'p> {
     problem: &'p Problem,
+    /// Intervention sets that cover all others together with those without some of the undecided features.
     sets: Vec<Vec<usize>>,
+    undecided: Vec<usize>,
     gap: f64,
     budget: Budget,
     seconds: Option<f64>,
@@ -205,21 +210,19 @@ impl<'p> Complete<'p> {
         Ok(Box::new(Complete::new(problem)?.with_settings(settings)?))
     }
 
-    /// The intervention sets that cover all others.
-    pub(super) fn sets(&self) -> &[Vec<usize>] {
-        &self.sets
-    }
-
     /// Prepares the solver with a gap of 1% and the default [`Budget`]. Rejects problems without an
     /// actionable feature, and those with too many intervention sets; see
     /// [`covering_sets`](crate::action::covering_sets).
     pub fn new(problem: &'p Problem) -> Result<Self> {
         problem.require_no_change_limits("the method `complete` alone")?;
         let causal_models = problem.causal_models();
-        let sets = covering_sets_for_all(problem.features(), &causal_models, problem.action_kind())?;
+        let undecided = undecided::undecided_features(problem);
+        let sets =
+            covering_sets_except(&undecided, problem.features(), &causal_models, problem.action_kind())?;
         Ok(Self {
             problem,
             sets,
+            undecided,
             gap: 0.01,
             budget: Budget::default(),
             seconds: None,
@@ -374,10 +377,9 @@ impl<'p> Complete<'p> {
         let settings = Complete { budget: Budget { evaluations }, ..self.clone().for_a_share(RETRY_SHARE) };
         let (found, pool, evaluations) = solve::Solver::new(&settings, individual)?.unproven_candidate()?;
         proof.evaluations += evaluations;
-        let Some(solve::Incumbent { set, change, cost }) = found else { return Ok(proof) };
+        let Some(Unproven { action, cost }) = found else { return Ok(proof) };
         if cost < proof.found_cost() {
-            let tried =
-                solve::Solver::new(&settings, individual)?.prove(set, &change, &CANDIDATE_PUSHES, pool)?;
+            let tried = solve::Solver::new(&settings, individual)?.prove(&action, &CANDIDATE_PUSHES, pool)?;
             proof.adopt(tried);
         }
         Ok(proof)
@@ -424,7 +426,7 @@ impl<'p> Complete<'p> {
             let (cheapest_unproven, pool, searching) =
                 solve::Solver::new(&stricter, individual)?.cheapest_unproven(&known);
             proof.evaluations += searching;
-            let Some(solve::Incumbent { set, change, cost }) = cheapest_unproven else {
+            let Some(Unproven { action, cost }) = cheapest_unproven else {
                 required *= 0.5;
                 continue;
             };
@@ -435,7 +437,7 @@ impl<'p> Complete<'p> {
                 continue;
             }
             let proving = Complete { budget: Budget { evaluations: longer * evaluations }, ..settings };
-            let tried = solve::Solver::new(&proving, individual)?.prove(set, &change, &[0.0], pool)?;
+            let tried = solve::Solver::new(&proving, individual)?.prove(&action, &[0.0], pool)?;
             if let Some(scenario) = tried.broken.clone() {
                 proof.adopt(tried);
                 known.push(scenario);
@@ -481,23 +483,11 @@ impl<'p> Complete<'p> {
                 continue;
             };
             let settings = Complete { budget, ..self.clone() };
-            let set = self.sets.iter().position(|set| *set == certificate.action.features);
-            let own = match set {
-                Some(set) => {
-                    let change = &certificate.action.change;
-                    let tried = solve::Solver::new(&settings, individual)?.prove(
-                        set,
-                        change,
-                        &[0.0],
-                        known.to_vec(),
-                    )?;
-                    proof.evaluations += tried.evaluations;
-                    proof.proving += tried.evaluations;
-                    tried.proof
-                }
-                None => None,
-            };
-            let (found, certificate) = match own {
+            let solver = solve::Solver::new(&settings, individual)?;
+            let tried = solver.prove(&certificate.action, &[0.0], known.to_vec())?;
+            proof.evaluations += tried.evaluations;
+            proof.proving += tried.evaluations;
+            let (found, certificate) = match tried.proof {
                 Some(Proof { outcome: Outcome::Found(own), certificate: Some(proved), .. }) => (own, proved),
                 _ => (found, certificate),
             };

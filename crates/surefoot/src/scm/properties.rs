@@ -57,6 +57,39 @@ impl Scm {
         Ok(matrix)
     }
 
+    /// By how much a feature changes per unit of each feature of a set, the others of which are held: its
+    /// coefficients of them, directly and through features outside of the set. `None` if these effects are not linear.
+    pub(crate) fn linear_effects(&self, feature: usize, set: &[usize]) -> Option<Vec<f64>> {
+        let mut effects: Vec<Option<Vec<f64>>> = vec![None; self.nodes.len()];
+        let nothing = vec![0.0; set.len()];
+        for &i in &self.order {
+            let node = &self.nodes[i];
+            if let Some(place) = set.iter().position(|&k| k == i).filter(|_| i != feature) {
+                let mut own = nothing.clone();
+                own[place] = 1.0;
+                effects[i] = Some(own);
+                continue;
+            }
+            let moves = |p: &&usize| effects[**p].as_ref() != Some(&nothing);
+            effects[i] = match node.mechanism.coefficients() {
+                _ if !node.parents.iter().any(|p| moves(&p)) => Some(nothing.clone()),
+                None => None,
+                Some(coefficients) => {
+                    let terms = node.parents.iter().zip(&coefficients);
+                    terms.fold(Some(nothing.clone()), |sum, (&parent, c)| {
+                        let (mut sum, of_parent) = (sum?, effects[parent].as_ref()?);
+                        sum.iter_mut().zip(of_parent).for_each(|(s, e)| *s += c * e);
+                        Some(sum)
+                    })
+                }
+            };
+            if i == feature {
+                break;
+            }
+        }
+        effects.swap_remove(feature)
+    }
+
     /// Positions of the features whose equation is not linear, in ascending order.
     pub(crate) fn nonlinear(&self) -> Vec<usize> {
         let is_linear = |i: &usize| self.nodes[*i].mechanism.coefficients().is_some();

@@ -123,7 +123,7 @@ impl Affine {
     /// The range of a node by interval arithmetic.
     fn interval(&self, tape: &Tape<'_>, zone: &Zone, k: usize, node: &Node<'_>) -> Range {
         match node {
-            Node::Input => Range::new(zone.lower[k], zone.upper[k]),
+            Node::Input => zone.input(k),
             Node::Sum(constant, terms) => {
                 let (mut sum, mut size) = (Range::point(*constant), constant.abs());
                 for &(j, factor) in terms {

@@ -230,6 +230,7 @@ mod tests {
     fn part(rays: [[f64; 2]; 2], (from, to): (f64, f64)) -> RuledOut {
         RuledOut {
             features: vec![0, 1],
+            undecided: Vec::new(),
             lower: vec![0.0, f64::NEG_INFINITY],
             upper: vec![f64::INFINITY, 0.0],
             cost: f64::INFINITY,

@@ -7,16 +7,18 @@ use super::ball::Ball;
 use super::cones::{Far, halved, long_sides};
 use super::cover::{Covered, Sides, covered};
 use super::effort::allowed_changes;
+use super::followers::Followers;
 use super::integer::Cells;
 use super::prove::{Claim, Work, agrees, at_least};
 use super::rays::Rays;
+use super::sets::{Family, Open};
 use super::tape::Tape;
 use super::zone::Zone;
 use super::{Fault, Stop, trees};
 use crate::graph::Graph;
 use crate::margin::{Composer, Scenario, margin, outcome};
 use crate::proof::{Cone, RuledOut, SavedProof, WeightedMargin};
-use crate::{Action, ActionKind, Constraint, Problem};
+use crate::{Action, Constraint, Problem};
 
 /// The parts that were verified.
 #[derive(Default)]
@@ -57,78 +59,85 @@ pub(super) fn nothing_cheaper(
     if !(bound > 0.0) {
         return Ok(count);
     }
-    for features in sets(problem)? {
-        count.sets += 1;
-        let variants = problem.variants().iter();
-        let composers = variants.map(|variant| Composer::new(variant, &saved.individual, &features));
-        let composers = composers.collect::<crate::Result<Vec<_>>>()?;
-        for part in parts(problem, saved, &features, bound)? {
-            match saved.ruled_out[part].cone {
+    // Without undecided features every set has parts of its own.
+    let hints = match saved.ruled_out.iter().all(|part| part.undecided.is_empty()) {
+        true => &[],
+        false => &saved.ruled_out[..],
+    };
+    let mut open = Open::all(problem);
+    let mut is_verified = vec![false; saved.ruled_out.len()];
+    let mut known: Vec<Actions<'_>> = Vec::new();
+    while let Some(family) = open.next()? {
+        let parts = match parts(problem, saved, &family, bound) {
+            Ok(parts) => parts,
+            Err(_) if !family.open.is_empty() => {
+                open.extend(family.divided(hints).into_iter().flatten());
+                continue;
+            }
+            Err(stop) => return Err(stop),
+        };
+        count.sets += family.count();
+        for number in parts {
+            if std::mem::replace(&mut is_verified[number], true) {
+                continue;
+            }
+            let part = &saved.ruled_out[number];
+            match part.cone {
                 None => count.boxes += 1,
                 Some(_) => count.cones += 1,
             }
-            RuledOutPart { problem, saved, composers: &composers, number: part }.verify(work)?;
+            let place = match known.iter().position(|actions| actions.are_those_of(part)) {
+                Some(place) => place,
+                None => {
+                    known.push(Actions::new(problem, saved, number)?);
+                    known.len() - 1
+                }
+            };
+            RuledOutPart { problem, saved, actions: &known[place], number }.verify(work)?;
         }
     }
     Ok(count)
 }
 
-/// The largest number of intervention sets for which a bound is verified.
-const MOST_SETS: usize = 4096;
-
-/// The intervention sets that must be covered.
-///
-/// Without a causal model, one set suffices: all actionable features together. Naming a further feature
-/// and leaving it unchanged costs nothing. It changes nothing for relative actions, and protects the
-/// feature from perturbation for absolute ones. With a causal model, every set must be covered. However,
-/// a relative action on a set equals one on a larger set that leaves the additional features unchanged,
-/// if none of those is downstream of the set. An absolute action is at least as good if the additional
-/// features have neither causes nor effects. So only those sets remain to which no such feature can be
-/// added. With several causal models, a feature may be added if it may be in each. Columns of a group belong
-/// together.
-pub(super) fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Stop> {
-    let units = problem.features().actionable_units();
-    let scms = problem.causal_models();
-    if scms.is_empty() {
-        return Ok(vec![problem.features().actionable()]);
-    }
-    let others = |i: usize| (0..problem.features().len()).filter(move |&j| j != i);
-    let is_actionable = |j: &usize| problem.features().feature(*j).is_actionable();
-    // Whether some set without the feature cannot be extended by it.
-    let is_optional = |i: usize| match problem.action_kind() {
-        ActionKind::Relative => {
-            others(i).filter(is_actionable).any(|j| scms.iter().any(|scm| scm.is_downstream(i, j)))
-        }
-        ActionKind::Absolute => {
-            others(i).any(|j| scms.iter().any(|scm| scm.is_downstream(i, j) || scm.is_downstream(j, i)))
-        }
-    };
-    let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
-    for unit in units {
-        let without = if unit.iter().any(|&i| is_optional(i)) { sets.clone() } else { Vec::new() };
-        sets.iter_mut().for_each(|set| set.extend(&unit));
-        sets.extend(without);
-        // One more, since the empty set is among them.
-        if sets.len() > MOST_SETS + 1 {
-            return Err(Stop::Unverified(Fault::TooManySets { most: MOST_SETS }));
-        }
-    }
-    sets.iter_mut().for_each(|set| set.sort_unstable());
-    sets.retain(|set| !set.is_empty());
-    Ok(sets)
+/// The actions on some features of which some are undecided.
+struct Actions<'p> {
+    features: Vec<usize>,
+    undecided: Vec<usize>,
+    /// The composer of each variant of the problem.
+    composers: Vec<Composer<'p>>,
+    followers: Followers,
 }
 
-/// The boxes and cones that cover all feasible actions with a cost below the bound.
-fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) -> Result<Vec<usize>, Stop> {
+impl<'p> Actions<'p> {
+    /// Those that a part is about.
+    fn new(problem: &'p Problem, saved: &SavedProof, number: usize) -> Result<Self, Stop> {
+        let RuledOut { features, undecided, .. } = &saved.ruled_out[number];
+        let variants = problem.variants().iter();
+        let composers = variants.map(|variant| Composer::new(variant, &saved.individual, features));
+        Ok(Self {
+            features: features.clone(),
+            undecided: undecided.clone(),
+            composers: composers.collect::<crate::Result<Vec<_>>>()?,
+            followers: Followers::new(problem, &saved.individual, features, undecided, number)?,
+        })
+    }
+
+    fn are_those_of(&self, part: &RuledOut) -> bool {
+        self.features == part.features && self.undecided == part.undecided
+    }
+}
+
+/// The boxes and cones that cover all feasible actions of a family with a cost below the bound.
+fn parts(problem: &Problem, saved: &SavedProof, family: &Family, bound: f64) -> Result<Vec<usize>, Stop> {
     // A part whose own cost limit is below the bound cannot be used.
     let numbers: Vec<usize> = (0..saved.ruled_out.len())
-        .filter(|&k| saved.ruled_out[k].features == features && saved.ruled_out[k].cost >= bound)
+        .filter(|&k| saved.ruled_out[k].cost >= bound && family.is_covered_by(&saved.ruled_out[k]))
         .collect();
+    let features = &family.features[..];
     let far = Far::complete(&saved.ruled_out, &numbers);
     let near: Vec<usize> = numbers.into_iter().filter(|&k| saved.ruled_out[k].cone.is_none()).collect();
     let cells = Cells::new(problem, &saved.individual, features);
-    let cells_of =
-        |&k: &usize| cells.cells(&(saved.ruled_out[k].lower.clone(), saved.ruled_out[k].upper.clone()));
+    let cells_of = |&k: &usize| cells.cells(&sides_on(features, &saved.ruled_out[k])?);
     // A box without integer values rules out nothing.
     let near: Vec<usize> = near.into_iter().filter(|k| cells_of(k).is_some()).collect();
     let boxes: Vec<Sides> = near.iter().filter_map(cells_of).collect();
@@ -171,6 +180,22 @@ fn parts(problem: &Problem, saved: &SavedProof, features: &[usize], bound: f64) 
     }
 }
 
+/// The box of a part on some of its features, where the others do not change; `None` if they must.
+fn sides_on(features: &[usize], part: &RuledOut) -> Option<Sides> {
+    let (mut lower, mut upper) = (Vec::new(), Vec::new());
+    for (i, (&l, &u)) in part.features.iter().zip(part.lower.iter().zip(&part.upper)) {
+        match features.contains(i) {
+            true => {
+                lower.push(l);
+                upper.push(u);
+            }
+            false if l <= 0.0 && u >= 0.0 => {}
+            false => return None,
+        }
+    }
+    Some((lower, upper))
+}
+
 /// A value with a bound of its rounding error, as a function of the change; `None` where it is not defined.
 type Value<'a> = dyn Fn(&[f64]) -> Option<(f64, f64)> + 'a;
 
@@ -178,8 +203,7 @@ type Value<'a> = dyn Fn(&[f64]) -> Option<(f64, f64)> + 'a;
 struct RuledOutPart<'a, 'p> {
     problem: &'p Problem,
     saved: &'a SavedProof,
-    /// The composer of each variant of the problem.
-    composers: &'a [Composer<'p>],
+    actions: &'a Actions<'p>,
     number: usize,
 }
 
@@ -197,7 +221,7 @@ impl<'p> RuledOutPart<'_, 'p> {
     }
 
     fn composer(&self, scenario: &Scenario) -> &Composer<'p> {
-        &self.composers[scenario.variant]
+        &self.actions.composers[scenario.variant]
     }
 
     fn margin(&self, change: Vec<f64>, scenario: &Scenario) -> Option<f64> {
@@ -287,7 +311,7 @@ impl<'p> RuledOutPart<'_, 'p> {
             Some(scenario) => self.composer(scenario).in_change(&scenario.perturbation),
             None => {
                 let margins = self.margins().map(|margin| (&margin.scenario, margin.share));
-                Composer::in_sum(self.composers, &requirements, margins)
+                Composer::in_sum(&self.actions.composers, &requirements, margins)
             }
         };
         graph.output = graph.output.scaled(-1.0);
@@ -308,6 +332,7 @@ impl<'p> RuledOutPart<'_, 'p> {
         let radius = part.cost * (1.0 + 1e-12);
         let ball = is_limited.then(|| Ball::of_cost(self.problem, &part.features, radius));
         let Some(zone) = Zone::new(part.lower.clone(), part.upper.clone(), ball) else { return Ok(()) };
+        let zone = Zone { followers: self.actions.followers.clone(), ..zone };
         agrees(&tape, &zone, 3, |change| value(change).map(|(value, error)| (-value, error)))?;
         if self.is_ruled_out_by_rays(&requirements, &zone, work)? {
             return Ok(());
@@ -362,7 +387,7 @@ impl<'p> RuledOutPart<'_, 'p> {
         }
         if !requirements.is_empty() {
             let value = |change: &[f64]| self.sum(requirements, std::iter::empty(), change);
-            let graph = Composer::in_sum(self.composers, requirements, std::iter::empty());
+            let graph = Composer::in_sum(&self.actions.composers, requirements, std::iter::empty());
             add(graph, 1.0, None, &value)?;
         }
         let is_proven = |place: &dyn Fn(&[f64]) -> Vec<f64>| {

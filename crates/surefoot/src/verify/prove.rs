@@ -82,7 +82,7 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
             continue;
         }
         let is_finite = zone.lower.iter().chain(&zone.upper).all(|end| end.is_finite());
-        let may_bend = is_finite && zone.shares.is_none() && !affine.is_unknown;
+        let may_bend = is_finite && zone.shares.is_none() && zone.followers.is_empty() && !affine.is_unknown;
         if may_bend {
             work.done += 1;
             work.left = work.left.saturating_sub(1);

@@ -55,6 +55,9 @@ struct Values {
 impl Rays {
     /// The rays of a zone; `None` unless it is the part of a finite box within an l1 ball.
     pub fn new(zone: &Zone) -> Option<Self> {
+        if !zone.followers.is_empty() {
+            return None;
+        }
         let ball = zone.ball.as_ref().filter(|ball| ball.shape == Shape::L1)?;
         let base = zone.nearest();
         let spent: f64 = base.iter().zip(&ball.weights).map(|(b, w)| w * b.abs()).sum();

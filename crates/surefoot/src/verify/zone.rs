@@ -1,6 +1,9 @@
-//! The domain of inputs: a box, the intersection of a box and a ball, or a cone.
+//! The domain of inputs: a box, the intersection of a box and a ball, or a cone. Where features are undecided, boxes and
+//! balls are of changes, and inputs follow from them.
 
 use super::ball::Ball;
+use super::followers::Followers;
+use super::unit::Range;
 
 /// The factor between the ends of a long side.
 const LONG: f64 = 16.0;
@@ -14,13 +17,15 @@ pub(super) struct Zone {
     /// `(n, from, to)`: the first n inputs are nonnegative and their sum is between `from` and `to`,
     /// which may be infinite.
     pub shares: Option<(usize, f64, f64)>,
+    /// The inputs that may follow others.
+    pub followers: Followers,
 }
 
 impl Zone {
     /// The intersection of a box, whose ends may be infinite, with an optional ball; `None` if it is
     /// empty. The box is shrunk to the ball.
     pub fn new(lower: Vec<f64>, upper: Vec<f64>, ball: Option<Ball>) -> Option<Self> {
-        let mut zone = Self { lower, upper, ball, shares: None };
+        let mut zone = Self { lower, upper, ball, shares: None, followers: Followers::default() };
         if (0..zone.lower.len()).any(|i| !(zone.lower[i] <= zone.upper[i])) {
             return None;
         }
@@ -33,12 +38,26 @@ impl Zone {
     pub fn cone(count: usize, from: f64, to: f64, lower: &[f64], upper: &[f64]) -> Self {
         let with = |end: f64, rest: &[f64]| vec![end; count].into_iter().chain(rest.to_vec()).collect();
         let shares = Some((count, from, to));
-        Self { lower: with(0.0, lower), upper: with(to, upper), ball: None, shares }
+        let (lower, upper) = (with(0.0, lower), with(to, upper));
+        Self { lower, upper, ball: None, shares, followers: Followers::default() }
     }
 
     /// A single point.
     pub fn point(at: &[f64]) -> Self {
-        Self { lower: at.to_vec(), upper: at.to_vec(), ball: None, shares: None }
+        let (lower, upper) = (at.to_vec(), at.to_vec());
+        Self { lower, upper, ball: None, shares: None, followers: Followers::default() }
+    }
+
+    /// The range of an input.
+    pub fn input(&self, i: usize) -> Range {
+        if self.followers.is_empty() {
+            return Range::new(self.lower[i], self.upper[i]);
+        }
+        let unit = |sign: f64| -> Vec<f64> {
+            (0..self.lower.len()).map(|k| if k == i { sign } else { 0.0 }).collect()
+        };
+        let doubt = vec![0.0; self.lower.len()];
+        Range::new(self.least(&unit(1.0), &doubt), -self.least(&unit(-1.0), &doubt))
     }
 
     pub fn width(&self, i: usize) -> f64 {
@@ -76,10 +95,11 @@ impl Zone {
         };
         let (mut below, mut above) = (self.upper.clone(), self.lower.clone());
         (below[side], above[side]) = (at, at);
-        [
-            Zone::new(self.lower.clone(), below, self.ball.clone()),
-            Zone::new(above, self.upper.clone(), self.ball.clone()),
-        ]
+        let half = |lower, upper| {
+            let half = Zone::new(lower, upper, self.ball.clone())?;
+            Some(Zone { followers: self.followers.clone(), ..half })
+        };
+        [half(self.lower.clone(), below), half(above, self.upper.clone())]
     }
 
     /// A point of the zone where a linear function is low: the lowest corner of the box or, if that is not in
@@ -125,6 +145,9 @@ impl Zone {
     /// A lower bound of `sum_i a_i y_i` over the zone, for all coefficients that differ from `linear` by
     /// at most `doubt`.
     pub fn least(&self, linear: &[f64], doubt: &[f64]) -> f64 {
+        if !self.followers.is_empty() {
+            return self.followers.least((&self.lower, &self.upper), self.ball.as_ref(), linear, doubt);
+        }
         let best = self.least_of_box(linear, doubt);
         let Some(ball) = &self.ball else { return best };
         // Sides are finite where there is a ball.

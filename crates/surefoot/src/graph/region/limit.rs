@@ -17,9 +17,9 @@ const ROUNDING: f64 = 1e-13;
 /// length of `w_i y_i`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Limit {
-    cost: Cost,
-    weights: Vec<f64>,
-    limit: f64,
+    pub cost: Cost,
+    pub weights: Vec<f64>,
+    pub limit: f64,
 }
 
 /// The cheapest point of a box of actions, and how far each coordinate alone can move from there within the

@@ -2,7 +2,7 @@
 
 use super::boxes::cost_of;
 use super::finish::PUSHES;
-use super::solve::{Incumbent, NearMiss, Solver};
+use super::solve::{Incumbent, NearMiss, Solver, Unproven};
 use crate::margin::outcome;
 use crate::outcome::{Candidate, Undecided, UndecidedReason};
 use crate::proof::Scenario;
@@ -47,10 +47,10 @@ impl Solver<'_, '_> {
     }
 
     /// The same action as an incumbent, the scenarios that were tried on it, and the number of evaluations.
-    pub fn unproven_candidate(mut self) -> Result<(Option<Incumbent>, Vec<Scenario>, usize)> {
+    pub fn unproven_candidate(mut self) -> Result<(Option<Unproven>, Vec<Scenario>, usize)> {
         let found = self.find_candidate()?.map(|(set, change)| {
             let cost = cost_of(self.cost(), &self.sets[set].weights, &change);
-            Incumbent { set, change, cost }
+            Unproven { action: self.action(set, &change), cost }
         });
         Ok((found, self.pool, self.prover.evaluations()))
     }
@@ -76,7 +76,7 @@ impl Solver<'_, '_> {
     /// Searches from blocks of starts, some more while nothing is found. If attacks break all that is found, a
     /// search in double precision goes on from there.
     fn search_in_blocks(&mut self) -> Result<()> {
-        let sets = self.searched_sets();
+        let sets = self.searched_sets.clone();
         let mut rejected = None;
         for number in 0..MORE_BLOCKS {
             for &set in &sets {

@@ -43,14 +43,15 @@ impl Columns {
         self.upper.push(upper);
     }
 
-    /// The slopes of a cut. On a side without zero inside, both of its slopes are the same.
+    /// The slopes of a cut.
     fn slopes(&self, Cut { plane, negative, .. }: &Cut) -> Vec<f64> {
-        let slope = |&(k, is_decrease): &(usize, bool)| match (is_decrease, negative) {
+        let slope = |(&(k, is_decrease), &upper): (&(usize, bool), &f64)| match (is_decrease, negative) {
             (true, Some(negative)) => -negative[k],
             (true, None) => -plane.linear[k],
+            (false, Some(negative)) if upper <= 0.0 => negative[k],
             (false, _) => plane.linear[k],
         };
-        self.changes.iter().map(slope).collect()
+        self.changes.iter().zip(&self.upper).map(slope).collect()
     }
 
     /// The row of the linear program for a cut: the upper bound must not be negative.

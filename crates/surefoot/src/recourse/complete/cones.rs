@@ -110,6 +110,7 @@ impl Solver<'_, '_> {
                 if self.prover.affine.bound(&graph, &region).upper() < -LEAST_MARGIN {
                     self.ruled_out.push(RuledOut {
                         features: composer.features().to_vec(),
+                        undecided: Vec::new(),
                         lower: cuboid.lower.clone(),
                         upper: cuboid.upper.clone(),
                         cost: f64::INFINITY,

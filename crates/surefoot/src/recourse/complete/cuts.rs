@@ -17,7 +17,7 @@
 //! if none does, the solution is the new incumbent.
 
 use super::boxes::{Cuboid, DISTANCE};
-use super::programs::{Bounded, Cut, Open, Source};
+use super::programs::{Bounded, Open, Source};
 use super::requirements::Requirement;
 use super::solve::{Incumbent, Set, Solver};
 use crate::certify::LEAST_MARGIN;
@@ -60,12 +60,19 @@ impl Solver<'_, '_> {
         if cuboid.cost >= cuboid.limit {
             return;
         }
+        let cuboid = self.with_changed_decided(cuboid);
         let limit = self.limit().min(cuboid.limit).min(self.near_limit(&cuboid));
         let Set { integrality, weights, .. } = &self.sets[cuboid.set];
         let Some((lower, upper)) = integrality.tightened(cuboid.shrunk(self.cost(), weights, limit)) else {
             // All its integer-valued actions cost more.
             return self.push(Cuboid { cost: limit, ..cuboid });
         };
+        let open_feature = self.sets[cuboid.set].followers.iter().map(|follower| follower.input).next();
+        if let Some(place) = open_feature
+            && !Cuboid::new(cuboid.set, lower.clone(), upper.clone(), 0.0).long_sides().is_empty()
+        {
+            return self.decide(cuboid, place);
+        }
         if self.split_long_sides(&cuboid, &lower, &upper) {
             return;
         }
@@ -224,10 +231,9 @@ impl Solver<'_, '_> {
             let region = self.region(open);
             open.cuts = requirements
                 .iter()
-                .map(|rule| Cut {
-                    source: Source::Requirement(rule.number),
-                    plane: rule.plane.clone(),
-                    negative: None,
+                .map(|rule| {
+                    let source = Source::Requirement(rule.number);
+                    self.sets[open.set].cut(source, rule.plane.clone(), (&open.lower, &open.upper))
                 })
                 .collect();
             for &k in numbers {
@@ -237,7 +243,8 @@ impl Solver<'_, '_> {
                     self.state_ruled_out(open, (lower, upper), &[(Source::Scenario(k), 1.0)], open.limit);
                     return true;
                 }
-                open.cuts.push(Cut { source: Source::Scenario(k), plane, negative: None });
+                let sides = (&open.lower[..], &open.upper[..]);
+                open.cuts.push(self.sets[open.set].cut(Source::Scenario(k), plane, sides));
             }
             let before = open.length();
             if self.shrink(open) {
@@ -252,21 +259,20 @@ impl Solver<'_, '_> {
 
     /// The actions of a box that cost at most the limit.
     pub(super) fn region(&self, open: &Open) -> Region {
-        let weights = &self.sets[open.set].weights;
-        Region::cuboid(open.lower.clone(), open.upper.clone()).within_cost(self.cost(), weights, open.limit)
+        self.region_of(open.set, &open.lower, &open.upper, open.limit)
     }
 
     /// Cuts off those ends of a box's sides where a cut is negative. Returns true if nothing is left.
     fn shrink(&mut self, open: &mut Open) -> bool {
         for number in 0..open.cuts.len() {
-            let Cut { source, plane, .. } = open.cuts[number].clone();
-            if !plane.error.is_finite() {
+            let cut = open.cuts[number].clone();
+            if !cut.plane.error.is_finite() {
                 continue;
             }
             for k in 0..open.lower.len() {
-                let a = plane.linear[k];
                 let (l, u) = (open.lower[k], open.upper[k]);
-                let over_box = plane.upper(&Region::cuboid(open.lower.clone(), open.upper.clone()));
+                let Some(a) = cut.slope_on(k, l, u) else { continue };
+                let over_box = cut.highest(&open.lower, &open.upper);
                 if a == 0.0 || u <= l || !over_box.is_finite() {
                     continue;
                 }
@@ -283,12 +289,11 @@ impl Solver<'_, '_> {
                 } else {
                     slab_lower[k] = end.max(l)
                 }
-                let slab = Region::cuboid(slab_lower.clone(), slab_upper.clone());
-                let over_slab = plane.upper(&slab);
+                let over_slab = cut.highest(&slab_lower, &slab_upper);
                 if over_slab >= -LEAST_MARGIN || over_slab.is_nan() {
                     continue;
                 }
-                self.state_ruled_out(open, (slab_lower, slab_upper), &[(source, 1.0)], open.limit);
+                self.state_ruled_out(open, (slab_lower, slab_upper), &[(cut.source, 1.0)], open.limit);
                 if a > 0.0 {
                     open.lower[k] = end
                 } else {
@@ -328,10 +333,14 @@ impl Solver<'_, '_> {
             error_share.iter_mut().zip(share).for_each(|(sum, e)| *sum += m * e);
         }
         let scenarios = binding.into_iter().map(|(_, k)| k).collect();
+        let to_decide = self.feature_to_decide(&open, &bounded, &error_share);
         let Open { set, lower, upper, limit, .. } = open;
         // A shrunk box may consist of more expensive actions alone.
         let cost = cost.max(self.least_cost(set, &lower, &upper));
         let cuboid = Cuboid { limit, scenarios, ..Cuboid::new(set, lower, upper, cost) };
+        if let Some(place) = to_decide {
+            return self.decide(cuboid, place);
+        }
         self.split(cuboid, &error_share, &bounded.point);
     }
 }

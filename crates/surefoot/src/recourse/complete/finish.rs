@@ -173,21 +173,16 @@ impl Solver<'_, '_> {
 
     /// Tries to prove an action within the budget, enlarged by each of some shares until that succeeds. The search
     /// for a break starts at scenarios of `pool`.
-    pub(super) fn prove(
-        mut self,
-        set: usize,
-        change: &[f64],
-        shares: &[f64],
-        pool: Vec<Scenario>,
-    ) -> Result<Tried> {
+    pub(super) fn prove(mut self, action: &Action, shares: &[f64], pool: Vec<Scenario>) -> Result<Tried> {
+        let mut tried = Tried { proof: None, broken: None, needed_margin: 0.0, evaluations: 0 };
+        let Some(set) = self.set_of(&action.features, &[]) else { return Ok(tried) };
         self.pool = pool;
         self.prover.set_patience(PARABOLA_PATIENCE);
         let limit = self.prover.evaluations() + self.prover.left();
-        let mut tried = Tried { proof: None, broken: None, needed_margin: 0.0, evaluations: 0 };
         for (number, &share) in shares.iter().enumerate() {
             let done = self.prover.evaluations();
             self.prover.set_limit(done + limit.saturating_sub(done) / (shares.len() - number));
-            match self.attempt(set, change, share)? {
+            match self.attempt(set, &action.change, share)? {
                 Attempt::Proven(proof) => {
                     tried.proof = Some(*proof);
                     break;
@@ -219,7 +214,8 @@ impl Solver<'_, '_> {
     /// for its cost.
     fn outwards_freely(&mut self, set: usize, incumbent: &[f64], push: f64) -> Vec<f64> {
         let features = self.settings.problem.features();
-        let sides: Vec<(f64, f64)> = self.settings.sets[set]
+        let sides: Vec<(f64, f64)> = self.sets[set]
+            .features
             .iter()
             .map(|&i| feasible_change(features, i, self.individual[i]))
             .collect();
@@ -267,7 +263,7 @@ impl Solver<'_, '_> {
         let weights = &self.sets[set].weights;
         let total = cost_of(self.cost(), weights, change);
         let displayed = |k: usize| {
-            let i = self.settings.sets[set][k];
+            let i = self.sets[set].features[k];
             let rounded = rounded_for_display(
                 problem.features().feature(i),
                 problem.action_kind(),

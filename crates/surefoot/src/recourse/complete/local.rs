@@ -34,7 +34,7 @@ const DIVISOR: usize = 4;
 /// The same while no incumbent is known, where many features may change.
 const DIVISOR_WITHOUT_INCUMBENT: usize = 2;
 /// The largest number of intervention sets that are searched.
-const SETS: usize = 8;
+pub(super) const SETS: usize = 8;
 /// Random starts for each set, besides the one without any change.
 const STARTS: usize = 6;
 /// Steps from each start.
@@ -124,7 +124,7 @@ impl Solver<'_, '_> {
 
     /// The number of starts from which every one of the first sets has been searched.
     pub(super) fn starts(&self) -> usize {
-        self.local_searches.searches / self.sets.len().min(SETS)
+        self.local_searches.searches / self.searched_sets.len()
     }
 
     /// Searches from an action that was rejected.
@@ -133,20 +133,12 @@ impl Solver<'_, '_> {
         self.search_from(set, &sides, rejected);
     }
 
-    /// The intervention sets that are searched: the largest ones, which leave more choice.
-    pub(super) fn searched_sets(&self) -> Vec<usize> {
-        let mut sets: Vec<usize> = (0..self.sets.len()).collect();
-        sets.sort_by_key(|&set| std::cmp::Reverse(self.sets[set].weights.len()));
-        sets.truncate(SETS);
-        sets
-    }
-
     /// Searches for a cheap action from the next start in the next of the first intervention sets, and
     /// offers what survives as the incumbent.
     pub(super) fn search_locally(&mut self) {
         let before = self.prover.evaluations();
-        let sets = self.searched_sets();
         let number = self.local_searches.searches;
+        let sets = &self.searched_sets;
         let (set, is_random) = (sets[number % sets.len()], number >= sets.len());
         let sides = self.local_sides(set, &vec![0.0; self.sets[set].weights.len()]);
         let mut random = ChaCha8Rng::seed_from_u64(number as u64);
@@ -174,7 +166,7 @@ impl Solver<'_, '_> {
             true => (change[k], change[k]),
             false => feasible_change(features, i, self.individual[i]),
         };
-        self.settings.sets[set].iter().enumerate().map(side).collect()
+        self.sets[set].features.iter().enumerate().map(side).collect()
     }
 
     /// Sequential linear programming from one start. What it offers as the incumbent is attacked thoroughly at

@@ -16,6 +16,9 @@ const ADDED: usize = 3;
 /// The amount by which a candidate exceeds each requirement, in units of about one standard deviation.
 const INSIDE: f64 = 1e-7;
 
+/// Relative room for rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// The source of a cut.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Source {
@@ -38,7 +41,7 @@ impl Source {
 }
 
 /// A function that is not negative for any action that holds: affine or, with other slopes where changes are
-/// negative, affine on both sides of zero.
+/// negative, affine on both sides of zero of each change.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
     pub source: Source,
@@ -102,7 +105,8 @@ impl Solver<'_, '_> {
         }
         let plane = self.plane(open.set, k, &region);
         let refined = self.refined(open.set, k, &region, point);
-        let cut = |plane| Cut { source: Source::Scenario(k), plane, negative: None };
+        let set = &self.sets[open.set];
+        let cut = |plane| set.cut(Source::Scenario(k), plane, (&open.lower, &open.upper));
         [Some(plane), refined].into_iter().flatten().map(cut).collect()
     }
 
@@ -132,6 +136,10 @@ impl Solver<'_, '_> {
         let set = open.set;
         let inside = self.point_inside(open).unwrap_or_else(|| bounded.point.clone());
         let point = self.sets[set].integrality.near(&open.lower, &open.upper, &inside);
+        let (set, point) = match self.sets[set].followers.is_empty() {
+            true => (set, point),
+            false => self.suggested(open, bounded, &point),
+        };
         let start = open.cuts.iter().zip(&bounded.multipliers).rev();
         let start = start.filter(|(_, m)| **m > 0.0).find_map(|(cut, _)| cut.source.scenario());
         let start = start.map(|k| self.pool[k].clone());
@@ -178,11 +186,11 @@ impl Solver<'_, '_> {
             }
             let cut = match open.cuts[number].source {
                 Source::Interpolated(..) => self.interpolated(open.set, k, &region, &bounded.point),
-                _ => self.refined(open.set, k, &region, &bounded.point).map(|plane| Cut {
-                    source: Source::Scenario(k),
-                    plane,
-                    negative: None,
-                }),
+                _ => {
+                    let refined = self.refined(open.set, k, &region, &bounded.point);
+                    let sides = (&open.lower[..], &open.upper[..]);
+                    refined.map(|plane| self.sets[open.set].cut(Source::Scenario(k), plane, sides))
+                }
             };
             open.cuts.extend(cut);
         }
@@ -191,7 +199,7 @@ impl Solver<'_, '_> {
     /// Whether margins of a set can be interpolated along rays: those of relu networks of affine arguments, at l1
     /// cost, with affine requirements.
     pub(super) fn has_rays(&mut self, set: usize) -> bool {
-        if self.cost() != Cost::L1 {
+        if self.cost() != Cost::L1 || !self.sets[set].followers.is_empty() {
             return false;
         }
         self.compose(set);
@@ -315,7 +323,8 @@ impl Solver<'_, '_> {
             touches: point.map(|number| self.points[number].clone()),
         };
         self.ruled_out.push(RuledOut {
-            features: self.settings.sets[open.set].clone(),
+            features: self.sets[open.set].features.clone(),
+            undecided: self.sets[open.set].undecided(),
             lower,
             upper,
             cost,
@@ -332,6 +341,37 @@ impl Cut {
         let Plane { linear, constant, error, .. } = &self.plane;
         let mut slopes = linear.iter().chain(self.negative.iter().flatten());
         (constant + error).is_finite() && slopes.all(|a| a.is_finite())
+    }
+
+    /// An upper bound of the greatest value over a box.
+    pub fn highest(&self, lower: &[f64], upper: &[f64]) -> f64 {
+        let Some(negative) = &self.negative else {
+            return self.plane.upper(&Region::cuboid(lower.to_vec(), upper.to_vec()));
+        };
+        let Plane { linear, constant, error, .. } = &self.plane;
+        let (mut sum, mut size) = (constant + error, constant.abs() + error);
+        for k in 0..linear.len() {
+            let at = |t: f64| match if t > 0.0 { linear[k] } else { negative[k] } {
+                0.0 => 0.0,
+                slope => slope * t,
+            };
+            // Zero matters where the function is concave there.
+            let zero = if lower[k] < 0.0 && upper[k] > 0.0 { 0.0 } else { f64::NEG_INFINITY };
+            let end = at(lower[k]).max(at(upper[k])).max(zero);
+            (sum, size) = (sum + end, size + end.abs());
+        }
+        let bound = sum + ROUNDING * size;
+        if bound.is_nan() { f64::INFINITY } else { bound }
+    }
+
+    /// The slope along a side; `None` if it is not the same on the whole side.
+    pub fn slope_on(&self, k: usize, lower: f64, upper: f64) -> Option<f64> {
+        let slope = self.plane.linear[k];
+        match &self.negative {
+            Some(negative) if upper <= 0.0 => Some(negative[k]),
+            Some(negative) if lower < 0.0 && negative[k] != slope => None,
+            _ => Some(slope),
+        }
     }
 
     /// The upper bound at a point.

@@ -5,7 +5,7 @@ use super::boxes::{Cuboid, cost_of};
 use super::solve::{Set, Solver};
 use crate::action::feasible_change;
 use crate::certify::LEAST_MARGIN;
-use crate::graph::{Graph, Order, Plane, Region};
+use crate::graph::{Graph, Order, Plane};
 use crate::margin::outcome;
 use crate::program::{Program, Row, Solution};
 use crate::proof::{RuledOut, Scenario};
@@ -31,7 +31,7 @@ impl Solver<'_, '_> {
     /// Affine upper bounds over a box of the requirements that some action of it may violate. `None` if
     /// no action meets one of them: then the box is ruled out.
     pub(super) fn open_requirements(&mut self, cuboid: &Cuboid) -> Option<Vec<Requirement>> {
-        let region = Region::cuboid(cuboid.lower.clone(), cuboid.upper.clone());
+        let region = self.region_of(cuboid.set, &cuboid.lower, &cuboid.upper, f64::INFINITY);
         let mut open = Vec::new();
         for number in 0..self.sets[cuboid.set].requirements.len() {
             let graph = &self.sets[cuboid.set].requirements[number];
@@ -40,7 +40,8 @@ impl Solver<'_, '_> {
             // Below the margin of rounding, so not even actions within rounding of the limit qualify.
             if plane.upper(&region) < -LEAST_MARGIN {
                 self.ruled_out.push(RuledOut {
-                    features: self.settings.sets[cuboid.set].clone(),
+                    features: self.sets[cuboid.set].features.clone(),
+                    undecided: self.sets[cuboid.set].undecided(),
                     lower: cuboid.lower.clone(),
                     upper: cuboid.upper.clone(),
                     cost: f64::INFINITY,
@@ -160,7 +161,7 @@ impl Solver<'_, '_> {
         let integrality = &self.sets[set].integrality;
         let problem = self.settings.problem;
         let feasible = |&i: &usize| feasible_change(problem.features(), i, self.individual[i]);
-        let sides = integrality.tightened(self.settings.sets[set].iter().map(feasible).unzip());
+        let sides = integrality.tightened(self.sets[set].features.iter().map(feasible).unzip());
         let moved = sides.map_or(moved.clone(), |(lower, upper)| integrality.near(&lower, &upper, &moved));
         if self.meets(set, &moved) {
             return moved;

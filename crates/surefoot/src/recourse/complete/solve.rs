@@ -5,16 +5,17 @@ use std::time::Instant;
 
 use super::Complete;
 use super::boxes::{Cuboid, cost_of};
-use super::local::{FEW, Progress};
+use super::local::{FEW, Progress, SETS};
+use super::undecided::followers;
 use crate::action::feasible_change;
 use crate::certify::{Budget, Found, LEAST_MARGIN, Prover, Search, breaks};
-use crate::graph::{Graph, Order};
+use crate::graph::{Followers, Graph, Order};
 use crate::integer::Integrality;
 use crate::margin::{Composer, Coordinates, margin};
 use crate::outcome::{Shortfall, Undecided, UndecidedReason};
 use crate::proof::{Certificate, Proof, RuledOut, Scenario};
 use crate::recourse::Improvement;
-use crate::{Action, Cost, Outcome, Result};
+use crate::{Action, Cost, Outcome, Problem, Result};
 
 /// The search leaves the budget divided by this for the proof.
 const PROOF_DIVISOR: usize = 6;
@@ -38,8 +39,11 @@ pub(super) fn search_evaluations(budget: Budget) -> usize {
     budget.evaluations - budget.evaluations / PROOF_DIVISOR
 }
 
-/// One intervention set.
+/// One intervention set or, if features are undecided, all sets with the others and any of these.
 pub(super) struct Set<'p> {
+    pub features: Vec<usize>,
+    /// The undecided features, which may follow others; see [`undecided`](super::undecided).
+    pub followers: Followers,
     /// The composer of each variant of the problem.
     pub composers: Vec<Composer<'p>>,
     pub weights: Vec<f64>,
@@ -51,6 +55,30 @@ pub(super) struct Set<'p> {
 }
 
 impl<'p> Set<'p> {
+    fn new(
+        problem: &'p Problem,
+        individual: &[f64],
+        features: &[usize],
+        undecided: &[usize],
+    ) -> Result<Self> {
+        let variants = problem.variants().iter();
+        let composers = variants.map(|variant| Composer::new(variant, individual, features));
+        let composers = composers.collect::<Result<Vec<_>>>()?;
+        Ok(Self {
+            features: features.to_vec(),
+            followers: followers(problem, features, undecided),
+            weights: features.iter().map(|&i| problem.features().feature(i).weight).collect(),
+            integrality: Integrality::new(problem, individual, features),
+            requirements: problem
+                .requirements()
+                .iter()
+                .map(|rule| composers[0].of_requirement(rule))
+                .collect(),
+            graphs: Vec::new(),
+            composers,
+        })
+    }
+
     /// The margin in a scenario as a function of the change.
     pub fn in_scenario(&self, scenario: &Scenario) -> Graph<'p> {
         self.composers[scenario.variant].in_change(&scenario.perturbation)
@@ -63,6 +91,12 @@ pub(super) struct Incumbent {
     /// The number of its intervention set.
     pub set: usize,
     pub change: Vec<f64>,
+    pub cost: f64,
+}
+
+/// The same for use outside of the search.
+pub(super) struct Unproven {
+    pub action: Action,
     pub cost: f64,
 }
 
@@ -79,6 +113,10 @@ pub(super) struct Solver<'p, 's> {
     pub(super) settings: &'s Complete<'p>,
     pub(super) individual: Vec<f64>,
     pub(super) sets: Vec<Set<'p>>,
+    /// The numbers of the sets whose boxes cover all actions.
+    roots: Vec<usize>,
+    /// The numbers of the sets in which local searches begin.
+    pub(super) searched_sets: Vec<usize>,
     pub(super) coordinates: Coordinates,
     pub(super) pool: Vec<Scenario>,
     /// The points at which interpolated cuts touch.
@@ -109,23 +147,18 @@ pub(super) struct Solver<'p, 's> {
 impl<'p, 's> Solver<'p, 's> {
     pub fn new(settings: &'s Complete<'p>, individual: &[f64]) -> Result<Self> {
         let problem = settings.problem;
-        let mut sets = Vec::with_capacity(settings.sets.len());
-        for features in &settings.sets {
-            let variants = problem.variants().iter();
-            let composers = variants.map(|variant| Composer::new(variant, individual, features));
-            let composers = composers.collect::<Result<Vec<_>>>()?;
-            let weights = features.iter().map(|&i| problem.features().feature(i).weight).collect();
-            let integrality = Integrality::new(problem, individual, features);
-            let requirements =
-                problem.requirements().iter().map(|rule| composers[0].of_requirement(rule)).collect();
-            sets.push(Set { composers, weights, graphs: Vec::new(), integrality, requirements });
-        }
+        let sets =
+            settings.sets.iter().map(|features| Set::new(problem, individual, features, &settings.undecided));
+        let sets = sets.collect::<Result<Vec<_>>>()?;
         let mut prover = Prover::new(problem, settings.budget.evaluations);
         prover.set_end(settings.end);
-        Ok(Self {
+        let roots = (0..sets.len()).collect();
+        let mut solver = Self {
             settings,
             individual: individual.to_vec(),
             sets,
+            roots,
+            searched_sets: Vec::new(),
             coordinates: Coordinates::of(problem),
             pool: Vec::new(),
             points: Vec::new(),
@@ -142,7 +175,46 @@ impl<'p, 's> Solver<'p, 's> {
             needed_margin: 0.0,
             last_rejected_cost: 0.0,
             local_searches: Progress::default(),
-        })
+        };
+        solver.searched_sets = solver.sets_to_search();
+        Ok(solver)
+    }
+
+    /// The intervention sets in which local searches begin: the largest ones, which leave more choice. If features are
+    /// undecided, those with all of them, with none, and with all but one.
+    fn sets_to_search(&mut self) -> Vec<usize> {
+        if self.settings.undecided.is_empty() {
+            let mut sets: Vec<usize> = (0..self.sets.len()).collect();
+            sets.sort_by_key(|&set| std::cmp::Reverse(self.sets[set].weights.len()));
+            sets.truncate(SETS);
+            return sets;
+        }
+        let mut found = Vec::new();
+        for &root in self.roots.clone().iter().rev() {
+            let (all, undecided) = (self.sets[root].features.clone(), self.sets[root].undecided());
+            let without = |left_out: &[usize]| -> Vec<usize> {
+                all.iter().copied().filter(|i| !left_out.contains(i)).collect()
+            };
+            let few = [all.clone(), without(&undecided)];
+            let one = undecided.iter().map(|&i| without(&[i]));
+            for features in few.into_iter().chain(one).filter(|features| !features.is_empty()) {
+                found.extend(self.set_of(&features, &[]).filter(|_| found.len() < SETS));
+            }
+        }
+        found
+    }
+
+    /// The number of the set of some features of which some are undecided; it is added if it is not there. `None` if
+    /// the individual cannot be composed.
+    pub(super) fn set_of(&mut self, features: &[usize], undecided: &[usize]) -> Option<usize> {
+        let problem = self.settings.problem;
+        let followers = followers(problem, features, undecided);
+        let is_same = |set: &Set<'_>| set.features == features && set.followers == followers;
+        if let Some(set) = self.sets.iter().position(is_same) {
+            return Some(set);
+        }
+        self.sets.push(Set::new(problem, &self.individual, features, undecided).ok()?);
+        Some(self.sets.len() - 1)
     }
 
     pub(super) fn cost(&self) -> Cost {
@@ -168,7 +240,7 @@ impl<'p, 's> Solver<'p, 's> {
 
     /// The cheapest action that survives attacks from up to eight axes and the `known` scenarios, without a
     /// proof; all scenarios that were tried on it; and the number of evaluations.
-    pub fn cheapest_unproven(mut self, known: &[Scenario]) -> (Option<Incumbent>, Vec<Scenario>, usize) {
+    pub fn cheapest_unproven(mut self, known: &[Scenario]) -> (Option<Unproven>, Vec<Scenario>, usize) {
         self.pool.extend_from_slice(known);
         self.fill_queue();
         while self.seek() {
@@ -181,7 +253,13 @@ impl<'p, 's> Solver<'p, 's> {
             self.incumbent = None;
             self.queue.extend(self.open_points.drain(..));
         }
-        (self.incumbent, self.pool, self.prover.evaluations())
+        (self.unproven(), self.pool, self.prover.evaluations())
+    }
+
+    /// The incumbent.
+    fn unproven(&self) -> Option<Unproven> {
+        let found = self.incumbent.as_ref()?;
+        Some(Unproven { action: self.action(found.set, &found.change), cost: found.cost })
     }
 
     /// Searches until no box is left that is cheaper than the incumbent by more than [`SEARCH_GAP_SHARE`] of
@@ -271,7 +349,7 @@ impl<'p, 's> Solver<'p, 's> {
     }
 
     pub(super) fn action(&self, set: usize, change: &[f64]) -> Action {
-        Action { features: self.settings.sets[set].clone(), change: change.to_vec() }
+        Action { features: self.sets[set].features.clone(), change: change.to_vec() }
     }
 
     /// The least margin of an action over the pool.
@@ -285,10 +363,10 @@ impl<'p, 's> Solver<'p, 's> {
 
     /// Queues the feasible box of every set.
     fn fill_queue(&mut self) {
-        for set in 0..self.sets.len() {
+        for set in self.roots.clone() {
             let features = self.settings.problem.features();
             let side = |&i: &usize| feasible_change(features, i, self.individual[i]);
-            let (lower, upper) = self.settings.sets[set].iter().map(side).unzip();
+            let (lower, upper) = self.sets[set].features.iter().map(side).unzip();
             self.push(Cuboid::new(set, lower, upper, 0.0));
         }
     }
@@ -532,6 +610,10 @@ impl<'p, 's> Solver<'p, 's> {
         let worst = (0..weights.len()).reduce(|a, b| if error(b) > error(a) { b } else { a });
         let chosen = worst.filter(|&k| error(k) > 0.0).or(longest);
         let Some(k) = chosen.filter(|&k| width(k) > SHORTEST) else {
+            let undecided = self.sets[cuboid.set].followers.iter().map(|follower| follower.input).next();
+            if let Some(place) = undecided {
+                return self.decide(cuboid, place);
+            }
             match cuboid.lower == cuboid.upper {
                 true => self.open_points.push(cuboid),
                 false => self.min_unsplittable_cost = self.min_unsplittable_cost.min(cuboid.cost),

@@ -273,7 +273,7 @@ impl Solver<'_, '_> {
     /// cheapest action found if none of those found survives.
     pub(super) fn search_from_many_starts(&mut self, set: usize, seed: u64) -> Result<Option<Vec<f64>>> {
         let problem = self.settings.problem;
-        let mut block = Block::new(Margin::new(problem, &self.settings.sets[set]), &self.individual)?;
+        let mut block = Block::new(Margin::new(problem, &self.sets[set].features), &self.individual)?;
         let sides = self.local_sides(set, &vec![0.0; self.sets[set].weights.len()]);
         let weights = self.sets[set].weights.clone();
         let setting = Setting { weights: &weights, cost: self.cost(), sides: &sides };

@@ -8,6 +8,7 @@
 //! that the action found holds, and states a bound on the cost of zero.
 
 use super::Exact;
+use crate::action::covering_sets;
 use crate::action::feasible_change;
 use crate::certify::certify;
 use crate::error::FeatureError;
@@ -95,8 +96,9 @@ impl<'p> Exact<'p> {
         };
         let outcome = outcome.clone().with_cost_bound(outcome.cost_bound() * (1.0 - SLACK));
         let bound = outcome.cost_bound();
-        let complete = self.complete()?;
-        let boxes = complete.sets().iter().map(|features| self.ruled_out(individual, features, bound));
+        let (features, scm) = (self.problem.features(), self.problem.scm());
+        let Ok(sets) = covering_sets(features, scm, self.problem.action_kind()) else { return Ok(None) };
+        let boxes = sets.iter().map(|features| self.ruled_out(individual, features, bound));
         let boxes = if bound > 0.0 { boxes.collect::<Result<Vec<_>>>()? } else { Vec::new() };
         Ok(Some(Proof::of(outcome, certificate, boxes)))
     }
@@ -136,6 +138,7 @@ impl<'p> Exact<'p> {
         let (lower, upper) = features.iter().map(side).unzip();
         Ok(RuledOut {
             features: features.to_vec(),
+            undecided: Vec::new(),
             lower,
             upper,
             cost: bound,

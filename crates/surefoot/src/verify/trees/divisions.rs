@@ -9,11 +9,12 @@ mod path;
 
 use path::Path;
 
-use super::super::cost_bound::{RuledOutCount, sets};
+use super::super::cost_bound::RuledOutCount;
 use super::super::cover::Sides;
 use super::super::effort::allowed_changes;
 use super::super::integer::Cells;
 use super::super::prove::Work;
+use super::super::sets::sets;
 use super::super::{Fault, Stop};
 use super::Situation;
 use crate::proof::{Dividing, Division, SavedProof, TreeReason};
