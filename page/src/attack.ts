@@ -69,6 +69,13 @@ function withstanding(own: Attacked, cheapest: Attacked, isProven: boolean, { st
   return cheapest.broken ? `${strings.attackThat} ${strings.attackNone}` : strings.attackNone;
 }
 
+/** The size of a shift that breaks an action which is proven to withstand another size. */
+export function breakSize(broken: number, proven: number, { strings, language }: Speech): string {
+  if (broken < ROUNDING) return strings.attackAlmostNone;
+  const size = significant(broken, 3, language);
+  return broken > proven && size === significant(proven, 3, language) ? strings.attackJustAbove(size) : size;
+}
+
 /** How large a shift has to be before each action fails. */
 function sizes(cheapest: Attacked, own: Attacked, proven: number, said: Speech): HTMLElement | false {
   const { strings, language } = said;
@@ -77,7 +84,7 @@ function sizes(cheapest: Attacked, own: Attacked, proven: number, said: Speech):
   const row = (name: string, broken: number | null, safe: number) => {
     const words = [
       safe > 0 && `${strings.attackProven}: ${shiftSizePromised(safe, language)}`,
-      broken !== null && `${strings.attackFound}: ${significant(broken < ROUNDING ? 0 : broken, 3, language)}`,
+      broken !== null && `${strings.attackFound}: ${breakSize(broken, safe, said)}`,
     ].filter(Boolean);
     return html(
       "li",

@@ -106,6 +106,7 @@ export const english = {
 
   graph: "What causes what",
   graphIntro: "An arrow leads from a cause to what follows from it.",
+  graphDrawing: "Drawing of causes and what follows from them",
   graphNone: "In this model no value follows from another.",
   graphAlone: "Neither causes anything here nor follows from anything:",
   graphText: "The same in words",
@@ -153,6 +154,8 @@ export const english = {
   attackBars: "How large a shift has to be before the action fails",
   attackProven: "proven to withstand",
   attackFound: "smallest shift found that breaks it",
+  attackJustAbove: (size: string) => `just above ${size}`,
+  attackAlmostNone: "almost 0",
   attackMore: (percent: string) => `The safety takes ${percent} more effort.`,
   attackNoCheapest: "Without safety, no cheapest action was found to compare with.",
   lower: (label: string, by: string) => `${label} ${by} lower`,

@@ -108,6 +108,7 @@ export const german: Strings = {
 
   graph: "Was woraus folgt",
   graphIntro: "Ein Pfeil führt von einer Ursache zu dem, was aus ihr folgt.",
+  graphDrawing: "Zeichnung der Ursachen und dessen, was aus ihnen folgt",
   graphNone: "In diesem Modell folgt kein Wert aus einem anderen.",
   graphAlone: "Verursacht hier nichts und folgt aus nichts:",
   graphText: "Dasselbe in Worten",
@@ -155,6 +156,8 @@ export const german: Strings = {
   attackBars: "Wie groß eine Verschiebung sein muss, bis die Maßnahme scheitert",
   attackProven: "hält bewiesen stand",
   attackFound: "kleinste gefundene Verschiebung, an der sie scheitert",
+  attackJustAbove: (size) => `knapp über ${size}`,
+  attackAlmostNone: "fast 0",
   attackMore: (percent) => `Die Sicherheit kostet ${percent} mehr Aufwand.`,
   attackNoCheapest: "Ohne Sicherheit wurde keine günstigste Maßnahme zum Vergleich gefunden.",
   lower: (label, by) => `${label} um ${by} niedriger`,

@@ -46,7 +46,7 @@ export function graph(problem: Problem, values: Values, option: Option | undefin
     html("p", { class: "quiet" }, strings.graphIntro),
     html(
       "div",
-      { class: "scroll", role: "region", tabindex: "0", "aria-label": strings.graph },
+      { class: "scroll", role: "region", tabindex: "0", "aria-label": strings.graphDrawing },
       drawing(layout, shown, width, said),
     ),
     alone.length > 0 && html("p", { class: "quiet" }, strings.graphAlone, " ", alone.join(", "), "."),
@@ -130,7 +130,7 @@ function drawing(layout: Layout, shown: Map<string, Shown>, available: number, s
   const scale = width > available && available >= LEAST_SCALE * width ? available / width : 1;
   return svg(
     "svg",
-    { class: "graph", width: scale * width, height: scale * height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said.strings.graph },
+    { class: "graph", width: scale * width, height: scale * height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said.strings.graphDrawing },
     ...edges,
     ...boxes,
   );

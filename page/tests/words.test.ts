@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { actionInBrief } from "../src/answer";
+import { breakSize } from "../src/attack";
 import { roleOf, scaleOf } from "../src/bars";
 import { ticks } from "../src/curve";
 import { wrapped } from "../src/graph";
@@ -85,6 +86,12 @@ test("scales contain what is shown and begin at zero where that is near", () => 
 test("columns with the same label are told apart by their names", () => {
   const columns = [column("a", { label: "contract" }), column("b", { label: "contract" }), column("c")];
   assert.deepEqual(told({ ...problem, columns }).columns.map(({ label }) => label), ["a", "b", "c"]);
+});
+
+test("a shift that breaks an action never seems to be one that it withstands", () => {
+  assert.equal(breakSize(0.1000000013, 0.1, english), "just above 0.1");
+  assert.equal(breakSize(0.25, 0.1, english), "0.25");
+  assert.equal(breakSize(1e-9, 0, german), "fast 0");
 });
 
 test("labels of the graph have two lines at most", () => {

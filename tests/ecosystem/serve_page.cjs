@@ -44,7 +44,7 @@ async function settled(tab) {
     const isBusy = (section) => !section.hidden && section.getAttribute("aria-busy") !== "false";
     return Boolean(answer?.hasChildNodes()) && !sections.some(isBusy);
   };
-  for (let wait = 0; wait < 1200; wait++) {
+  for (let wait = 0; wait < 3000; wait++) {
     if (await tab.evaluate(isSettled)) return;
     await tab.waitForTimeout(100);
   }

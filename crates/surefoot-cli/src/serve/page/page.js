@@ -51,28 +51,29 @@ follows:"This follows by itself",changes:"Before and after",before:"now",after:"
 follows by itself",held:"you hold this",unchanged:"stays",barOf:(label,before,after)=>`${label}: ${before} now, ${after}\
  after`,effort:"Effort",effortOf:cost=>`Effort ${cost}`,effortHelp:"Effort is counted in standard deviations: changing a\
  value by its usual spread counts one, unless it has another weight.",obstacles:"What stands in the way",inEnglish:"In t\
-he words of the service:",graph:"What causes what",graphIntro:"An arrow leads from a cause to what follows from it.",graphNone:"\
-In this model no value follows from another.",graphAlone:"Neither causes anything here nor follows from anything:",graphText:"\
-The same in words",graphRow:(from,to)=>`${from} causes ${to}`,options:"Other ways",optionsIntro:"Each of these alone is \
-proven to be enough.",option:number2=>number2===1?"Least effort found":`Way ${number2}`,optionsOne:"No other way was fou\
-nd that changes other things.",optionsLock:"Find more by locking what the first way changes.",curve:"What safety costs",
-curveIntro:"The effort of the cheapest action found for each size of shift that it withstands. Only the points are known\
-; the line between them guides the eye.",curveX:"shift withstood, in standard deviations",curveY:"effort",curveNow:"now",
-curveNone:"no allowed action",curveOpen:"undecided",curveText:"As a table, to choose from",curveSize:"Shift",curveBound:"\
-At least (proven)",curveWay:"Action",curveUse:"Choose",curveUseOf:epsilon=>`Choose a shift of ${epsilon}`,curvePossible:epsilon=>`\
-An action is proven for shifts of up to ${epsilon}.`,curveAny:"An action is proven for every size of shift that was trie\
-d.",curveImpossible:epsilon=>`From ${epsilon} on it is proven that no allowed action is enough.`,curveSummary:(from,to,low,high)=>`\
-Curve: the effort rises from ${low} for a shift of ${from} to ${high} for a shift of ${to}.`,attack:"Why not just the ch\
-eapest?",attackIntro:"An attack searches for the smallest shift of circumstances after which an action is no longer enou\
-gh.",attackCheapest:"The cheapest action without safety",attackThis:"This action",attackSame:"No safety is asked for, so\
- this action is the cheapest one. Move the slider of safety to the right to compare.",attackEqual:"Here the cheapest act\
-ion is this one: it is safe enough already.",attackShift:shift=>`This shift would break it: ${shift}.`,attackAtOnce:"It \
-ends at the very edge.",attackThat:"That shift does not break this action.",attackNone:"No shift that is guarded against\
- breaks it; that is proven.",attackTried:"No shift of the size guarded against was found to break this action; that is n\
-ot proven.",attackNothing:"No shift was found that breaks it. That proves nothing.",attackLargerOnly:size=>`The smallest\
- shift found that breaks it has size ${size}, which is more than is guarded against.`,attackBroken:size=>`A shift of siz\
-e ${size} breaks it.`,attackBars:"How large a shift has to be before the action fails",attackProven:"proven to withstand",
-attackFound:"smallest shift found that breaks it",attackMore:percent2=>`The safety takes ${percent2} more effort.`,attackNoCheapest:"\
+he words of the service:",graph:"What causes what",graphIntro:"An arrow leads from a cause to what follows from it.",graphDrawing:"\
+Drawing of causes and what follows from them",graphNone:"In this model no value follows from another.",graphAlone:"Neith\
+er causes anything here nor follows from anything:",graphText:"The same in words",graphRow:(from,to)=>`${from} causes ${to}`,
+options:"Other ways",optionsIntro:"Each of these alone is proven to be enough.",option:number2=>number2===1?"Least effor\
+t found":`Way ${number2}`,optionsOne:"No other way was found that changes other things.",optionsLock:"Find more by locki\
+ng what the first way changes.",curve:"What safety costs",curveIntro:"The effort of the cheapest action found for each s\
+ize of shift that it withstands. Only the points are known; the line between them guides the eye.",curveX:"shift withsto\
+od, in standard deviations",curveY:"effort",curveNow:"now",curveNone:"no allowed action",curveOpen:"undecided",curveText:"\
+As a table, to choose from",curveSize:"Shift",curveBound:"At least (proven)",curveWay:"Action",curveUse:"Choose",curveUseOf:epsilon=>`\
+Choose a shift of ${epsilon}`,curvePossible:epsilon=>`An action is proven for shifts of up to ${epsilon}.`,curveAny:"An \
+action is proven for every size of shift that was tried.",curveImpossible:epsilon=>`From ${epsilon} on it is proven that\
+ no allowed action is enough.`,curveSummary:(from,to,low,high)=>`Curve: the effort rises from ${low} for a shift of ${from}\
+ to ${high} for a shift of ${to}.`,attack:"Why not just the cheapest?",attackIntro:"An attack searches for the smallest \
+shift of circumstances after which an action is no longer enough.",attackCheapest:"The cheapest action without safety",attackThis:"\
+This action",attackSame:"No safety is asked for, so this action is the cheapest one. Move the slider of safety to the ri\
+ght to compare.",attackEqual:"Here the cheapest action is this one: it is safe enough already.",attackShift:shift=>`This\
+ shift would break it: ${shift}.`,attackAtOnce:"It ends at the very edge.",attackThat:"That shift does not break this ac\
+tion.",attackNone:"No shift that is guarded against breaks it; that is proven.",attackTried:"No shift of the size guarde\
+d against was found to break this action; that is not proven.",attackNothing:"No shift was found that breaks it. That pr\
+oves nothing.",attackLargerOnly:size=>`The smallest shift found that breaks it has size ${size}, which is more than is g\
+uarded against.`,attackBroken:size=>`A shift of size ${size} breaks it.`,attackBars:"How large a shift has to be before \
+the action fails",attackProven:"proven to withstand",attackFound:"smallest shift found that breaks it",attackJustAbove:size=>`\
+just above ${size}`,attackAlmostNone:"almost 0",attackMore:percent2=>`The safety takes ${percent2} more effort.`,attackNoCheapest:"\
 Without safety, no cheapest action was found to compare with.",lower:(label,by)=>`${label} ${by} lower`,higher:(label,by)=>`${label}\
  ${by} higher`,less:number2=>`less than ${number2}`,less_category:(label,category)=>`${label}: a part of “${category}”\
  less`,more_category:(label,category)=>`${label}: a part of “${category}” more`,and:"and",proof:"What is proven",proofFavourable:"\
@@ -143,32 +144,33 @@ folgt von selbst",held:"halten Sie fest",unchanged:"bleibt",barOf:(label,before,
 ch ${after}`,effort:"Aufwand",effortOf:cost=>`Aufwand ${cost}`,effortHelp:"Aufwand zählt in Standardabweichungen: Einen \
 Wert um seine übliche Streuung zu ändern zählt eins, wenn er kein anderes Gewicht hat.",obstacles:"Was im Weg steht",
 inEnglish:"In den Worten des Dienstes, auf Englisch:",graph:"Was woraus folgt",graphIntro:"Ein Pfeil führt von einer Urs\
-ache zu dem, was aus ihr folgt.",graphNone:"In diesem Modell folgt kein Wert aus einem anderen.",graphAlone:"Verursacht \
-hier nichts und folgt aus nichts:",graphText:"Dasselbe in Worten",graphRow:(from,to)=>`${from} verursacht ${to}`,options:"\
-Andere Wege",optionsIntro:"Jeder davon genügt allein; das ist bewiesen.",option:number2=>number2===1?"Geringster gefund\
-ener Aufwand":`Weg ${number2}`,optionsOne:"Es wurde kein anderer Weg gefunden, der anderes ändert.",optionsLock:"Weiter\
-e finden Sie, indem Sie sperren, was der erste Weg ändert.",curve:"Was Sicherheit kostet",curveIntro:"Der Aufwand der g\
-ünstigsten gefundenen Maßnahme für jede Größe der Verschiebung, der sie standhält. Bekannt sind nur die Punkte; die Lini\
-e dazwischen führt das Auge.",curveX:"Verschiebung in Standardabweichungen",curveY:"Aufwand",curveNow:"jetzt",curveNone:"\
-keine zulässige Maßnahme",curveOpen:"nicht entschieden",curveText:"Als Tabelle, zum Auswählen",curveSize:"Verschiebun\
-g",curveBound:"Mindestens (bewiesen)",curveWay:"Maßnahme",curveUse:"Wählen",curveUseOf:epsilon=>`Eine Verschiebung von\
- ${epsilon} wählen`,curvePossible:epsilon=>`Bis zu Verschiebungen von ${epsilon} ist eine Maßnahme bewiesen.`,curveAny:"\
-Für jede Größe der Verschiebung, die versucht wurde, ist eine Maßnahme bewiesen.",curveImpossible:epsilon=>`Ab ${epsilon}\
- ist bewiesen, dass keine zulässige Maßnahme genügt.`,curveSummary:(from,to,low,high)=>`Kurve: Der Aufwand steigt von\
- ${low} bei einer Verschiebung von ${from} auf ${high} bei einer Verschiebung von ${to}.`,attack:"Warum nicht einfach da\
-s Günstigste?",attackIntro:"Ein Angriff sucht die kleinste Verschiebung der Verhältnisse, nach der eine Maßnahme nicht \
-mehr genügt.",attackCheapest:"Die günstigste Maßnahme ohne Sicherheit",attackThis:"Diese Maßnahme",attackSame:"Es is\
-t keine Sicherheit verlangt, also ist diese Maßnahme die günstigste. Schieben Sie den Regler der Sicherheit nach rechts,\
- um zu vergleichen.",attackEqual:"Hier ist die günstigste Maßnahme diese: Sie ist schon sicher genug.",attackShift:shift=>`\
-Diese Verschiebung ließe sie scheitern: ${shift}.`,attackAtOnce:"Sie endet genau an der Grenze.",attackThat:"An jener V\
-erschiebung scheitert diese Maßnahme nicht.",attackNone:"An keiner Verschiebung, die berücksichtigt ist, scheitert sie;\
- das ist bewiesen.",attackTried:"Es wurde keine Verschiebung der berücksichtigten Größe gefunden, an der diese Maßnahme \
-scheitert; bewiesen ist das nicht.",attackNothing:"Es wurde keine Verschiebung gefunden, an der sie scheitert. Das bewei\
-st nichts.",attackLargerOnly:size=>`Die kleinste gefundene Verschiebung, an der sie scheitert, hat die Größe ${size}, \
-mehr als berücksichtigt ist.`,attackBroken:size=>`Eine Verschiebung der Größe ${size} lässt sie scheitern.`,attackBars:"\
-Wie groß eine Verschiebung sein muss, bis die Maßnahme scheitert",attackProven:"hält bewiesen stand",attackFound:"kle\
-inste gefundene Verschiebung, an der sie scheitert",attackMore:percent2=>`Die Sicherheit kostet ${percent2} mehr Aufwand\
-.`,attackNoCheapest:"Ohne Sicherheit wurde keine günstigste Maßnahme zum Vergleich gefunden.",lower:(label,by)=>`${label}\
+ache zu dem, was aus ihr folgt.",graphDrawing:"Zeichnung der Ursachen und dessen, was aus ihnen folgt",graphNone:"In die\
+sem Modell folgt kein Wert aus einem anderen.",graphAlone:"Verursacht hier nichts und folgt aus nichts:",graphText:"Dass\
+elbe in Worten",graphRow:(from,to)=>`${from} verursacht ${to}`,options:"Andere Wege",optionsIntro:"Jeder davon genügt al\
+lein; das ist bewiesen.",option:number2=>number2===1?"Geringster gefundener Aufwand":`Weg ${number2}`,optionsOne:"Es wur\
+de kein anderer Weg gefunden, der anderes ändert.",optionsLock:"Weitere finden Sie, indem Sie sperren, was der erste We\
+g ändert.",curve:"Was Sicherheit kostet",curveIntro:"Der Aufwand der günstigsten gefundenen Maßnahme für jede Größe der\
+ Verschiebung, der sie standhält. Bekannt sind nur die Punkte; die Linie dazwischen führt das Auge.",curveX:"Verschieb\
+ung in Standardabweichungen",curveY:"Aufwand",curveNow:"jetzt",curveNone:"keine zulässige Maßnahme",curveOpen:"nicht e\
+ntschieden",curveText:"Als Tabelle, zum Auswählen",curveSize:"Verschiebung",curveBound:"Mindestens (bewiesen)",curveWay:"\
+Maßnahme",curveUse:"Wählen",curveUseOf:epsilon=>`Eine Verschiebung von ${epsilon} wählen`,curvePossible:epsilon=>`Bis\
+ zu Verschiebungen von ${epsilon} ist eine Maßnahme bewiesen.`,curveAny:"Für jede Größe der Verschiebung, die versucht \
+wurde, ist eine Maßnahme bewiesen.",curveImpossible:epsilon=>`Ab ${epsilon} ist bewiesen, dass keine zulässige Maßnahme\
+ genügt.`,curveSummary:(from,to,low,high)=>`Kurve: Der Aufwand steigt von ${low} bei einer Verschiebung von ${from} auf\
+ ${high} bei einer Verschiebung von ${to}.`,attack:"Warum nicht einfach das Günstigste?",attackIntro:"Ein Angriff sucht\
+ die kleinste Verschiebung der Verhältnisse, nach der eine Maßnahme nicht mehr genügt.",attackCheapest:"Die günstigst\
+e Maßnahme ohne Sicherheit",attackThis:"Diese Maßnahme",attackSame:"Es ist keine Sicherheit verlangt, also ist diese M\
+aßnahme die günstigste. Schieben Sie den Regler der Sicherheit nach rechts, um zu vergleichen.",attackEqual:"Hier ist \
+die günstigste Maßnahme diese: Sie ist schon sicher genug.",attackShift:shift=>`Diese Verschiebung ließe sie scheitern\
+: ${shift}.`,attackAtOnce:"Sie endet genau an der Grenze.",attackThat:"An jener Verschiebung scheitert diese Maßnahme ni\
+cht.",attackNone:"An keiner Verschiebung, die berücksichtigt ist, scheitert sie; das ist bewiesen.",attackTried:"Es wur\
+de keine Verschiebung der berücksichtigten Größe gefunden, an der diese Maßnahme scheitert; bewiesen ist das nicht.",
+attackNothing:"Es wurde keine Verschiebung gefunden, an der sie scheitert. Das beweist nichts.",attackLargerOnly:size=>`\
+Die kleinste gefundene Verschiebung, an der sie scheitert, hat die Größe ${size}, mehr als berücksichtigt ist.`,attackBroken:size=>`\
+Eine Verschiebung der Größe ${size} lässt sie scheitern.`,attackBars:"Wie groß eine Verschiebung sein muss, bis die M\
+aßnahme scheitert",attackProven:"hält bewiesen stand",attackFound:"kleinste gefundene Verschiebung, an der sie scheite\
+rt",attackJustAbove:size=>`knapp über ${size}`,attackAlmostNone:"fast 0",attackMore:percent2=>`Die Sicherheit kostet ${percent2}\
+ mehr Aufwand.`,attackNoCheapest:"Ohne Sicherheit wurde keine günstigste Maßnahme zum Vergleich gefunden.",lower:(label,by)=>`${label}\
  um ${by} niedriger`,higher:(label,by)=>`${label} um ${by} höher`,less:number2=>`weniger als ${number2}`,less_category:(label,category)=>`${label}\
 : ein Teil von „${category}“ weniger`,more_category:(label,category)=>`${label}: ein Teil von „${category}“ mehr`,
 and:"und",proof:"Was bewiesen ist",proofFavourable:"Dass die Entscheidung mit genau diesen Werten günstig ist.",proofHolds:epsilon=>`\
@@ -446,16 +448,18 @@ problem.columns,shift2,said);return words&&strings.attackShift(words)};if(!cheap
 significant(size,3,language2))," ",sentence(shift)];const example=sentence(counterexample?.shift??shift);return size<ROUNDING||
 !example?[strings.attackAtOnce," ",example]:[example]}function withstanding(own,cheapest,isProven,{strings,language:language2}){
 if(own.broken)return strings.attackBroken(significant(own.smallest_break??0,3,language2));if(!isProven)return strings.attackTried;
-return cheapest.broken?`${strings.attackThat} ${strings.attackNone}`:strings.attackNone}function sizes(cheapest,own,proven,said){
+return cheapest.broken?`${strings.attackThat} ${strings.attackNone}`:strings.attackNone}function breakSize(broken,proven,{
+strings,language:language2}){if(broken<ROUNDING)return strings.attackAlmostNone;const size=significant(broken,3,language2);
+return broken>proven&&size===significant(proven,3,language2)?strings.attackJustAbove(size):size}function sizes(cheapest,own,proven,said){
 const{strings,language:language2}=said;const highest=Math.max(proven,cheapest.smallest_break??0,own.smallest_break??0)*1.05;
 if(!(highest>0))return false;const row2=(name,broken,safe)=>{const words=[safe>0&&`${strings.attackProven}: ${shiftSizePromised(
-safe,language2)}`,broken!==null&&`${strings.attackFound}: ${significant(broken<ROUNDING?0:broken,3,language2)}`].filter(
-Boolean);return html("li",{class:"bar"},html("span",{class:"bar-label"},name),svg("svg",{class:"bar-drawing sizes",viewBox:"\
-0 0 100 20",preserveAspectRatio:"none","aria-hidden":"true"},svg("rect",{class:"track",x:0,y:0,width:100,height:20}),safe>
-0&&svg("rect",{class:"safe",x:0,y:4,width:100*safe/highest,height:12}),broken!==null&&svg("rect",{class:"break",x:Math.min(
-99,100*broken/highest),y:0,width:1,height:20})),html("span",{class:"bar-values"},words.join("; ")))};return html("div",{},
-html("h3",{},strings.attackBars),html("ul",{class:"bars"},row2(strings.attackCheapest,cheapest.smallest_break,0),row2(strings.
-attackThis,own.smallest_break,proven)))}var SIZE={least:280,most:700,height:260};var FRAME={left:52,right:14,top:16,bottom:44};var EVERY_SIZE=1e3;function ticks(highest,most){
+safe,language2)}`,broken!==null&&`${strings.attackFound}: ${breakSize(broken,safe,said)}`].filter(Boolean);return html("\
+li",{class:"bar"},html("span",{class:"bar-label"},name),svg("svg",{class:"bar-drawing sizes",viewBox:"0 0 100 20",preserveAspectRatio:"\
+none","aria-hidden":"true"},svg("rect",{class:"track",x:0,y:0,width:100,height:20}),safe>0&&svg("rect",{class:"safe",x:0,
+y:4,width:100*safe/highest,height:12}),broken!==null&&svg("rect",{class:"break",x:Math.min(99,100*broken/highest),y:0,width:1,
+height:20})),html("span",{class:"bar-values"},words.join("; ")))};return html("div",{},html("h3",{},strings.attackBars),
+html("ul",{class:"bars"},row2(strings.attackCheapest,cheapest.smallest_break,0),row2(strings.attackThis,own.smallest_break,
+proven)))}var SIZE={least:280,most:700,height:260};var FRAME={left:52,right:14,top:16,bottom:44};var EVERY_SIZE=1e3;function ticks(highest,most){
 if(!(highest>0))return[0];const rough=highest/most;const power=10**Math.floor(Math.log10(rough));const step=[1,2,5,10].map(
 factor=>factor*power).find(step2=>step2>=rough)??10*power;const count=Math.floor(highest/step+1e-9);return Array.from({length:count+
 1},(_,at)=>Number((at*step).toPrecision(12)))}function isFound(point){return point.cost!==null}function curve(found,now,choose,width,said){
@@ -538,11 +542,11 @@ filter(isLinked);const alone=problem.columns.filter(column=>!isLinked(column.nam
 if(linked.length===0)return html("p",{},strings.graphNone);const layout=layered(linked,arrows);const say=name=>capitalised(
 shown.get(name)?.column.label??name);const moved=linked.map(name=>shown.get(name)).filter(entry=>entry!==void 0&&entry.role!==
 "unchanged");return html("div",{},html("p",{class:"quiet"},strings.graphIntro),html("div",{class:"scroll",role:"region",
-tabindex:"0","aria-label":strings.graph},drawing3(layout,shown,width,said)),alone.length>0&&html("p",{class:"quiet"},strings.
-graphAlone," ",alone.join(", "),"."),html("details",{},html("summary",{},strings.graphText),list("",...arrows.map(([from,
-to])=>strings.graphRow(say(from),say(to)))),moved.length>0&&list("",...moved.map(({column,role,value})=>`${capitalised(column.
-label)}: ${value} (${strings[role]})`))))}function uniqueArrows(arrows){const seen=new Set;return arrows.filter(([from,to])=>{
-const key2=JSON.stringify([from,to]);return from!==to&&!seen.has(key2)&&Boolean(seen.add(key2))})}function shownOf(column,values,option,said){
+tabindex:"0","aria-label":strings.graphDrawing},drawing3(layout,shown,width,said)),alone.length>0&&html("p",{class:"quie\
+t"},strings.graphAlone," ",alone.join(", "),"."),html("details",{},html("summary",{},strings.graphText),list("",...arrows.
+map(([from,to])=>strings.graphRow(say(from),say(to)))),moved.length>0&&list("",...moved.map(({column,role,value})=>`${capitalised(
+column.label)}: ${value} (${strings[role]})`))))}function uniqueArrows(arrows){const seen=new Set;return arrows.filter(([
+from,to])=>{const key2=JSON.stringify([from,to]);return from!==to&&!seen.has(key2)&&Boolean(seen.add(key2))})}function shownOf(column,values,option,said){
 const before=values[column.name];const after=option?.counterfactual[column.name];const role=option?roleOf(column,before,
 option):"unchanged";const now=before===void 0?"":amount(column,before,said);if(after===void 0||role!=="acted"&&role!=="f\
 ollowed")return{column,role,value:now,short:now};const then=amount(column,after,said);return{column,role,value:`${now} →\
@@ -564,11 +568,11 @@ point(a-2,c+4.5)].join(" ");const isMoved=isMoving(shown.get(from))&&shown.get(t
 get(node.name);const[x,y]=tall?[across(node.place),along(node.layer)]:[along(node.layer),across(node.place)];return entry&&
 box(entry,x-boxWidth/2,y-BOX_HEIGHT/2,boxWidth,said)});const scale=width>available&&available>=LEAST_SCALE*width?available/
 width:1;return svg("svg",{class:"graph",width:scale*width,height:scale*height,viewBox:`0 0 ${width} ${height}`,role:"img",
-"aria-label":said.strings.graph},...edges,...boxes)}function isMoving(entry){return entry?.role==="acted"||entry?.role===
-"followed"}function box(entry,x,y,width,{strings}){const{column,role,value,short}=entry;const label=capitalised(column.label);
-const most=Math.floor((width-8)/LETTER.value);const lines=wrapped(label,Math.floor((width-8)/LETTER.bold)).map(line=>["n\
-ode-label",line]);lines.push(["node-value",shortened(value.length>most?short:value,most)]);if(role!=="unchanged")lines.push(
-["node-role",strings[role]]);const top=y+(BOX_HEIGHT-lines.length*LINE_HEIGHT)/2+12;return svg("g",{class:`node ${role}`},
+"aria-label":said.strings.graphDrawing},...edges,...boxes)}function isMoving(entry){return entry?.role==="acted"||entry?.
+role==="followed"}function box(entry,x,y,width,{strings}){const{column,role,value,short}=entry;const label=capitalised(column.
+label);const most=Math.floor((width-8)/LETTER.value);const lines=wrapped(label,Math.floor((width-8)/LETTER.bold)).map(line=>[
+"node-label",line]);lines.push(["node-value",shortened(value.length>most?short:value,most)]);if(role!=="unchanged")lines.
+push(["node-role",strings[role]]);const top=y+(BOX_HEIGHT-lines.length*LINE_HEIGHT)/2+12;return svg("g",{class:`node ${role}`},
 svg("title",{},`${label}: ${value}`),svg("rect",{x,y,width,height:BOX_HEIGHT,rx:9}),...lines.map(([name,line],at)=>svg("\
 text",{class:name,x:x+width/2,y:top+at*LINE_HEIGHT,"text-anchor":"middle"},line)))}function wrapped(text,most){if(text.length<=
 most)return[text];const end=text.lastIndexOf(" ",most);if(end<=0)return[shortened(text,most)];return[text.slice(0,end),shortened(
