@@ -68,22 +68,15 @@ fn compare(example: &str, arguments: &[&str], request: &Value) {
     let folder = examples().join(example);
     let outputs = tempfile::tempdir().unwrap();
     let (answers, proofs) = (outputs.path().join("answers.csv"), outputs.path().join("proofs.jsonl"));
-    let mut command = vec!["recourse", "problem.toml", "people.csv", "-o", answers.to_str().unwrap()];
-    command.extend(["--proofs", proofs.to_str().unwrap()]);
-    command.extend(arguments);
-    done(&folder, &command);
+    let without = ["recourse", "problem.toml", "people.csv", "-o", answers.to_str().unwrap()];
+    let without = [&without[..], arguments].concat();
+    let with_proofs = [&without[..], &["--proofs", proofs.to_str().unwrap()]].concat();
     let service = Service::start(&folder, "problem.toml", &[]);
     let mut request = request.clone();
     request["people"] = people_of(&folder.join("people.csv")).into();
     // Without proofs a closed form may be answered at once.
     for wants_proofs in [false, true] {
-        if !wants_proofs && command.iter().any(|argument| *argument == "--proofs") {
-            let at = command.iter().position(|argument| *argument == "--proofs").unwrap();
-            let without = [&command[..at], &command[at + 2..]].concat();
-            done(&folder, &without);
-        } else {
-            done(&folder, &command);
-        }
+        done(&folder, if wants_proofs { &with_proofs } else { &without });
         request["proofs"] = wants_proofs.into();
         let said = service.ask("/v1/recourse", &request);
         let rows = rows(&answers);
