@@ -22,6 +22,7 @@ mod outputs;
 mod people;
 mod recourse;
 mod reproduce;
+pub mod serve;
 pub mod table;
 mod theory;
 mod trade_off;
@@ -76,6 +77,8 @@ enum Command {
     /// State what the paper guarantees for a problem and its people: whether robust recourse exists, what
     /// it costs at most, how stable the cost is, and what breaks a minimum-cost action.
     Theory(theory::Options),
+    /// Answer over HTTP what the other commands answer, and show a page on which people ask and try.
+    Serve(serve::Options),
     /// Train a classifier that leaves the people it turns down something to do, and write it into a
     /// problem file.
     Train(train::Options),
@@ -105,9 +108,13 @@ impl From<String> for CommandOutput {
 ///
 /// Exit codes: 0 done, 1 something asked for does not hold, 2 bad input.
 pub fn run() -> ExitCode {
-    // Without it an interrupted run may leave something behind; that is no reason not to run.
-    let _ = interrupt::remove_temporary_files_on_signals();
-    let result: anyhow::Result<CommandOutput> = match Arguments::parse().command {
+    let command = Arguments::parse().command;
+    // The service writes no files, and ends by itself when a signal asks it to.
+    if !matches!(command, Command::Serve(_)) {
+        // Without it an interrupted run may leave something behind; that is no reason not to run.
+        let _ = interrupt::remove_temporary_files_on_signals();
+    }
+    let result: anyhow::Result<CommandOutput> = match command {
         Command::Demo(options) => demo::run(&options).map(|report| report.to_string().into()),
         Command::Init(options) => init::run(&options).map(CommandOutput::from),
         Command::Validate(options) => validate::run(&options).map(CommandOutput::from),
@@ -120,6 +127,7 @@ pub fn run() -> ExitCode {
         Command::TradeOff(options) => trade_off::run(&options).map(CommandOutput::from),
         Command::Epsilon(options) => epsilon::run(&options).map(CommandOutput::from),
         Command::Theory(options) => theory::run(&options).map(CommandOutput::from),
+        Command::Serve(options) => serve::run(&options).map(CommandOutput::from),
         Command::Train(options) => train::run(&options).map(CommandOutput::from),
         Command::Fit(options) => fit::run(&options).map(CommandOutput::from),
         Command::Reproduce(options) => reproduce::run(&options),

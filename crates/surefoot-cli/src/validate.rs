@@ -164,7 +164,7 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
 }
 
 /// `job from clerk to cook or king`.
-fn forbids(transition: &Forbidden, features: &Features) -> String {
+pub fn forbids(transition: &Forbidden, features: &Features) -> String {
     let list = |items: Vec<String>| if items.is_empty() { "any".into() } else { items.join(" or ") };
     let (of, from, to) = match transition {
         Forbidden::Categories { from, to } => {

@@ -219,6 +219,18 @@ pub fn describe_action(problem: &Problem, individual: &[f64], action: &Action) -
     Ok(format!("{sentence}."))
 }
 
+/// An action with the changes that [`describe_action`] writes: rounded away from zero, and still within the
+/// constraints.
+pub(crate) fn described_action(problem: &Problem, individual: &[f64], action: &Action) -> Action {
+    let mut described = essential(problem, action);
+    for place in 0..described.features.len() {
+        if problem.features().feature(described.features[place]).group.is_none() {
+            step(problem, individual, &mut described, place);
+        }
+    }
+    described
+}
+
 /// The change of a group's category: "change job from clerk to cook".
 fn moved(problem: &Problem, individual: &[f64], action: &Action, group: &Group) -> Option<String> {
     let change = |i: &usize| {

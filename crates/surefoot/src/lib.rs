@@ -48,6 +48,7 @@
 pub mod file;
 pub mod magnitude;
 pub mod error;
+mod cancel;
 mod length;
 mod cost;
 mod digest;
@@ -96,6 +97,7 @@ pub(crate) mod small;
 
 pub use action::{Action, ActionKind};
 pub use attack::{Attack, Break, refute, smallest_break};
+pub use cancel::Cancel;
 pub use certify::{Budget, certify};
 pub use classifier::{Classifier, Committee, Model, WeightEllipsoid, WeightUncertainty};
 pub use constraint::{Constraint, Forbidden};

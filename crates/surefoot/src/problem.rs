@@ -19,6 +19,7 @@ mod syntax;
 mod uncertainty;
 mod units;
 mod variants;
+mod wishes;
 mod words;
 
 use std::path::Path;

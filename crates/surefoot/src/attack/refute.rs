@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::confirm::Ray;
 use super::linear::Linear;
 use super::{Break, in_common_terms, smallest_break};
+use crate::cancel;
 use crate::certify::LEAST_MARGIN;
 use crate::margin::outcome;
 use crate::problem::OwnProblem;
@@ -30,7 +31,9 @@ pub fn refute(
     budget.check()?;
     let breaks = smallest_break(problem, people, actions)?;
     let each = breaks.into_par_iter().enumerate();
-    each.map(|(i, found)| search_further(problem, people.individual(i), &actions[i], found, budget)).collect()
+    let current = cancel::Cancel::current();
+    let further = |(i, found)| search_further(problem, people.individual(i), &actions[i], found, budget);
+    each.map(|task| cancel::with(current.clone(), || further(task))).collect()
 }
 
 /// The second part of [`refute`], for one individual. If `found`, the result of [`smallest_break`], is

@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use super::trade_off::{Searches, TOLERANCE};
 use super::{Exact, Reach, Settings, Solver};
+use crate::cancel;
 use crate::outcome::{Outcome, Recourse};
 use crate::problem::OwnProblem;
 use crate::{Budget, Change, Feature, Kind, Problem, Result};
@@ -213,7 +214,11 @@ impl<'p> Explainer<'p> {
         };
         let outcomes: Vec<Option<Outcome>> = match self.is_cheap() {
             true => (0..self.relaxed.len()).map(without).collect::<Result<_>>()?,
-            false => (0..self.relaxed.len()).into_par_iter().map(without).collect::<Result<_>>()?,
+            false => {
+                let current = cancel::Cancel::current();
+                let without = |k: usize| cancel::with(current.clone(), || without(k));
+                (0..self.relaxed.len()).into_par_iter().map(without).collect::<Result<_>>()?
+            }
         };
         let is_known =
             |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Found(_) | Outcome::Impossible(_)));

@@ -2,7 +2,7 @@
 
 use super::options::options;
 use super::trade_off::{TradeOff, trade_off};
-use super::{Method, MethodName};
+use super::{Method, MethodName, Observer};
 use crate::error::{CausalModelError, SettingError};
 use crate::problem::OwnProblem;
 use crate::proof::Proof;
@@ -189,6 +189,25 @@ impl<'p> Solver<'p> {
         match self.problem.for_person(individual)? {
             Some(own) => self.settings.method.prepare(&own.problem, self.settings)?.prove(&own.individual),
             None => self.method.prove(individual),
+        }
+    }
+
+    /// Has an observer told of better answers as they are found. The answers are the same. Searches for further
+    /// options, and those for people with special values, are not observed.
+    pub fn with_observer(mut self, observer: Observer) -> Self {
+        self.method.observe(observer);
+        self
+    }
+
+    /// The answer of [`Solver::solve`] if a closed form gives it, within microseconds; `None` if the individual
+    /// needs a search.
+    ///
+    /// # Errors
+    /// As [`Solver::solve`].
+    pub fn solve_at_once(&self, individual: &[f64]) -> Result<Option<Outcome>> {
+        match self.problem.for_person(individual)? {
+            Some(_) => Ok(None),
+            None => self.method.solve_at_once(individual),
         }
     }
 

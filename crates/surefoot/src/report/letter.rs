@@ -9,6 +9,7 @@ mod language;
 mod names;
 mod obstacles;
 mod rounding;
+mod said;
 mod specimen;
 mod spoken;
 mod steps;
@@ -22,6 +23,7 @@ use serde::Serialize;
 
 pub use language::Language;
 pub use names::FileNames;
+pub use said::{Said, Sayer};
 pub use steps::{Consequence, Step};
 pub use template::{Format, Template};
 pub use wording::Wording;
