@@ -411,7 +411,7 @@ fn files_that_are_no_proof_are_errors() {
     };
     let number = "a number, \"inf\" or \"-inf\"";
     for (path, new, place, problem) in [
-        ("/surefoot_proof", 9.into(), "surefoot_proof", SavedProblem::Version { found: 9, newest: 8 }),
+        ("/surefoot_proof", 10.into(), "surefoot_proof", SavedProblem::Version { found: 10, newest: 9 }),
         ("/surefoot_proof", "1".into(), "surefoot_proof", SavedProblem::Expected("a whole number")),
         ("/individual", 3.into(), "individual", SavedProblem::Expected("a list")),
         ("/individual/1", "inf".into(), "individual[1]", SavedProblem::Expected("a finite number")),

@@ -199,7 +199,7 @@ impl Ball {
                     if (used / self.limit() - 1.0).abs() < 1e-9 {
                         break;
                     }
-                    if used < self.limit() && dual.free == 0.0 {
+                    if used < self.limit() && dual.is_lowest_corner {
                         // The same corner of the box is the minimiser without the ball.
                         best = best.max(self.dual_of_length(lower, upper, linear, 0.0).bound);
                         break;
@@ -279,6 +279,7 @@ impl Ball {
     fn dual_of_length(&self, lower: &[f64], upper: &[f64], linear: &[f64], m: f64) -> Dual {
         let given = 0.5 * m * self.limit();
         let (mut sum, mut size, mut free, mut fixed) = (-given, given, 0.0, 0.0);
+        let mut is_lowest_corner = true;
         let sides = linear.iter().zip(&self.weights).zip(lower.iter().zip(upper));
         for ((&a, &w), (&l, &u)) in sides {
             let wanted = -a / (m * w * w);
@@ -287,9 +288,14 @@ impl Ball {
             let price = 0.5 * m * square;
             sum += a * y + price;
             size += (a * y).abs() + price;
-            if y == wanted { free += square } else { fixed += square }
+            if y == wanted {
+                free += square
+            } else {
+                fixed += square
+            }
+            is_lowest_corner &= a == 0.0 || y == if a > 0.0 { l } else { u };
         }
-        Dual { bound: sum - rounding(linear.len()) * size, free, fixed }
+        Dual { bound: sum - rounding(linear.len()) * size, free, fixed, is_lowest_corner }
     }
 }
 
@@ -300,4 +306,6 @@ struct Dual {
     /// The squared length of the minimiser along sides where it is inside, and along the others.
     free: f64,
     fixed: f64,
+    /// Whether the minimiser is the corner of the box where the function is least.
+    is_lowest_corner: bool,
 }

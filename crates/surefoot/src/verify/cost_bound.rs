@@ -67,7 +67,7 @@ pub(super) fn nothing_cheaper(
     let mut open = Open::all(problem);
     let mut is_verified = vec![false; saved.ruled_out.len()];
     let mut known: Vec<Actions<'_>> = Vec::new();
-    while let Some(family) = open.next()? {
+    while let Some(family) = open.next(problem)? {
         let parts = match parts(problem, saved, &family, bound) {
             Ok(parts) => parts,
             Err(_) if !family.open.is_empty() => {
@@ -332,7 +332,7 @@ impl<'p> RuledOutPart<'_, 'p> {
         let radius = part.cost * (1.0 + 1e-12);
         let ball = is_limited.then(|| Ball::of_cost(self.problem, &part.features, radius));
         let Some(zone) = Zone::new(part.lower.clone(), part.upper.clone(), ball) else { return Ok(()) };
-        let zone = Zone { followers: self.actions.followers.clone(), ..zone };
+        let zone = zone.with_followers(&self.actions.followers);
         agrees(&tape, &zone, 3, |change| value(change).map(|(value, error)| (-value, error)))?;
         if self.is_ruled_out_by_rays(&requirements, &zone, work)? {
             return Ok(());

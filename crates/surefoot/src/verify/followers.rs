@@ -9,6 +9,9 @@
 //! The effects `b_uk` are taken from the definition: what becomes of u when k alone changes by one and all other
 //! features are held. That this is the whole effect requires linear equations between actionable features and u.
 //!
+//! The check decides features where that helps: an action that changes u holds it (lambda 0), and one that does not lets it
+//! follow its causes (`t_u = 0` and lambda 1) or holds it where it is.
+//!
 //! A linear function `a.y` is bounded from below by what each unit of each change contributes at most to `-a.y`: its
 //! own coefficient, and what those followers contribute that gain from following it.
 
@@ -24,11 +27,20 @@ const ROUNDING: f64 = 1e-13;
 /// The number of steps in the search for the best multiplier of a round ball.
 const STEPS: usize = 24;
 
-/// The undecided features of a set, causes before effects: the input of each, and its effects per unit of others, with
-/// the error of each.
+/// The features of a set that may follow others or do, causes before effects.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Followers(Vec<(usize, Vec<Effect>)>);
+pub(super) struct Followers(Vec<Follower>);
 
+#[derive(Clone, Debug, PartialEq)]
+struct Follower {
+    input: usize,
+    /// What others have on it.
+    effects: Vec<Effect>,
+    /// Whether it is decided that it follows its causes.
+    follows: bool,
+}
+
+/// The change per unit of another input, with an error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Effect {
     cause: usize,
@@ -86,7 +98,7 @@ impl Followers {
                     effects.push(Effect { cause, size, error });
                 }
             }
-            followers.push((input, effects));
+            followers.push(Follower { input, effects, follows: false });
         }
         match followers.len() == undecided.len() {
             true => Ok(Self(followers)),
@@ -98,21 +110,51 @@ impl Followers {
         self.0.is_empty()
     }
 
+    /// Without those that every action of a box changes, and so holds.
+    pub fn within(&self, (lower, upper): (&[f64], &[f64])) -> Self {
+        let may_stay = |f: &&Follower| lower[f.input] <= 0.0 && upper[f.input] >= 0.0;
+        Self(self.0.iter().filter(may_stay).cloned().collect())
+    }
+
+    /// The inputs for which it is open whether they follow.
+    pub fn open(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().filter(|follower| !follower.follows).map(|follower| follower.input)
+    }
+
+    /// The effects of all inputs on one that may follow them.
+    pub fn effects_on(&self, input: usize, inputs: usize) -> Vec<f64> {
+        let mut row = vec![0.0; inputs];
+        let effects = self.0.iter().filter(|follower| follower.input == input).flat_map(|f| &f.effects);
+        effects.for_each(|effect| row[effect.cause] = effect.size);
+        row
+    }
+
+    /// The same if it is decided whether an input follows its causes.
+    pub fn with(&self, input: usize, follows: bool) -> Self {
+        let mut decided = self.clone();
+        match follows {
+            true => decided.0.iter_mut().filter(|f| f.input == input).for_each(|f| f.follows = true),
+            false => decided.0.retain(|f| f.input != input),
+        }
+        decided
+    }
+
     /// What each unit of each change contributes at most to a row, whose coefficients are known up to `doubt`.
     fn gains(&self, row: &[f64], doubt: &[f64]) -> Vec<Gain> {
         let own = |(&a, &d): (&f64, &f64)| Gain { up: a + d, down: d - a, magnitude: a.abs() + d };
         let mut gains: Vec<Gain> = row.iter().zip(doubt).map(own).collect();
-        for (input, effects) in self.0.iter().rev() {
-            let Gain { up, down, magnitude } = gains[*input];
-            let (up, down) = (up.max(0.0), down.max(0.0));
+        for Follower { input, effects, follows } in self.0.iter().rev() {
+            let Gain { mut up, mut down, magnitude } = gains[*input];
+            if !follows {
+                (up, down) = (up.max(0.0), down.max(0.0));
+            }
             for &Effect { cause, size, error } in effects {
-                // Within its error, the effect may have the other sign.
-                let with = (size.abs() + error).max(0.0);
                 let (same, other) = if size > 0.0 { (up, down) } else { (down, up) };
-                let against = if error > size.abs() { error } else { 0.0 };
-                gains[cause].up += with * same + against * other;
-                gains[cause].down += with * other + against * same;
-                gains[cause].magnitude += 2.0 * with * magnitude;
+                // Within its error, the effect may be larger, smaller or of the other sign.
+                let doubt = error * up.abs().max(down.abs());
+                gains[cause].up += size.abs() * same + doubt;
+                gains[cause].down += size.abs() * other + doubt;
+                gains[cause].magnitude += (size.abs() + error) * magnitude;
             }
         }
         gains

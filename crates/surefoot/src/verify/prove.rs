@@ -106,6 +106,13 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
         if work.left == 0 || zone.shares.is_some() {
             return Err(Stop::Unverified((claim.unverified)(bound)));
         }
+        if let Some(input) = feature_to_decide(&zone, &affine) {
+            open.extend(zone.decided(input).map(|part| {
+                let bound = work.bound(tape, &part);
+                (part, bound)
+            }));
+            continue;
+        }
         let halves = halves(tape, &whole, &zone, &affine, claim.lowest.is_some(), work);
         // A half that equals the whole zone cannot be split further.
         if halves.iter().any(|(half, _)| *half == zone) {
@@ -114,6 +121,17 @@ pub(super) fn at_least(tape: &Tape<'_>, zone: Zone, claim: &Claim<'_>, work: &mu
         open.extend(halves);
     }
     Ok(lowest)
+}
+
+/// The input for which it is to be decided whether it follows its causes: where that moves the plane by more than any
+/// side of the zone does.
+fn feature_to_decide(zone: &Zone, affine: &Affine) -> Option<usize> {
+    let linear = &affine.plane()?.linear;
+    let along = |(k, a): (usize, &f64)| (a * zone.width(k)).abs();
+    let most = linear.iter().enumerate().map(along).fold(0.0, f64::max);
+    let moves = zone.followers.open().map(|input| (linear[input].abs() * zone.response(input), input));
+    let (largest, input) = moves.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (largest >= most).then_some(input)
 }
 
 /// The best lower bound by planes that touch the result at points, and by averages of them. The next point is

@@ -49,6 +49,18 @@ impl Family {
         Self { features, open }
     }
 
+    /// The same family without those sets that a larger one of it covers.
+    fn reduced(mut self, problem: &Problem) -> Self {
+        let scms = problem.causal_models();
+        if problem.action_kind() == ActionKind::Relative {
+            let features = &self.features;
+            let follows =
+                |i: usize| features.iter().any(|&j| j != i && scms.iter().any(|scm| scm.is_downstream(i, j)));
+            self.open.retain(|unit| unit.iter().any(|&i| follows(i)));
+        }
+        self
+    }
+
     /// The number of sets.
     pub fn count(&self) -> usize {
         1usize.checked_shl(self.open.len() as u32).unwrap_or(usize::MAX)
@@ -107,8 +119,8 @@ impl Open {
     }
 
     /// The next family. An error if there were too many.
-    pub fn next(&mut self) -> Result<Option<Family>, Stop> {
-        let next = self.families.pop();
+    pub fn next(&mut self, problem: &Problem) -> Result<Option<Family>, Stop> {
+        let next = self.families.pop().map(|family| family.reduced(problem));
         self.looked += usize::from(next.is_some());
         match self.looked > 2 * MOST_SETS {
             true => Err(Stop::Unverified(Fault::TooManySets { most: MOST_SETS })),

@@ -48,6 +48,28 @@ impl Zone {
         Self { lower, upper, ball: None, shares: None, followers: Followers::default() }
     }
 
+    /// The same with inputs that may follow others, unless every change of the zone holds them.
+    pub fn with_followers(self, followers: &Followers) -> Self {
+        Self { followers: followers.within((&self.lower, &self.upper)), ..self }
+    }
+
+    /// Both parts of the zone if it is decided whether an input follows its causes: where it is held, and where it is not
+    /// changed and follows them.
+    pub fn decided(&self, input: usize) -> [Zone; 2] {
+        let held = Zone { followers: self.followers.with(input, false), ..self.clone() };
+        let mut follows = Zone { followers: self.followers.with(input, true), ..self.clone() };
+        (follows.lower[input], follows.upper[input]) = (0.0, 0.0);
+        [held, follows]
+    }
+
+    /// The length of the range, together with zero, by which an input follows its causes if it does.
+    pub fn response(&self, input: usize) -> f64 {
+        let row = self.followers.effects_on(input, self.lower.len());
+        let opposite: Vec<f64> = row.iter().map(|effect| -effect).collect();
+        let doubt = vec![0.0; row.len()];
+        (-self.least(&opposite, &doubt)).max(0.0) - self.least(&row, &doubt).min(0.0)
+    }
+
     /// The range of an input.
     pub fn input(&self, i: usize) -> Range {
         if self.followers.is_empty() {
@@ -96,8 +118,7 @@ impl Zone {
         let (mut below, mut above) = (self.upper.clone(), self.lower.clone());
         (below[side], above[side]) = (at, at);
         let half = |lower, upper| {
-            let half = Zone::new(lower, upper, self.ball.clone())?;
-            Some(Zone { followers: self.followers.clone(), ..half })
+            Zone::new(lower, upper, self.ball.clone()).map(|half| half.with_followers(&self.followers))
         };
         [half(self.lower.clone(), below), half(above, self.upper.clone())]
     }

@@ -33,6 +33,8 @@ pub(super) const FEW: usize = 4;
 const DIVISOR: usize = 4;
 /// The same while no incumbent is known, where many features may change.
 const DIVISOR_WITHOUT_INCUMBENT: usize = 2;
+/// The same for searches in sets that linear programs suggest.
+const DIVISOR_OF_SUGGESTED: usize = 2;
 /// The largest number of intervention sets that are searched.
 pub(super) const SETS: usize = 8;
 /// Random starts for each set, besides the one without any change.
@@ -97,6 +99,8 @@ pub(super) struct Progress {
     searches: usize,
     /// The evaluations that they took.
     evaluations: usize,
+    /// The sets in which they began at the solution of a linear program.
+    suggested: Vec<usize>,
 }
 
 impl Solver<'_, '_> {
@@ -125,6 +129,19 @@ impl Solver<'_, '_> {
     /// The number of starts from which every one of the first sets has been searched.
     pub(super) fn starts(&self) -> usize {
         self.local_searches.searches / self.searched_sets.len()
+    }
+
+    /// If features are undecided: searches once in each set that the linear program of a box suggests, from its solution.
+    pub(super) fn search_suggested_set(&mut self, set: usize, start: &[f64]) {
+        let is_due = DIVISOR_OF_SUGGESTED * self.local_searches.evaluations <= self.prover.evaluations();
+        if self.settings.undecided.is_empty() || !is_due || self.local_searches.suggested.contains(&set) {
+            return;
+        }
+        let before = self.prover.evaluations();
+        self.local_searches.suggested.push(set);
+        let sides = self.local_sides(set, start);
+        self.search_from(set, &sides, start.to_vec());
+        self.local_searches.evaluations += self.prover.evaluations() - before;
     }
 
     /// Searches from an action that was rejected.

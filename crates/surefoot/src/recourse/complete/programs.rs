@@ -154,6 +154,7 @@ impl Solver<'_, '_> {
         if self.meets(set, &point) {
             self.note(set, &point, value);
         }
+        self.search_suggested_set(set, &point);
         self.add(set, &point, scenario)
     }
 
