@@ -1,6 +1,6 @@
 # `make test` runs every check on a machine that has cargo and Python (3.9 or later) and nothing else.
 
-.PHONY: test fmt lint unit docs site demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency bench-regions bench-random-networks bench-many-features bench-tree-credit bench-tree-optimum bench-weights bench-tree-decisions
+.PHONY: test fmt lint unit docs site demo wheel python fuzz test-ecosystem bench bench-wheel bench-compare bench-kernel bench-scaling bench-counts bench-check bench-consistency bench-regions bench-random-networks bench-many-features bench-tree-credit bench-tree-optimum bench-weights bench-tree-decisions bench-serve
 
 PYTHON ?= python3
 
@@ -93,7 +93,8 @@ fuzz:
 
 # Together with scikit-learn, XGBoost, LightGBM, CatBoost, PyTorch, onnxruntime, DiCE, Veritas, HiGHS, Spark, Dask, Ray, DoWhy, pgmpy and causal-learn from PyPI, in a folder of their own
 # under target/; the first time this downloads some gigabytes. Spark needs Java 17 or later.
-# Pages are looked at in Chromium, with axe-core from npm: where they are missing, apt-get installs Chromium and Node.
+# Pages are looked at in Chromium, with axe-core from npm: where they are missing, apt-get installs Chromium and Node. The page of
+# the service is built again (npm, in page/) and compared with the committed one.
 ECOSYSTEM = target/ecosystem
 test-ecosystem: $(ECOSYSTEM)/installed $(ECOSYSTEM)/node/installed wheel
 	cargo test --workspace --no-run --locked
@@ -139,6 +140,11 @@ bench-counts:
 
 bench-check:
 	$(PYTHON) benches/counts.py check
+
+# Questions per second of `surefoot serve`, and what it does when it is asked too much. SUREFOOT_SECONDS=600 looks
+# at its memory for ten minutes.
+bench-serve:
+	cargo bench --locked --package surefoot-cli --bench serve | $(PYTHON) benches/page.py service
 
 # 2,000 random problems: whatever one part says about one, no other contradicts. A sample is among the tests.
 bench-consistency:

@@ -14,7 +14,7 @@ work if their circumstances shift a little?
 >>> print(sf.recourse(problem, {"income": 2400, "savings": 6000})[0])
 Raise income by 1511 (from 2400 to 3911). This still works if circumstances shift a little: \
 income by up to 150 or savings by up to 400, or several together by accordingly less. \
-That is proven, as is that nothing cheaper would do.
+That is proven, as is that no cheaper allowed action would do.
 """
 
 from ._answers import Answer, Answers, Table

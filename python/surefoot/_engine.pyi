@@ -31,6 +31,7 @@ class _Feature(TypedDict):
     unit: list[str] | None
     describe: dict[str, str] | None
     special: dict[float, str] | list[float]
+    missing: dict[str, Any] | None
 
 class _StatedClassifier(TypedDict):
     name: str

@@ -63,6 +63,10 @@ class Feature:
     special : sequence of float or mapping of float to str, default ()
         Numbers that are no amounts, such as ``[-9]`` or ``{-9: "no bureau record"}``: nothing changes them,
         no shift moves them, and they may be outside of the limits.
+    missing : mapping, optional
+        What a missing value (None, NaN, NA) means, such as ``{"value": 2400, "between": (1000, 4000)}``: the
+        decision takes it as ``value``, answers hold for every value ``between`` the two, and no action changes
+        it. ``"mean"`` stands for the mean. Without it a missing value is an error.
     ordered : bool, default False
         Whether the ``categories`` of a ``"category"`` have an order, the lowest first, so that they may
         change to ``"increase"`` or ``"decrease"`` only. The model takes a column for each of them, as
@@ -93,6 +97,7 @@ class Feature:
     describe: Mapping[Any, str] | None = dataclasses.field(default=None, hash=False)
     special: Sequence[float] | Mapping[float, str] = dataclasses.field(default=(), hash=False)
     ordered: bool = False
+    missing: Mapping[str, Any] | None = dataclasses.field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         if self.limits is not None:
@@ -113,6 +118,8 @@ class Feature:
         else:
             kept = tuple(float(value) for value in special)
         object.__setattr__(self, "special", kept)
+        if self.missing is not None:
+            object.__setattr__(self, "missing", dict(self.missing))
         if self.categories and self.kind == "real":
             object.__setattr__(self, "kind", "category")
         named = self.kind in ("category", "ordinal")
@@ -153,6 +160,40 @@ class Feature:
         return [(value, None) for value in self.special]
 
     @property
+    def _missing(self) -> tuple[float, float, float] | None:
+        """What stands in for a missing value, and between which it is, as the engine knows them."""
+        if self.missing is None:
+            return None
+        if set(self.missing) - {"value", "between"} or "value" not in self.missing:
+            raise FeatureError(
+                f"feature `{self.name}`: missing is {dict(self.missing)}; give a value and between which it is, "
+                'such as {"value": 2400, "between": (1000, 4000)}'
+            )
+        value, between = self.missing["value"], self.missing.get("between")
+        if self.kind == "ordinal" and between is None:
+            between = (self.categories[0], self.categories[-1])
+        if not isinstance(between, Sequence) or isinstance(between, str) or len(between) != 2:
+            raise FeatureError(
+                f"feature `{self.name}`: between which values a missing one is must be a pair, not {between!r}"
+            )
+        if isinstance(value, str) and value == "mean" and self.kind != "ordinal":
+            value = self.mean if self.kind == "real" else round(self.mean)
+        return (self._number(value), self._number(between[0]), self._number(between[1]))
+
+    def _number(self, value: Any) -> float:
+        """A value as the engine knows it: of names in an order, the position."""
+        if self.kind == "ordinal":
+            if _tables.label(value) not in self._labels:
+                raise FeatureError(f"feature `{self.name}`: {value!r} is none of its categories")
+            return float(self._labels.index(_tables.label(value)))
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise FeatureError(
+                f'feature `{self.name}`: {value!r} is to stand in for a missing value; give a number or "mean"'
+            ) from None
+
+    @property
     def _width(self) -> int:
         """How many features of the engine it becomes."""
         return len(self.categories) if self.kind == "category" else 1
@@ -176,6 +217,7 @@ class Feature:
             "describe": None,
             "special": (),
             "ordered": False,
+            "missing": None,
         }
         usual |= {"step": None, "most_change": None, "most_change_share": None}
         for field, value in usual.items():
@@ -201,6 +243,7 @@ def features(
     describe: Mapping[str, Mapping[Any, str]] | None = None,
     special: Mapping[str, Sequence[float] | Mapping[float, str]] | None = None,
     ordered: Mapping[str, bool] | None = None,
+    missing: Mapping[str, Mapping[str, Any]] | None = None,
     columns: Iterable[str] | None = None,
     observed_limits: bool = True,
 ) -> list[Feature]:
@@ -242,6 +285,8 @@ def features(
     special : mapping of str to sequence of float or mapping of float to str, optional
         The numbers of columns that are no amounts; they are kept out of means, standard deviations and
         limits.
+    missing : mapping of str to mapping, optional
+        What missing values of columns mean; see :class:`Feature`.
     ordered : mapping of str to bool, optional
         Columns of categories with an order, of each of which the model takes a column.
     columns : iterable of str, optional
@@ -289,6 +334,7 @@ def features(
         "describe": describe,
         "special": special,
         "ordered": ordered,
+        "missing": missing,
     }.items():
         given[field] = values or {}
         for name in given[field]:

@@ -130,14 +130,14 @@ def numbers(values: Any, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         ) from None
 
 
-def texts(values: Any, name: str) -> list[str]:
+def texts(values: Any, name: str, *, may_be_missing: bool = False) -> list[str | None]:
     each = to_list(values)
     for number, value in enumerate(each, 1):
-        if is_missing(value):
+        if is_missing(value) and not may_be_missing:
             raise PeopleError(
                 f"person {number}, feature `{name}`: no value is given; give one, or leave them out"
             )
-    return [label(value) for value in each]
+    return [None if is_missing(value) else label(value) for value in each]
 
 
 def prepare(people: Any, features: Sequence[Feature], id: str | None = None) -> Prepared:
@@ -169,7 +169,10 @@ def prepare(people: Any, features: Sequence[Feature], id: str | None = None) -> 
             raise PeopleError(f"there is no column `{feature.name}`; there are {quoted(names)}")
         values = column(people, feature.name)
         is_named = feature.kind in ("category", "ordinal")
-        source.append(texts(values, feature.name) if is_named else numbers(values, feature.name))
+        if is_named:
+            source.append(texts(values, feature.name, may_be_missing=feature.missing is not None))
+        else:
+            source.append(numbers(values, feature.name))
     ids = None if id is None else [label(value) for value in to_list(column(people, id))]
     return Prepared(source, ids, None, people.index if is_pandas(people) else None)
 

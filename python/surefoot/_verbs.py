@@ -97,7 +97,7 @@ def recourse(
         >>> answers
         <2 answers: 1 favourable, 1 found>
         >>> print(answers[0])
-        Raise income by 733.1 (from 2417 to 3150.1). This still works if circumstances shift a little: income by up to 150. That is proven, as is that nothing cheaper would do.
+        Raise income by 733.1 (from 2417 to 3150.1). This still works if circumstances shift a little: income by up to 150. That is proven, as is that no cheaper allowed action would do.
     """
     given = _tables.prepare(people, problem.features, id)
     with _progress.bar(progress, _count(given.source), "people") as update, threads(n_jobs):

@@ -51,6 +51,10 @@ def feature_fields(feature: Feature) -> dict[str, Any]:
         fields["unit"] = feature.unit if isinstance(feature.unit, str) else list(feature.unit)
     if feature.describe:
         fields["describe"] = dict(feature._described)
+    if feature.missing is not None:
+        fields["missing"] = {
+            key: list(value) if isinstance(value, tuple) else value for key, value in feature.missing.items()
+        }
     if feature.special:
         special = feature._special
         with_words = all(words is not None for _, words in special)

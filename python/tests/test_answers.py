@@ -20,7 +20,7 @@ def test_ana_is_told_what_the_engine_tells_her(linear: sf.Problem) -> None:
     assert str(answer) == (
         "Raise income by 1511 (from 2400 to 3911). This still works if circumstances shift a little: "
         "income by up to 150 or savings by up to 400, or several together by accordingly less. That is "
-        "proven, as is that nothing cheaper would do."
+        "proven, as is that no cheaper allowed action would do."
     )
     assert repr(answer) == f"1: {answer.text}"
     assert answer.status == "found"

@@ -29,7 +29,7 @@ def test_answers_use_the_words() -> None:
     (answer,) = sf.recourse(problem(), {"income": 2400, "bureau": -9})
     assert answer.text == (
         "Raise net income by EUR 750.1 (from EUR 2,400 to EUR 3,150.1). This still works if circumstances "
-        "shift a little: net income by up to EUR 150. That is proven, as is that nothing cheaper would do. "
+        "shift a little: net income by up to EUR 150. That is proven, as is that no cheaper allowed action would do. "
         "Taken as it is and not to be changed, because the value is special: bureau (no bureau record)."
     )
     assert set(answer.action) == {"income"}

@@ -3,20 +3,9 @@
 //
 // node page.cjs PAGE [FOLDER]
 
-const fs = require("fs");
 const path = require("path");
 const { pathToFileURL } = require("url");
-const { chromium } = require("playwright-core");
-
-const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const flags = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
+const { axe, launch } = require("./chromium.cjs");
 
 async function look(browser, page, scheme, width, media, folder) {
   // The page forbids scripts; those of the check run beside it.
@@ -50,7 +39,7 @@ async function look(browser, page, scheme, width, media, folder) {
 
 async function main() {
   const [page, folder] = process.argv.slice(2);
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: flags });
+  const browser = await launch();
   const seen = [];
   for (const scheme of ["light", "dark"]) {
     for (const width of [400, 1200]) {

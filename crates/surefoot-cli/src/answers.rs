@@ -39,11 +39,11 @@ pub struct Answers<'a> {
 }
 
 /// An action as the table states it: features with what becomes of each.
-type StatedAction = Vec<(usize, Becomes)>;
+pub type StatedAction = Vec<(usize, Becomes)>;
 
 /// What an action makes of a feature.
 #[derive(Clone, Copy, Debug)]
-enum Becomes {
+pub enum Becomes {
     /// Another value by this much, in standardised units.
     Changed(f64),
     /// This value, in own units: that of a category.
@@ -97,34 +97,7 @@ impl<'a> Answers<'a> {
                 break self.waiting.remove(id).unwrap_or_default();
             }
         };
-        Ok(stated.iter().map(|action| self.action(action, individual)).collect())
-    }
-
-    /// The changes that a stated action asks of an individual.
-    fn action(&self, stated: &StatedAction, individual: &[f64]) -> Action {
-        let change = |&(i, becomes): &(usize, Becomes)| match becomes {
-            Becomes::Changed(change) => change,
-            Becomes::Reached(value) => {
-                let feature = self.features.feature(i);
-                (value - feature.own_units(individual[i]).round()) / feature.std
-            }
-        };
-        Action {
-            features: stated.iter().map(|(i, _)| *i).collect(),
-            change: stated.iter().map(change).collect(),
-        }
-    }
-
-    /// What one cell of a table of actions states.
-    fn parse_cell(&self, column: &Column, cell: &str) -> Result<StatedAction> {
-        let first = column.positions().start;
-        if column.categories().is_none() {
-            let change = parse_number(cell)? / self.features.feature(first).std;
-            return Ok(vec![(first, Becomes::Changed(change))]);
-        }
-        let mut row = vec![0.0; self.features.len()];
-        column.place(cell, &mut row)?;
-        Ok(column.positions().map(|i| (i, Becomes::Reached(row[i]))).collect())
+        Ok(stated.iter().map(|action| action_of(self.features, action, individual)).collect())
     }
 
     /// Refuses actions that nobody has looked up.
@@ -155,7 +128,7 @@ impl<'a> Answers<'a> {
             for (cells, column) in cells {
                 let place =
                     || format!("{}, {place}, column `{}`", self.path.display(), action_column(column));
-                action.extend(self.parse_cell(column, &cells[row]).with_context(place)?);
+                action.extend(parse_cell(self.features, column, &cells[row]).with_context(place)?);
             }
             let name = match &mut ids {
                 Some(ids) => std::mem::take(&mut ids[row]),
@@ -172,6 +145,40 @@ impl<'a> Answers<'a> {
         }
         Ok(true)
     }
+}
+
+/// The changes that a stated action asks of an individual.
+pub fn action_of(features: &Features, stated: &StatedAction, individual: &[f64]) -> Action {
+    let change = |&(i, becomes): &(usize, Becomes)| match becomes {
+        Becomes::Changed(change) => change,
+        Becomes::Reached(value) => {
+            let feature = features.feature(i);
+            let own = features.imputed(individual)[i];
+            (value - feature.own_units(own).round()) / feature.std
+        }
+    };
+    Action { features: stated.iter().map(|(i, _)| *i).collect(), change: stated.iter().map(change).collect() }
+}
+
+/// What one cell of a table of actions states.
+fn parse_cell(features: &Features, column: &Column, cell: &str) -> Result<StatedAction> {
+    match column.categories() {
+        None => Ok(stated_change(features, column, parse_number(cell)?)),
+        Some(_) => stated_category(features, column, cell),
+    }
+}
+
+/// A change of a column of numbers, in own units.
+pub fn stated_change(features: &Features, column: &Column, change: f64) -> StatedAction {
+    let first = column.positions().start;
+    vec![(first, Becomes::Changed(change / features.feature(first).std))]
+}
+
+/// The category that is to be reached in a column of texts.
+pub fn stated_category(features: &Features, column: &Column, category: &str) -> Result<StatedAction> {
+    let mut row = vec![0.0; features.len()];
+    column.place(category, &mut row)?;
+    Ok(column.positions().map(|i| (i, Becomes::Reached(row[i]))).collect())
 }
 
 /// People for whom the table has no action.

@@ -33,6 +33,17 @@ pub struct Effort {
 }
 
 impl Effort {
+    /// The options of somebody who may leave them out.
+    pub fn given(
+        method: Option<MethodName>,
+        gap: Option<f64>,
+        evaluations: Option<usize>,
+        seconds: Option<f64>,
+    ) -> Self {
+        let gap = gap.unwrap_or_else(|| Settings::default().gap);
+        Self { method: method.unwrap_or(MethodName::AUTO), gap, evaluations, seconds }
+    }
+
     /// The options by their names.
     pub fn named(self) -> Vec<(&'static str, String)> {
         let Self { method, gap, evaluations, seconds } = self;

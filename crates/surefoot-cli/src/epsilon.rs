@@ -92,7 +92,8 @@ fn assumed(options: &Options, problem: &Problem, share: f64, people: Option<&Pat
             let mut source = Source::open(people, problem.features(), None)?;
             while let Some(group) = source.next()? {
                 for (position, individual) in group.people.iter().enumerate() {
-                    let coverage = Coverage::new(problem, share, Some(individual));
+                    let individual = problem.features().imputed(individual);
+                    let coverage = Coverage::new(problem, share, Some(&individual));
                     coverages
                         .push(coverage.map_err(|error| explained(error).context(group.place(position)))?);
                 }
@@ -245,7 +246,8 @@ fn write_covariance(path: &Path, problem: &Problem, people: &Path) -> Result<Str
     let mut rows = Vec::new();
     let mut source = Source::open(people, features, None)?;
     while let Some(group) = source.next()? {
-        for individual in group.people.iter() {
+        let is_known = |individual: &&[f64]| chosen.iter().all(|&i| !individual[i].is_nan());
+        for individual in group.people.iter().filter(is_known) {
             rows.extend(chosen.iter().map(|&i| individual[i]));
         }
     }

@@ -37,8 +37,16 @@ impl Ids {
         Self { path: path.into(), column: column.into(), hasher: RandomState::new(), seen, repeated }
     }
 
-    /// Adds the id of a row; an error if an earlier row has it.
+    /// Adds the id of a row; an error if it is empty, or if an earlier row has it.
     pub fn note(&mut self, id: &str, place: Place) -> Result<()> {
+        if id.trim().is_empty() {
+            bail!(
+                "{}, {place}, column `{}`: nobody is named; give every row its own, or name the column that identifies \
+                 people with --id",
+                self.path.display(),
+                escape_line(&self.column)
+            );
+        }
         if !self.add(id) {
             return Ok(());
         }

@@ -12,8 +12,10 @@ use std::path::{Path, PathBuf};
 use crate::table::{Table, TableError};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
+use surefoot::feature::Shown;
+use surefoot::magnitude::readable;
 use surefoot::problem::Edit;
-use surefoot::{Features, ProblemFile};
+use surefoot::{Feature, Features, Kind, ProblemFile};
 
 use crate::outputs::editable;
 use cells::Cells;
@@ -110,12 +112,12 @@ pub fn draft(path: &Path, target: &str, output: &Path, wishes: &Wishes) -> Resul
     for (name, seen) in columns.iter().zip(&seen).filter(|(name, _)| *name != target) {
         match seen.features(name) {
             Ok(column) => {
-                let missing = seen.numbers.missing();
-                if missing > 0 {
-                    incomplete.push(format!("`{name}` (in {})", count(missing, "row")));
-                }
                 columns_kept += 1;
                 let (column, guess) = wishes.shape(name, seen, column)?;
+                let missing = seen.numbers.missing();
+                if missing > 0 {
+                    incomplete.push(format!("`{name}` (in {}; {})", count(missing, "row"), remedy(&column)));
+                }
                 features.extend(column);
                 guesses.extend(guess);
             }
@@ -146,6 +148,22 @@ pub fn draft(path: &Path, target: &str, output: &Path, wishes: &Wishes) -> Resul
     );
     notes.iter().for_each(|note| said += &format!("{note}\n"));
     Ok(Draft { edit, said })
+}
+
+/// What to state of a column with missing values, without which the rows are refused.
+fn remedy(column: &[Feature]) -> String {
+    let [feature] = column else {
+        return "write a text for what is not known into these cells, as one more category".into();
+    };
+    if let Shown::Ordered(levels) = &feature.shown {
+        return format!("state of it missing = {{ value = {:?} }}", levels[levels.len() / 2]);
+    }
+    let (lower, upper) = (readable(feature.lower), readable(feature.upper));
+    let value = match feature.kind {
+        Kind::Binary => "0".to_owned(),
+        Kind::Real | Kind::Integer => "\"mean\"".to_owned(),
+    };
+    format!("state of it missing = {{ value = {value}, between = [{lower}, {upper}] }}")
 }
 
 fn count(number: usize, what: &str) -> String {

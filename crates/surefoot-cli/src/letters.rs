@@ -132,7 +132,7 @@ pub fn run(options: &Options) -> Result<String> {
         let proves = settings.method.proves();
         folder.finish()?;
         let shown = options.output.display();
-        let check = match proves {
+        let check = match proves && total > 0 {
             true => format!(
                 "Every statement can be checked by its reference: surefoot verify {} {} --reference REFERENCE\n",
                 options.problem.display(),
@@ -140,7 +140,14 @@ pub fn run(options: &Options) -> Result<String> {
             ),
             false => String::new(),
         };
-        Ok(format!("{counts}Written to {shown}.\n{check}"))
+        // Other languages than that of the problem file need its words in that language.
+        let words = match (options.language, &options.reasons) {
+            (Language::German, None) => {
+                "Labels, units and descriptions are those of the problem file; --reasons gives them in German.\n"
+            }
+            _ => "",
+        };
+        Ok(format!("{counts}Written to {shown}.\n{words}{check}"))
     });
     interrupt::nothing_before_the_end();
     result

@@ -23,6 +23,7 @@ mod outputs;
 mod people;
 mod recourse;
 mod reproduce;
+pub mod serve;
 pub mod table;
 mod theory;
 mod trade_off;
@@ -78,6 +79,8 @@ enum Command {
     /// State what the paper guarantees for a problem and its people: whether robust recourse exists, what
     /// it costs at most, how stable the cost is, and what breaks a minimum-cost action.
     Theory(theory::Options),
+    /// Answer over HTTP what the other commands answer, and show a page on which people ask and try.
+    Serve(serve::Options),
     /// Train a classifier that leaves the people it turns down something to do, and write it into a
     /// problem file.
     Train(train::Options),
@@ -121,8 +124,11 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return u8::try_from(told.exit_code()).unwrap_or(2);
         }
     };
-    // Without it an interrupted run may leave something behind; that is no reason not to run.
-    let _ = interrupt::remove_temporary_files_on_signals();
+    // The service writes no files, and ends by itself when a signal asks it to.
+    if !matches!(arguments.command, Command::Serve(_)) {
+        // Without it an interrupted run may leave something behind; that is no reason not to run.
+        let _ = interrupt::remove_temporary_files_on_signals();
+    }
     let result: anyhow::Result<CommandOutput> = match arguments.command {
         Command::Demo(options) => demo::run(&options).map(|report| report.to_string().into()),
         Command::Init(options) => init::run(&options).map(CommandOutput::from),
@@ -136,6 +142,7 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::TradeOff(options) => trade_off::run(&options).map(CommandOutput::from),
         Command::Epsilon(options) => epsilon::run(&options).map(CommandOutput::from),
         Command::Theory(options) => theory::run(&options).map(CommandOutput::from),
+        Command::Serve(options) => serve::run(&options).map(CommandOutput::from),
         Command::Train(options) => train::run(&options).map(CommandOutput::from),
         Command::Fit(options) => fit::run(&options).map(CommandOutput::from),
         Command::Reproduce(options) => reproduce::run(&options),

@@ -63,12 +63,13 @@ impl Group {
 }
 
 /// Why a causal model of a problem cannot produce an individual; `None` if all can.
-fn fault(problem: &Problem, individual: &[f64]) -> Option<surefoot::Error> {
+pub fn fault(problem: &Problem, individual: &[f64]) -> Option<surefoot::Error> {
     let own = match problem.for_person(individual) {
         Ok(own) => own,
         Err(error) => return Some(error),
     };
-    let problem = own.as_ref().unwrap_or(problem);
+    let (problem, individual) =
+        own.as_ref().map_or((problem, individual), |own| (&own.problem, &own.individual));
     problem.variants().iter().filter_map(|variant| variant.scm()).find_map(|scm| scm.abduct(individual).err())
 }
 
@@ -138,7 +139,7 @@ impl<'a> Source<'a> {
 }
 
 /// The fields of a JSON object in their order, also those of the same name.
-struct Fields(Vec<(String, serde_json::Value)>);
+pub struct Fields(pub Vec<(String, serde_json::Value)>);
 
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -152,7 +153,7 @@ impl<'de> Visitor<'de> for FieldsVisitor {
     type Value = Fields;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with a value for each feature")
+        f.write_str("an object with a value for each column")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
@@ -166,44 +167,57 @@ impl<'de> Visitor<'de> for FieldsVisitor {
 
 /// One person from JSON such as `{"age": 31, "income": 2400}`, in own units.
 pub fn from_json(text: &str, features: &Features) -> Result<People> {
+    from_json_at(text, features, "--person")
+}
+
+/// As [`from_json`]; messages begin with the place where the person stands.
+pub fn from_json_at(text: &str, features: &Features, at: &str) -> Result<People> {
     let Fields(fields) = serde_json::from_str(text).map_err(|error| {
-        anyhow!("--person: this is not a person in JSON: {error}; write it like '{}'", example(features))
+        anyhow!("{at}: this is not a person in JSON: {error}; write it like '{}'", example(features))
     })?;
     let mut names = HashSet::with_capacity(fields.len());
     if let Some((name, _)) = fields.iter().find(|(name, _)| !names.insert(name)) {
-        bail!("--person: `{}` is given twice; remove one", escape_line(name));
+        bail!("{at}: `{}` is given twice; remove one", escape_line(name));
     }
     let mut record: Vec<(&str, f64)> = Vec::with_capacity(fields.len());
     let groups = features.groups();
     for column in features.columns().iter().filter(|column| column.categories().is_some()) {
-        let Some((_, value)) = fields.iter().find(|(name, _)| name == column.name()) else {
+        let given = fields.iter().find(|(name, _)| name == column.name());
+        let given = given.filter(|(_, value)| !value.is_null());
+        let Some((_, value)) = given else {
+            let first = features.feature(column.positions().start);
+            if first.missing.is_some() {
+                continue;
+            }
             let feature = column.name().to_owned();
             return Err(Error::new(surefoot::Error::People(PeopleError::MissingValue {
                 person: 1,
                 feature,
             }))
-            .context("--person"));
+            .context(at.to_owned()));
         };
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let mut row = vec![0.0; features.len()];
         let placed = column.place(&text, &mut row);
-        placed.with_context(|| format!("--person: `{}`", column.name()))?;
+        placed.with_context(|| format!("{at}: `{}`", column.name()))?;
         record.extend(column.positions().map(|i| (features.feature(i).name.as_str(), row[i])));
     }
     let is_text =
         |name: &str| features.columns().iter().any(|c| c.name() == name && c.categories().is_some());
+    let may_be_missing = |name: &str| features.iter().any(|f| f.name == name && f.missing.is_some());
     for (name, value) in fields.iter().filter(|(name, _)| !is_text(name)) {
+        if value.is_null() && may_be_missing(name) {
+            continue;
+        }
         if let (Some(group), Some(category)) = (groups.iter().find(|g| g.name == *name), value.as_str()) {
-            record.extend(columns(features, group, category)?);
+            record.extend(columns(features, group, category, at)?);
             continue;
         }
         let number = value.as_f64().or_else(|| value.as_bool().map(|truth| f64::from(u8::from(truth))));
-        let Some(number) = number else {
-            bail!("--person: `{}` is {value}; give a number", escape_line(name))
-        };
+        let Some(number) = number else { bail!("{at}: `{}` is {value}; give a number", escape_line(name)) };
         record.push((name, number));
     }
-    People::from_records(features, &[&record]).context("--person")
+    People::from_records(features, &[&record]).with_context(|| at.to_owned())
 }
 
 /// The columns of a group for somebody of a category, which is named by its column, or without what
@@ -212,6 +226,7 @@ fn columns<'f>(
     features: &'f Features,
     group: &feature::Group,
     category: &str,
+    at: &str,
 ) -> Result<Vec<(&'f str, f64)>> {
     let name = |i: usize| features.feature(i).name.as_str();
     let is_meant = |i: usize| {
@@ -220,7 +235,7 @@ fn columns<'f>(
     };
     if !group.columns.iter().any(|&i| is_meant(i)) {
         let known: Vec<String> = group.columns.iter().map(|&i| format!("`{}`", name(i))).collect();
-        bail!("--person: `{}` is \"{category}\"; give one of {}", group.name, known.join(", "));
+        bail!("{at}: `{}` is \"{category}\"; give one of {}", group.name, known.join(", "));
     }
     Ok(group.columns.iter().map(|&i| (name(i), if is_meant(i) { 1.0 } else { 0.0 })).collect())
 }

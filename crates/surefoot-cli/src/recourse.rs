@@ -1,6 +1,6 @@
 //! `surefoot recourse`: what everybody in a table can do.
 
-mod answering;
+pub mod answering;
 mod chunk;
 mod counts;
 mod journal;
@@ -17,7 +17,7 @@ use surefoot::{ProblemFile, describe_options};
 
 use crate::effort::Effort;
 use crate::people;
-use answering::{Answered, Answering};
+use answering::{Answered, Answering, Wanted};
 pub use counts::Counts;
 use journal::Paths;
 
@@ -59,13 +59,24 @@ pub struct Options {
     resume: bool,
 }
 
+impl Options {
+    fn wanted(&self) -> Wanted {
+        Wanted {
+            proofs: self.proofs.is_some(),
+            options: self.options,
+            explain: self.explain,
+            alone: self.person.is_some(),
+        }
+    }
+}
+
 /// Answers everybody, and says how many got which answer.
 pub fn run(options: &Options) -> Result<String> {
-    options.effort.settings()?;
+    let settings = options.effort.settings()?;
     let file = ProblemFile::read(&options.problem)?;
     let problem = file.problem()?;
     let relaxed = Relaxed::all(&problem);
-    let answering = Answering::new(&problem, &relaxed, options)?;
+    let answering = Answering::new(&problem, &relaxed, settings, options.wanted())?;
     if let Some(text) = &options.person {
         let person = people::from_json(text, problem.features())?;
         let individual = person.individual(0);

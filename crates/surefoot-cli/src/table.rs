@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use ndarray::{Array2, Axis, concatenate};
 
 use input::Input;
-use people::{category_columns, place_categories};
+use people::{category_columns, place_categories, without_allowed_gaps};
 use surefoot::Features;
 
 pub use error::{CellFault, CellProblem, Place, TableError, nearest};
@@ -194,7 +194,7 @@ pub struct Batch {
     pub texts: Vec<Vec<String>>,
     /// Where each row stands in the file.
     pub places: Vec<Place>,
-    /// Numbers that are none; NaN stands in their place.
+    /// Numbers that are none; NaN stands in their place, and in that of a value that may be missing.
     pub faults: Vec<CellFault>,
 }
 
@@ -242,7 +242,7 @@ impl Reader {
             _ => self.is_over = true,
         }
         let placed = |batch| match &self.people {
-            Some(features) => place_categories(batch, features),
+            Some(features) => place_categories(without_allowed_gaps(batch, features), features),
             None => batch,
         };
         batch.map(|batch| batch.map(placed))
@@ -287,10 +287,15 @@ impl Iterator for Reader {
     }
 }
 
+/// Whether a cell states nothing.
+pub fn is_nothing(cell: &str) -> bool {
+    matches!(cell.trim(), "" | "NA" | "N/A" | "null" | "NULL" | "None")
+}
+
 /// What a cell of a CSV file, or a text, means as a number.
 pub fn parse_number(cell: &str) -> std::result::Result<f64, CellProblem> {
     match cell.trim() {
-        "" | "NA" | "N/A" | "null" | "NULL" | "None" => Err(CellProblem::Missing),
+        cell if is_nothing(cell) => Err(CellProblem::Missing),
         "true" | "True" | "TRUE" => Ok(1.0),
         "false" | "False" | "FALSE" => Ok(0.0),
         text => match text.parse::<f64>() {

@@ -102,7 +102,7 @@ fn table(problem: &Problem, individual: &[f64], epsilons: &[f64], answers: &[Out
 }
 
 /// What is proven of the largest size for which there is an action.
-fn largest(Reach { possible, impossible }: Reach) -> String {
+pub fn largest(Reach { possible, impossible }: Reach) -> String {
     match (possible, impossible) {
         (None, Some(0.0)) => {
             "There is no action, not even one that works only if nothing shifts (proven).".into()

@@ -147,6 +147,9 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
         let names: Vec<String> = list.iter().map(name).collect();
         writeln!(text, "At most one changed of: {}", names.join(", "))?;
     }
+    for doubt in features.doubts() {
+        writeln!(text, "Warning: {}", escape_line(&doubt))?;
+    }
     let mut missing = Vec::new();
     if features.actionable().is_empty() {
         missing.push("every feature is fixed: let an action change at least one (change = \"increase\")");
@@ -161,7 +164,7 @@ fn understood(file: &ProblemFile, features: &Features, graph: &Graph) -> Result<
 }
 
 /// `job from clerk to cook or king`.
-fn forbids(transition: &Forbidden, features: &Features) -> String {
+pub fn forbids(transition: &Forbidden, features: &Features) -> String {
     let list = |items: Vec<String>| if items.is_empty() { "any".into() } else { items.join(" or ") };
     let (of, from, to) = match transition {
         Forbidden::Categories { from, to } => {

@@ -41,22 +41,22 @@ pub fn run(options: &Options) -> Result<CommandOutput> {
 
 /// How many proofs were verified, and what is wrong with the others.
 #[derive(Default)]
-struct Report {
+pub struct Report {
     verified: Counts,
     wrong: usize,
     unverified: usize,
     /// Proofs that were made for another problem.
     elsewhere: usize,
     /// A sentence on each of the first proofs that were not verified.
-    examples: String,
+    pub examples: String,
 }
 
 impl Report {
-    fn failed(&self) -> usize {
+    pub fn failed(&self) -> usize {
         self.wrong + self.unverified + self.elsewhere
     }
 
-    fn add(&mut self, id: &str, outcome: &Outcome, verification: Verification) {
+    pub fn add(&mut self, id: &str, outcome: &Outcome, verification: Verification) {
         let id = escape_line(id);
         let fault = match verification {
             Verification::Verified(_) => return self.verified.add(outcome),

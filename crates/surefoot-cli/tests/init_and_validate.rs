@@ -27,7 +27,12 @@ fn a_first_problem_file_is_whole_and_says_what_to_edit() {
     std::fs::write(folder.path().join("people.csv"), PEOPLE).unwrap();
     let said = done(folder.path(), &["init", "people.csv", "--target", "approved"]);
     assert!(said.starts_with("Written to problem.toml: 3 features, from 4 people."), "{said}");
-    assert!(said.contains("`country` (always the same).\nMissing values: `income` (in 1 row).\n"), "{said}");
+    assert!(
+        said.contains(
+            "`country` (always the same).\nMissing values: `income` (in 1 row; state of it missing"
+        ),
+        "{said}"
+    );
     let file = ProblemFile::read(folder.path().join("problem.toml")).unwrap();
     let features = file.features().unwrap();
     assert_eq!(features.names(), ["age", "income", "member"]);
@@ -41,7 +46,7 @@ fn a_first_problem_file_is_whole_and_says_what_to_edit() {
     let written = std::fs::read_to_string(folder.path().join("problem.toml")).unwrap();
     for words in [
         "`id` (an identifier, by its name), `name` (text that is different in every row), `country` (always the same)",
-        "# Missing values: `income` (in 1 row).",
+        "# Missing values: `income` (in 1 row; state of it missing = { value = \"mean\", between = [2400.5, 5200] }).",
         "not a feature: `approved`",
         "# [classifier]",
         "change = \"fixed\"",

@@ -293,3 +293,119 @@ fn letters_on_south_german_credit() {
         assert!(steps > 0);
     }
 }
+
+/// Adult, from its public file, as a table of a few columns with an id; at most so many rows.
+fn adult(rows: usize) -> Vec<String> {
+    let path = german().with_file_name("adult.csv");
+    let text = fs::read_to_string(path).unwrap();
+    let row = |(number, line): (usize, &str)| {
+        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+        (cells.len() == 15).then(|| {
+            let of = |places: &[usize]| places.iter().map(|&i| cells[i]).collect::<Vec<_>>().join(",");
+            // Age, level of education, marital status, occupation, sex, working hours and income.
+            format!("AD-{number:05},{}", of(&[0, 4, 5, 6, 9, 12, 14]))
+        })
+    };
+    text.lines().enumerate().filter_map(row).take(rows).collect()
+}
+
+const ADULT: &str = r#"
+epsilon = 0.1
+most_changes = 2
+
+[[feature]]
+name = "age"
+unit = ["year", "years"]
+kind = "integer"
+mean = 38
+std = 14
+
+[[feature]]
+name = "education"
+label = "level of education"
+kind = "integer"
+mean = 10
+std = 2.6
+limits = [1, 16]
+change = "increase"
+most_change = 5
+
+[[feature]]
+name = "marital"
+label = "marital status"
+categories = ["Divorced", "Married-AF-spouse", "Married-civ-spouse", "Married-spouse-absent", "Never-married", "Separated", "Widowed"]
+
+[[feature]]
+name = "occupation"
+categories = ["?", "Adm-clerical", "Armed-Forces", "Craft-repair", "Exec-managerial", "Farming-fishing", "Handlers-cleaners", "Machine-op-inspct", "Other-service", "Priv-house-serv", "Prof-specialty", "Protective-serv", "Sales", "Tech-support", "Transport-moving"]
+describe = { "?" = "not stated" }
+change = "any"
+
+[[feature]]
+name = "sex"
+categories = ["Female", "Male"]
+
+[[feature]]
+name = "hours"
+label = "working hours per week"
+unit = ["hour", "hours"]
+kind = "integer"
+mean = 40
+std = 12
+limits = [0, 99]
+change = "any"
+step = 5
+missing = { value = "mean", between = [30, 50] }
+"#;
+
+/// Ten people of Adult who earn no more than 50,000, of two of whom the working hours are not known; every letter is
+/// verified by its reference.
+#[test]
+#[cfg_attr(without_data, ignore = "the public data is not there")]
+fn letters_on_adult() {
+    let rows = adult(3000);
+    let header = "id,age,education,marital,occupation,sex,hours,income";
+    let table = |rows: &[String]| format!("{header}\n{}\n", rows.join("\n"));
+    let folder = folder_with(&[("problem.toml", ADULT), ("everybody.csv", &table(&rows))]);
+    let at = folder.path();
+    let train = ["train", "everybody.csv", "--target", "income", "--favourable", ">50K"];
+    let trained = surefoot(at, &[&train[..], &["--hidden", "6", "--epochs", "40"]].concat());
+    assert!(trained.status.success(), "{}", text(&trained.stderr));
+    let poor = rows.iter().filter(|row| row.ends_with("<=50K") && row.contains("Married-civ")).take(10);
+    let without_hours = |(number, row): (usize, &String)| {
+        let mut cells: Vec<&str> = row.split(',').collect();
+        if number < 2 {
+            cells[6] = "";
+        }
+        cells.join(",")
+    };
+    let ten: Vec<String> = poor.enumerate().map(without_hours).collect();
+    assert_eq!(ten.len(), 10);
+    fs::write(at.join("ten.csv"), table(&ten)).unwrap();
+    let said = done(at, &["letters", "problem.toml", "ten.csv", "-o", "letters", "--options", "2"]);
+    assert!(said.contains("10 people"), "{said}");
+    let (mut steps, mut unknown) = (0, 0);
+    for name in files(&at.join("letters")).iter().filter(|name| name.ends_with(".txt")) {
+        let letter = fs::read_to_string(at.join("letters").join(name)).unwrap();
+        steps += letter.matches(": raise by").count() + letter.matches(": change from").count();
+        let of_hours =
+            "Working hours per week: we do not know this about you. The decision takes it as 40 hours.";
+        if letter.contains(of_hours) {
+            unknown += 1;
+            assert!(!letter.contains("- Working hours per week:"), "{letter}");
+        }
+        let numbers = after(&letter, "Reference: ");
+        for reference in numbers {
+            let check = ["verify", "problem.toml", "letters/proofs.jsonl", "--reference", reference];
+            assert!(done(at, &check).contains("is verified"), "{letter}");
+        }
+    }
+    assert_eq!(unknown, 2);
+    assert!(steps > 0);
+    // The answers of the same people, which `certify` holds against the same table.
+    done(at, &["recourse", "problem.toml", "ten.csv", "-o", "answers.csv", "--proofs", "proofs.jsonl"]);
+    let answers = fs::read_to_string(at.join("answers.csv")).unwrap();
+    assert!(answers.matches("is not known and taken as 40 hours").count() >= 2, "{answers}");
+    assert!(done(at, &["verify", "problem.toml", "proofs.jsonl"]).contains("10 proofs, all verified"));
+    assert!(done(at, &["certify", "problem.toml", "ten.csv", "answers.csv"]).contains("proven to hold"));
+}

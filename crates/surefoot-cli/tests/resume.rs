@@ -339,3 +339,46 @@ fn a_bad_row_at_the_end_loses_no_answers() {
     let resumed = OUTPUTS.map(|name| std::fs::read(at.join(name)).unwrap());
     assert!(resumed[..] == written(at, 2, &arguments, &OUTPUTS)[..]);
 }
+
+/// Steps, special and missing values, and a limit on what is changed: the same as without a break, and `certify` proves
+/// the table.
+#[test]
+fn a_broken_off_run_with_steps_and_values_that_are_special_or_missing() {
+    let folder = network_folder(0);
+    let at = folder.path();
+    let problem = std::fs::read_to_string(at.join("problem.toml")).unwrap();
+    let with = |problem: String, feature: &str, fields: &str| {
+        let name = format!("name = \"{feature}\"\n");
+        assert!(problem.contains(&name), "{problem}");
+        problem.replacen(&name, &format!("{name}{fields}\n"), 1)
+    };
+    let problem = with(problem, "income", "step = 0.25");
+    let problem = with(problem, "savings", "special = { \"-99\" = \"no account\" }\nstep = 0.5");
+    std::fs::write(at.join("problem.toml"), format!("most_changes = 2\n{problem}")).unwrap();
+    let mut special = 0;
+    let rows = network_people(1000)
+        .lines()
+        .enumerate()
+        .map(|(row, line)| {
+            let mut cells: Vec<&str> = line.split(',').collect();
+            if row % 7 == 3 {
+                special += 1;
+                cells[4] = "-99";
+            }
+            cells.join(",") + "\n"
+        })
+        .collect::<String>();
+    std::fs::write(at.join("people.csv"), rows).unwrap();
+    let arguments = ARGUMENTS;
+    let unbroken = written(at, 2, &arguments, &OUTPUTS);
+    OUTPUTS.iter().for_each(|name| std::fs::remove_file(at.join(name)).unwrap());
+    break_off(at, "KILL", &arguments, 20);
+    assert!(resume(at, &arguments).status.success());
+    let resumed = OUTPUTS.map(|name| std::fs::read(at.join(name)).unwrap());
+    assert!(resumed[..] == unbroken[..]);
+    let answers = text(&resumed[0]);
+    assert!(answers.matches("savings (no account)").count() >= special, "{special}\n{answers}");
+    let proven = done(at, &["certify", "problem.toml", "people.csv", "answers.csv"]);
+    assert!(proven.contains("proven to hold") && !proven.contains("cannot be taken"), "{proven}");
+    assert!(done(at, &["verify", "problem.toml", "proofs.jsonl"]).contains("all verified"));
+}

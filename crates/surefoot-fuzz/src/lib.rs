@@ -12,6 +12,7 @@ mod mutate;
 mod problem;
 mod proof;
 mod question;
+mod request;
 mod table;
 
 use std::sync::{Mutex, PoisonError};
@@ -67,7 +68,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     Target { name: "formula", syntax: Syntax::Text, read: formula::equation },
     Target { name: "constraint", syntax: Syntax::Text, read: formula::constraint },
     Target { name: "problem_toml", syntax: Syntax::Text, read: problem::toml },
@@ -80,6 +81,7 @@ pub const TARGETS: [Target; 12] = [
     Target { name: "trees", syntax: Syntax::Binary, read: model::trees },
     Target { name: "trees_json", syntax: Syntax::Json, read: model::trees },
     Target { name: "proof", syntax: Syntax::Json, read: proof::proof },
+    Target { name: "request", syntax: Syntax::Json, read: request::request },
 ];
 
 impl Target {

@@ -118,6 +118,11 @@ fn proof() {
 }
 
 #[test]
+fn request() {
+    run("request", 2000);
+}
+
+#[test]
 #[ignore = "writes into the corpus; run it after a change of the proof format"]
 fn write_valid_proofs() {
     fs::create_dir_all(folder("proof")).unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use surefoot::error::FeatureError;
-use surefoot::feature::{Column, Special, Unit, Words};
+use surefoot::feature::{Column, Missing, Special, Unit, Words};
 use surefoot::{Change, Error, Feature, Features, Kind, Norm, Observed, Unsuitable};
 
 use crate::error::{Fault, Result, choice};
@@ -33,6 +33,8 @@ pub struct Declared {
     described: Vec<(String, String)>,
     #[pyo3(attribute("_special"))]
     special: Vec<(f64, Option<String>)>,
+    #[pyo3(attribute("_missing"))]
+    missing: Option<(f64, f64, f64)>,
     ordered: bool,
 }
 
@@ -73,7 +75,8 @@ impl Layout {
                 .most_change(feature.most_change.unwrap_or(f64::INFINITY))
                 .most_change_share(feature.most_change_share.unwrap_or(f64::INFINITY));
             let special = feature.special.into_iter().map(|(value, meaning)| Special { value, meaning });
-            let plain = Feature { words, special: special.collect(), step: feature.step, ..plain };
+            let missing = feature.missing.map(|(value, lower, upper)| Missing { value, lower, upper });
+            let plain = Feature { words, special: special.collect(), missing, step: feature.step, ..plain };
             match feature.kind.as_str() {
                 "category" if feature.ordered && matches!(change, Change::Increase | Change::Decrease) => {
                     if feature.labels.len() > 1 {
@@ -150,6 +153,7 @@ impl Layout {
                 label: feature.words.label.clone(),
                 unit: feature.words.unit.as_ref().map(Unit::forms),
                 special: StatedSpecial::of(&feature.special),
+                missing: feature.missing.map(|missing| StatedMissing::of(missing, column)),
                 describe: Some(&feature.words.described)
                     .filter(|described| !described.is_empty())
                     .map(|described| described.iter().cloned().collect()),
@@ -207,6 +211,31 @@ pub struct Stated {
     unit: Option<Vec<String>>,
     describe: Option<BTreeMap<String, String>>,
     special: StatedSpecial,
+    missing: Option<StatedMissing>,
+}
+
+/// What stands in for a missing value, and between which values it is: numbers, or names in an order.
+#[derive(IntoPyObject)]
+struct StatedMissing {
+    value: StatedValue,
+    between: (StatedValue, StatedValue),
+}
+
+#[derive(IntoPyObject)]
+enum StatedValue {
+    Number(f64),
+    Name(String),
+}
+
+impl StatedMissing {
+    fn of(missing: Missing, column: &Column) -> Self {
+        let categories = column.categories().filter(|_| column.is_ordered());
+        let stated = |value: f64| match categories.and_then(|names| names.get(value as usize)) {
+            Some(name) => StatedValue::Name(name.clone()),
+            None => StatedValue::Number(value),
+        };
+        Self { value: stated(missing.value), between: (stated(missing.lower), stated(missing.upper)) }
+    }
 }
 
 /// Special values with their meanings, or without.

@@ -21,7 +21,7 @@ use crate::layout::Layout;
 #[derive(FromPyObject)]
 enum Given<'py> {
     Numbers(PyReadonlyArray1<'py, f64>),
-    Names(Vec<String>),
+    Names(Vec<Option<String>>),
 }
 
 /// People as Python hands them over: an array with a row for each, a list with a column for each
@@ -144,7 +144,7 @@ impl<'a, 'py> Source<'a, 'py> {
                     place_numbers(column, numbers.as_array().iter().copied(), width, &mut values)?;
                 }
                 Given::Names(names) => {
-                    place_names(column, names.iter().map(String::as_str), width, 0, &mut values)?;
+                    place_names(column, names.iter().map(Option::as_deref), width, 0, &mut values)?;
                 }
             }
         }
@@ -159,19 +159,20 @@ impl<'a, 'py> Source<'a, 'py> {
         for column in self.layout.features.columns() {
             let name = column.name();
             let array = found(batch, name)?;
-            if let Some(row) = (0..array.len()).find(|&row| array.is_null(row)) {
+            let is_optional = may_be_missing(self.layout, column);
+            if let Some(row) = (0..array.len()).find(|&row| array.is_null(row) && !is_optional) {
                 return Err(Fault::Missing { person: before + row + 1, column: name.into() }.into());
             }
             match column.categories() {
                 None => {
                     let numbers = numbers(name, array)?;
-                    let numbers = numbers.as_primitive::<Float64Type>().values();
-                    place_numbers(column, numbers.iter().copied(), width, into)?;
+                    let numbers = numbers.as_primitive::<Float64Type>().iter();
+                    place_numbers(column, numbers.map(|number| number.unwrap_or(f64::NAN)), width, into)?;
                 }
                 Some(_) => {
                     let names = names(name, array)?;
                     let names = names.as_string::<i32>();
-                    let each = (0..names.len()).map(|row| names.value(row));
+                    let each = (0..names.len()).map(|row| names.is_valid(row).then(|| names.value(row)));
                     place_names(column, each, width, before, into)?;
                 }
             }
@@ -243,9 +244,15 @@ fn place_numbers(
     Ok(())
 }
 
+/// Whether the features say what a missing value of a column means.
+fn may_be_missing(layout: &Layout, column: &Column) -> bool {
+    layout.features.feature(column.positions().start).missing.is_some()
+}
+
+/// Places categories; a missing one, which the caller allows, is NaN.
 fn place_names<'n>(
     column: &Column,
-    given: impl Iterator<Item = &'n str>,
+    given: impl Iterator<Item = Option<&'n str>>,
     width: usize,
     before: usize,
     into: &mut [f64],
@@ -254,6 +261,10 @@ fn place_names<'n>(
         return Err(Fault::NotNumbers { column: column.name().into(), kind: "of text".into() }.into());
     }
     for (number, (row, value)) in into.chunks_exact_mut(width).zip(given).enumerate() {
+        let Some(value) = value else {
+            column.positions().for_each(|i| row[i] = f64::NAN);
+            continue;
+        };
         column.place(value, row).map_err(|problem| Fault::Category {
             person: before + number + 1,
             column: column.name().into(),

@@ -34,7 +34,9 @@ pub fn shifted(
     }
     let individual = people.individual(0);
     let own = problem.problem.for_person(individual)?;
-    let problem = own.as_ref().unwrap_or(problem.problem.as_ref());
+    let (problem, individual) = own
+        .as_ref()
+        .map_or((problem.problem.as_ref(), individual), |own| (&own.problem, &own.individual[..]));
     if problem.sources().is_some_and(|sources| !sources.factor.is_empty()) {
         return Ok(None);
     }

@@ -294,6 +294,7 @@ impl Answers {
             option: row - first(row),
             outcome,
             reason: reasons[row].as_deref(),
+            individual: self.people.individual(persons[row]),
         };
         let rows: Vec<Answer<'_>> = outcomes.iter().enumerate().map(row).collect();
         let table = AnswerTable::new(&self.problem, self.has_options);

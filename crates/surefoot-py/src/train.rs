@@ -143,7 +143,8 @@ pub fn train<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> Result<TrainedClassifier<'py>> {
     let layout = Layout::new(features)?;
-    let rows = rows(people, &layout)?;
+    let mut rows = rows(people, &layout)?;
+    layout.features.impute_all(&mut rows);
     let labels = labels.as_array().to_vec();
     if labels.len() != rows.nrows() {
         return Err(

@@ -6,6 +6,7 @@ mod features;
 mod model;
 mod people;
 mod rules;
+mod special;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -21,6 +22,8 @@ pub(crate) use rules::{Forbid, Rule};
 
 /// Tells the random numbers of steps and limits from those of everything else.
 const EFFORT: u64 = 0x5745;
+/// The same for special values.
+const SPECIAL: u64 = 0x5350;
 
 /// A random problem with people, as files.
 #[derive(Clone, Debug)]
@@ -94,6 +97,9 @@ impl Case {
         random.set_stream(number);
         effort::limit(random, &mut case.features);
         (case.most_changes, case.one_of) = effort::together(random, &case.features);
+        let random = &mut ChaCha8Rng::seed_from_u64(seed ^ SPECIAL);
+        random.set_stream(number);
+        special::give(random, &mut case);
         case
     }
 

@@ -85,9 +85,21 @@ pub fn contradictions(
     let (problem, people) = case.read(folder);
     let mut all = Vec::new();
     for individual in people.iter() {
-        let mut judge = Judge::new(case, &problem, individual, settings);
-        tally.add(&judge.person());
+        let Some(own_case) = case.of_person(individual) else {
+            let mut judge = Judge::new(case, &problem, individual, settings);
+            tally.add(&judge.person());
+            all.extend(judge.contradictions);
+            continue;
+        };
+        // What holds of somebody with special values is asked of their own problem, and what is said of them of everybody's.
+        let own = problem.for_person(individual).unwrap().unwrap();
+        let mut judge = Judge::new(&own_case, &own.problem, &own.individual, settings);
+        let outcome = judge.person();
+        tally.add(&outcome);
         all.extend(judge.contradictions);
+        let mut everybody = Judge::new(case, &problem, individual, settings);
+        everybody.special(&outcome);
+        all.extend(everybody.contradictions);
     }
     all.extend(threads(&problem, &people, settings));
     all
@@ -206,6 +218,21 @@ impl<'a> Judge<'a> {
         self.more_budget(proof.as_ref().map(|proof| &proof.outcome));
         self.trade_off(&outcome);
         outcome
+    }
+
+    /// The answer in everybody's problem is that in the person's own, and its proof is verified.
+    fn special(&mut self, own: &Outcome) {
+        let answered = self.answer(self.settings.evaluations);
+        self.demand(answered.as_ref() == Ok(own), "special values", || format!("{answered:?} and {own:?}"));
+        if *own == Outcome::AlreadyFavourable {
+            return;
+        }
+        if let Some(proof) = self.proved() {
+            self.checked(&proof);
+        }
+        let words = self.value("describe", describe(self.problem, self.individual, own));
+        let is_said = words.is_none_or(|words| words.contains("because the value is special"));
+        self.demand(is_said, "special values are said", || format!("{own:?}"));
     }
 
     /// Numbers are numbers, in the answer and in its words.

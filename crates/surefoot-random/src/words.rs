@@ -111,12 +111,12 @@ pub(crate) fn has_no_number(text: &str) -> bool {
     words.into_iter().any(|word| ["inf", "nan", "NaN", "infinity"].contains(&word))
 }
 
-/// The share in percent after "nothing more than", by which nothing is cheaper; zero for "nothing
+/// The share in percent after "no allowed action more than", by which none is cheaper; zero for "no
 /// cheaper".
 pub(crate) fn proven_share(text: &str) -> Option<f64> {
-    if text.contains("as is that nothing cheaper would do") {
+    if text.contains("as is that no cheaper allowed action would do") {
         return Some(0.0);
     }
-    let (_, rest) = text.split_once("as is that nothing more than ")?;
+    let (_, rest) = text.split_once("as is that no allowed action more than ")?;
     rest.split_once("% cheaper would do")?.0.parse().ok()
 }

@@ -27,7 +27,9 @@ pub use smallest::smallest_break;
 use confirm::confirm;
 
 use crate::error::{CausalModelError, PeopleError, SettingError};
-use crate::margin::{Evaluation, Individuals, Margin, attained_margin, no_perturbation};
+use crate::margin::{
+    Evaluation, Individuals, Margin, attained_margin, in_common_coordinates, no_perturbation,
+};
 use crate::network::{LANES, Lanes};
 use crate::recourse::WorstCase;
 use crate::{Action, Error, Norm, People, Problem, Result, Uncertainty};
@@ -41,8 +43,11 @@ pub struct Break {
     pub perturbation: Vec<f64>,
     /// The shift of each feature by the perturbation, in standardised units.
     pub shift: Vec<f64>,
-    /// Its size in the norm of the problem.
+    /// Its size in the norm of the problem. For a person with a missing value, about whom more is uncertain than a shift
+    /// within the ball, the share of everything uncertain, times the radius of the problem unless that is zero.
     pub size: f64,
+    /// Whether the answer guards against it: it is no larger than the uncertainty.
+    pub is_within: bool,
     /// The individual after perturbation and action; `None` where that is undefined.
     pub counterfactual: Option<Vec<f64>>,
     /// The margin under the perturbation: negative, or minus infinity where the result of the action is
@@ -91,14 +96,23 @@ pub trait Attack: Sync {
         {
             return Err(Error::Setting(SettingError::NoGradientForAttack { attack }));
         }
-        by_own(problem, people, actions, |problem, people, actions| {
-            smallest_of_variants(problem, |problem| {
-                let perturbations = for_everybody(problem, people, actions, |target| self.perturb(target))?;
-                let limit = self.limit(problem);
-                let each = perturbations.par_iter().enumerate();
-                Ok(each.map(|(i, d)| confirm(problem, people.individual(i), &actions[i], d, limit)).collect())
-            })
-        })
+        by_own(
+            problem,
+            people,
+            actions,
+            |problem, people, actions| {
+                smallest_of_variants(problem, |problem| {
+                    let perturbations =
+                        for_everybody(problem, people, actions, |target| self.perturb(target))?;
+                    let limit = self.limit(problem);
+                    let each = perturbations.par_iter().enumerate();
+                    Ok(each
+                        .map(|(i, d)| confirm(problem, people.individual(i), &actions[i], d, limit))
+                        .collect())
+                })
+            },
+            in_common_terms,
+        )
     }
 }
 
@@ -142,24 +156,38 @@ impl Target<'_, '_> {
     }
 }
 
-/// Results for everybody, each in the problem of their own; see [`Problem::for_person`].
+/// Results for everybody, each in the problem of their own (see [`Problem::for_person`]) and then stated in the terms of
+/// everybody's.
 fn by_own<T>(
     problem: &Problem,
     people: &People,
     actions: &[Action],
     attack: impl Fn(&Problem, &People, &[Action]) -> Result<Vec<T>>,
+    state: impl Fn(&mut T, &Problem, &Problem),
 ) -> Result<Vec<T>> {
-    let is_usual = |individual: &[f64]| problem.features().special_values(individual).is_empty();
+    let is_usual = |individual: &[f64]| !problem.is_own(individual);
     if people.features() != problem.features() || actions.len() != people.len() || people.iter().all(is_usual)
     {
         return attack(problem, people, actions);
     }
     let individuals: Vec<&[f64]> = people.iter().collect();
-    problem.each_by_own(&individuals, |own, places| {
-        let people = people.select(places)?.with_features(own.features());
+    problem.each_by_own(&individuals, |own, places, imputed| {
+        let people = people.select(places)?.with_features(own.features(), imputed);
         let actions: Vec<Action> = places.iter().map(|&place| actions[place].clone()).collect();
-        attack(own, &people, &actions)
+        let mut found = attack(own, &people, &actions)?;
+        found.iter_mut().for_each(|found| state(found, own, problem));
+        Ok(found)
     })
+}
+
+/// States a break of a person with a problem of their own in the terms of everybody's, so that sizes can be compared.
+fn in_common_terms(found: &mut Option<Break>, own: &Problem, everybody: &Problem) {
+    let (Some(found), true) = (found, own.joint().is_some()) else { return };
+    found.perturbation = in_common_coordinates(own, everybody, &found.perturbation, &found.shift);
+    let radius = everybody.uncertainty().radius();
+    if radius > 0.0 {
+        found.size *= radius / own.uncertainty().radius();
+    }
 }
 
 /// Everybody's smallest break among those that an attack on each variant of a problem finds; of equally small
@@ -273,9 +301,13 @@ pub fn worst_found(
     attack: &ProjectedGradient,
 ) -> Result<Vec<WorstCase>> {
     attack.check()?;
-    by_own(problem, people, actions, |problem, people, actions| {
-        worst_of_variants(problem, people, actions, attack)
-    })
+    by_own(
+        problem,
+        people,
+        actions,
+        |problem, people, actions| worst_of_variants(problem, people, actions, attack),
+        |_, _, _| {},
+    )
 }
 
 fn worst_of_variants(

@@ -34,7 +34,8 @@ pub(crate) use search::{Found, Search};
 pub(crate) use trees::tree_certificate;
 
 use crate::error::{CausalModelError, SettingError};
-use crate::margin::{Composer, attained_margin, margin};
+use crate::margin::{Composer, attained_margin, in_common_coordinates, margin, shifts};
+use crate::problem::OwnProblem;
 use crate::{Action, Certificate, Error, Problem, Result, Verdict};
 
 /// The least margin, in units of the score, that counts as proven by bounds. It exceeds the rounding error of
@@ -101,8 +102,8 @@ pub fn certify(
 ) -> Result<Certificate> {
     action.check(problem.features())?;
     budget.check()?;
-    let own = problem.for_person(individual)?;
-    let problem = own.as_ref().unwrap_or(problem);
+    let (everybody, own) = (problem, problem.for_person(individual)?);
+    let (problem, individual) = OwnProblem::or(own.as_ref(), problem, individual);
     let variants = problem.variants();
     let (mut left, mut done) = (budget.evaluations, Vec::with_capacity(variants.len()));
     for (number, variant) in variants.iter().enumerate() {
@@ -116,7 +117,12 @@ pub fn certify(
             break;
         }
     }
-    Ok(Certificate::of_variants(done))
+    let mut certificate = Certificate::of_variants(done);
+    if let (Some(own), Verdict::Breaks { perturbation, .. }) = (&own, &mut certificate.verdict) {
+        let shift = shifts(&own.problem, individual, perturbation)?;
+        *perturbation = in_common_coordinates(&own.problem, everybody, perturbation, &shift);
+    }
+    Ok(certificate)
 }
 
 /// The certificate of an action for a problem with one variant.

@@ -17,9 +17,10 @@ pub use variants::describe_break;
 
 use crate::action::rounded;
 use crate::error::PeopleError;
-use crate::feature::{Group, Special};
+use crate::feature::{Group, Missing, Special};
 use crate::magnitude::{WITH_EXPONENT, readable};
 use crate::margin::outcome;
+use crate::problem::OwnProblem;
 use crate::{Action, ActionKind, Error, Kind, Outcome, Problem, Recourse, Result, essential};
 
 /// The answer for one individual as text. The reasons why there is no action take further work: see
@@ -41,7 +42,7 @@ use crate::{Action, ActionKind, Error, Kind, Outcome, Problem, Recourse, Result,
 /// assert_eq!(
 ///     describe(&problem, person.individual(0), answer)?,
 ///     "Raise income by 733.1 (from 2417 to 3150.1). This still works if circumstances shift a \
-///      little: income by up to 150. That is proven, as is that nothing cheaper would do."
+///      little: income by up to 150. That is proven, as is that no cheaper allowed action would do."
 /// );
 /// # Ok::<(), surefoot::Error>(())
 /// ```
@@ -50,8 +51,9 @@ use crate::{Action, ActionKind, Error, Kind, Outcome, Problem, Recourse, Result,
 /// If individual or action do not fit the problem.
 pub fn describe(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Result<String> {
     let own = problem.for_person(individual)?;
-    let text = of_outcome(own.as_ref().unwrap_or(problem), individual, outcome)?;
-    Ok(with_special(problem, individual, text))
+    let (of_person, imputed) = OwnProblem::or(own.as_ref(), problem, individual);
+    let text = of_outcome(of_person, imputed, outcome)?;
+    Ok(with_notes(problem, individual, text, outcome))
 }
 
 /// What is special about a person and therefore cannot be changed, as a sentence; `None` if nothing is.
@@ -71,10 +73,56 @@ pub fn describe_special_values(problem: &Problem, individual: &[f64]) -> Option<
     Some(format!("Taken as {what}: {}.", join(&words, "and")))
 }
 
-/// A text with what is special about the person.
-fn with_special(problem: &Problem, individual: &[f64], text: String) -> String {
-    match describe_special_values(problem, individual) {
-        Some(special) => format!("{text} {special}"),
+/// What is not known of a person, what it is taken for, and what that means for the answer, as sentences; `None` if
+/// everything is known.
+///
+/// "Income is not known and taken as 2400; this works for every value between 1000 and 4000. No change of it was considered."
+pub fn describe_missing_values(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Option<String> {
+    let words = |(i, Missing { value, lower, upper }): (usize, Missing)| {
+        let feature = problem.features().feature(i);
+        let amount = |own: f64| feature.amount(own);
+        let name = feature.spoken_name();
+        let meaning = match outcome {
+            Outcome::Found(_) => {
+                format!("; this works for every value between {} and {}", amount(lower), amount(upper))
+            }
+            Outcome::Impossible(_) => {
+                format!(
+                    "; what works must do so for every value between {} and {}",
+                    amount(lower),
+                    amount(upper)
+                )
+            }
+            Outcome::AlreadyFavourable => "; the decision for other values was not asked".to_owned(),
+            Outcome::Unproved(_) | Outcome::Undecided(_) => String::new(),
+        };
+        let mut sentence = format!("{name} is not known and taken as {}{meaning}.", amount(value));
+        if let Some(first) = sentence.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        if feature.is_actionable() && !matches!(outcome, Outcome::AlreadyFavourable) {
+            sentence += " No change of it was considered.";
+        }
+        sentence
+    };
+    let missing = problem.features().missing_values(individual);
+    let sentences: Vec<String> = missing.into_iter().map(words).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// What is special about a person and what is not known of them, as sentences: [`describe_special_values`] and
+/// [`describe_missing_values`]. `None` for everybody else.
+pub fn describe_notes(problem: &Problem, individual: &[f64], outcome: &Outcome) -> Option<String> {
+    let notes =
+        [describe_special_values(problem, individual), describe_missing_values(problem, individual, outcome)];
+    let notes: Vec<String> = notes.into_iter().flatten().collect();
+    (!notes.is_empty()).then(|| notes.join(" "))
+}
+
+/// A text with what is special about the person, and what is not known.
+fn with_notes(problem: &Problem, individual: &[f64], text: String, outcome: &Outcome) -> String {
+    match describe_notes(problem, individual, outcome) {
+        Some(notes) => format!("{text} {notes}"),
         None => text,
     }
 }
@@ -121,9 +169,9 @@ pub fn describe_options(problem: &Problem, individual: &[f64], outcomes: &[Outco
     if let [only] = outcomes {
         return describe(problem, individual, only);
     }
-    let everybody = problem;
+    let (everybody, reported) = (problem, individual);
     let own = problem.for_person(individual)?;
-    let problem = own.as_ref().unwrap_or(problem);
+    let (problem, individual) = OwnProblem::or(own.as_ref(), problem, individual);
     let mut text = String::from("Each of these alone is enough, the cheapest first:\n");
     for (number, recourse) in outcomes.iter().filter_map(Outcome::recourse).enumerate() {
         let action = describe_action(problem, individual, &recourse.action)?;
@@ -131,7 +179,11 @@ pub fn describe_options(problem: &Problem, individual: &[f64], outcomes: &[Outco
     }
     let reach = reach(problem);
     let reach = reach.strip_prefix("This").map_or(reach.clone(), |rest| format!("Each{rest}"));
-    Ok(with_special(everybody, individual, format!("{text}{reach} That is proven.")))
+    let text = format!("{text}{reach} That is proven.");
+    Ok(match outcomes.first() {
+        Some(first) => with_notes(everybody, reported, text, first),
+        None => text,
+    })
 }
 
 /// An action as text, from whatever source: "Raise income by 733.1 (from 2417 to 3150.1)."
@@ -147,7 +199,7 @@ pub fn describe_action(problem: &Problem, individual: &[f64], action: &Action) -
         }));
     }
     let own = problem.for_person(individual)?;
-    let problem = own.as_ref().unwrap_or(problem);
+    let (problem, individual) = OwnProblem::or(own.as_ref(), problem, individual);
     let mut steps = Vec::new();
     let action = essential(problem, action);
     // The action as described so far: rounded, and still within the constraints.
@@ -165,6 +217,18 @@ pub fn describe_action(problem: &Problem, individual: &[f64], action: &Action) -
         first.make_ascii_uppercase();
     }
     Ok(format!("{sentence}."))
+}
+
+/// An action with the changes that [`describe_action`] writes: rounded away from zero, and still within the
+/// constraints.
+pub(crate) fn described_action(problem: &Problem, individual: &[f64], action: &Action) -> Action {
+    let mut described = essential(problem, action);
+    for place in 0..described.features.len() {
+        if problem.features().feature(described.features[place]).group.is_none() {
+            step(problem, individual, &mut described, place);
+        }
+    }
+    described
 }
 
 /// The change of a group's category: "change job from clerk to cook".
@@ -335,14 +399,14 @@ fn even_if(problem: &Problem) -> String {
 /// The sentence about what is proven of the cost.
 fn proven(recourse: &Recourse) -> String {
     if recourse.cost_bound <= 0.0 {
-        return "That is proven; whether something cheaper would do is not known.".into();
+        return "That is proven; whether a cheaper allowed action would do is not known.".into();
     }
     // In tenths of a percent, rounded up; less than a thousandth of a percent counts as rounding.
     let tenths = (1000.0 * (1.0 - recourse.cost_bound / recourse.cost) - 0.01).ceil();
     let cheaper = if tenths > 0.0 {
-        format!("nothing more than {}% cheaper would do", tenths / 10.0)
+        format!("no allowed action more than {}% cheaper would do", tenths / 10.0)
     } else {
-        "nothing cheaper would do".into()
+        "no cheaper allowed action would do".into()
     };
     format!("That is proven, as is that {cheaper}.")
 }

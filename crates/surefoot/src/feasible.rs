@@ -13,6 +13,7 @@ use crate::error::{CausalModelError, PeopleError};
 use crate::feature::Group;
 use crate::magnitude::readable;
 use crate::margin::outcome;
+use crate::problem::OwnProblem;
 use crate::{Action, ActionKind, Change, ChangeLimits, Constraint, Error, Kind, Problem, Result, essential};
 
 /// The share of a value below which a difference counts as the rounding of units.
@@ -111,7 +112,7 @@ pub fn infeasibility(problem: &Problem, individual: &[f64], action: &Action) -> 
         }));
     }
     let own = problem.for_person(individual)?;
-    let problem = own.as_ref().unwrap_or(problem);
+    let (problem, individual) = OwnProblem::or(own.as_ref(), problem, individual);
     let features = problem.features();
     let mut reasons = Vec::new();
     for (&i, &change) in action.features.iter().zip(&action.change) {

@@ -48,6 +48,7 @@
 pub mod file;
 pub mod magnitude;
 pub mod error;
+mod cancel;
 mod length;
 mod cost;
 mod digest;
@@ -96,6 +97,7 @@ pub(crate) mod small;
 
 pub use action::{Action, ActionKind};
 pub use attack::{Attack, Break, refute, smallest_break};
+pub use cancel::Cancel;
 pub use certify::{Budget, certify};
 pub use classifier::{Classifier, Committee, Model, WeightEllipsoid, WeightUncertainty};
 pub use constraint::{Constraint, Forbidden};
@@ -103,8 +105,9 @@ pub use cost::Cost;
 pub use coverage::Coverage;
 pub use describe::{
     describe, describe_action, describe_break, describe_explanation, describe_further_uncertainty,
-    describe_missing, describe_options, describe_shift, describe_special_values, describe_theory,
-    describe_theory_of_person, describe_theory_summary, describe_unmet,
+    describe_missing, describe_missing_values, describe_notes, describe_options, describe_shift,
+    describe_special_values, describe_theory, describe_theory_of_person, describe_theory_summary,
+    describe_unmet,
 };
 pub use error::{Error, Result};
 pub use escape::{escape_line, escape_text};

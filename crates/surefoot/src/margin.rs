@@ -43,6 +43,7 @@ use joint::{Numbers, Parts, Reach, parts};
 
 use crate::error::{CausalModelError, PeopleError, SettingError};
 use crate::network::{LANES, Lanes};
+use crate::problem::Joint;
 use crate::scm::SlopeError;
 use crate::uncertainty::Shift;
 use crate::{Action, ActionKind, Error, Intervention, People, Problem, Result, Scm};
@@ -72,8 +73,8 @@ pub fn counterfactual(
     action: &Action,
     perturbation: &[f64],
 ) -> Result<Vec<f64>> {
-    check_vector(problem, individual, problem.features().len())?;
     problem.require_usual(individual)?;
+    check_vector(problem, individual, problem.features().len())?;
     check_vector(problem, perturbation, problem.perturbation_width())?;
     action.check(problem.features())?;
     if problem.joint().is_none() {
@@ -104,8 +105,8 @@ fn resolved(
 /// # Errors
 /// As [`counterfactual`].
 pub fn outcome(problem: &Problem, individual: &[f64], action: &Action) -> Result<Vec<f64>> {
-    check_vector(problem, individual, problem.features().len())?;
     problem.require_usual(individual)?;
+    check_vector(problem, individual, problem.features().len())?;
     action.check(problem.features())?;
     after(problem, individual, action, &vec![0.0; individual.len()], &[])
 }
@@ -127,10 +128,37 @@ pub fn no_perturbation(problem: &Problem, individual: &[f64]) -> Result<Vec<f64>
 /// # Errors
 /// As [`no_perturbation`].
 pub fn shifts(problem: &Problem, individual: &[f64], perturbation: &[f64]) -> Result<Vec<f64>> {
-    let mut shifts = resolved(problem, individual, perturbation, &[], &[])?.shift;
+    let mut shifts = match problem.joint() {
+        Some(joint) if !joint.kept.is_empty() => {
+            // What keeps its value is not shifted.
+            let spreading = Joint { kept: Vec::new(), ..joint.clone() };
+            let reach = Reach::of(problem, joint, individual)?;
+            parts(&mut Numbers, &spreading, &reach, perturbation, &[], &[]).shift
+        }
+        _ => resolved(problem, individual, perturbation, &[], &[])?.shift,
+    };
     // What the weight of a special value leaves of its shift is none.
     shifts.iter_mut().enumerate().filter(|(i, _)| problem.is_exact(*i)).for_each(|(_, shift)| *shift = 0.0);
     Ok(shifts)
+}
+
+/// A perturbation of a person with a problem of their own in the coordinates of everybody's problem; `shift` is what it
+/// shifts. They differ where a missing value has an interval of its own.
+pub(crate) fn in_common_coordinates(
+    own: &Problem,
+    everybody: &Problem,
+    perturbation: &[f64],
+    shift: &[f64],
+) -> Vec<f64> {
+    let mut common = perturbation.to_vec();
+    match (own.joint(), everybody.joint()) {
+        (None, _) => {}
+        (Some(_), None) => common.clone_from_slice(shift),
+        (Some(own), Some(joint)) => {
+            own.sources.alone.iter().for_each(|&i| common[i] = shift[i] * joint.weights[i]);
+        }
+    }
+    common
 }
 
 /// The interval of shifts of each feature whose value is known up to an interval of its own.

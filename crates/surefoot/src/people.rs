@@ -6,7 +6,8 @@ use crate::error::PeopleError;
 use crate::magnitude::is_moderate;
 use crate::{Error, Features, Kind, Result};
 
-/// One or more individuals, every value finite, of moderate size and within the limits of its feature.
+/// One or more individuals, every value finite, of moderate size and within the limits of its feature, or missing (NaN)
+/// where the feature says [what that means](crate::Feature::missing).
 ///
 /// Rows are kept in standardised units. People are numbered from 1 in messages.
 ///
@@ -47,7 +48,8 @@ impl People {
                 }
             }
             let complete = row.iter().zip(features.iter()).map(|(value, feature)| {
-                value.ok_or_else(|| {
+                let missing = feature.missing.map(|_| f64::NAN);
+                value.or(missing).ok_or_else(|| {
                     Error::People(PeopleError::MissingValue {
                         person: number + 1,
                         feature: feature.name.clone(),
@@ -74,7 +76,10 @@ impl People {
         let mut values = Vec::with_capacity(rows.size_hint().0 * features.len());
         for (number, row) in rows.enumerate() {
             check(features, number + 1, &row)?;
-            values.extend(row.iter().enumerate().map(|(i, &v)| features.standardise(i, v)));
+            // A missing value is the same number wherever it comes from.
+            let value =
+                |(i, &v): (usize, &f64)| if v.is_nan() { f64::NAN } else { features.standardise(i, v) };
+            values.extend(row.iter().enumerate().map(value));
         }
         if values.is_empty() {
             return Err(Error::People(PeopleError::NoPeople));
@@ -118,9 +123,10 @@ impl People {
             .unwrap_or_else(|_| unreachable!("rows are whole"))
     }
 
-    /// The same people for a problem over features that differ in limits, directions, weights and special values only.
-    pub(crate) fn with_features(self, features: &Features) -> Self {
-        Self { features: features.clone(), ..self }
+    /// These people with other values, for a problem over features that differ in limits, directions, weights, special
+    /// and missing values only.
+    pub(crate) fn with_features(self, features: &Features, individuals: &[&[f64]]) -> Self {
+        Self { features: features.clone(), values: individuals.concat() }
     }
 
     /// The people at these positions. [`PeopleError::NoPeople`] if there are none.
@@ -147,6 +153,9 @@ fn check(features: &Features, person: usize, row: &[f64]) -> Result<()> {
     }
     for (&value, feature) in row.iter().zip(features.iter()) {
         let name = || feature.name.clone();
+        if value.is_nan() && feature.missing.is_some() {
+            continue;
+        }
         // A moderate value may be huge after it is standardised.
         if !(is_moderate(value) && is_moderate(feature.standardise(value))) {
             return Err(Error::People(PeopleError::NotFinite { person, feature: name(), value }));

@@ -37,7 +37,11 @@ fn design(rows: ArrayView2<'_, f64>, columns: &[usize]) -> DMatrix<f64> {
 }
 
 /// Checks that there are rows and that every value is finite.
-fn check_table(features: &Features, rows: ArrayView2<'_, f64>) -> Result<()> {
+fn check_table(
+    features: &Features,
+    rows: ArrayView2<'_, f64>,
+    is_missing: impl Fn(usize, f64) -> bool,
+) -> Result<()> {
     if rows.nrows() == 0 {
         return Err(Error::People(PeopleError::NoPeople));
     }
@@ -48,7 +52,7 @@ fn check_table(features: &Features, rows: ArrayView2<'_, f64>) -> Result<()> {
             found: rows.ncols(),
         }));
     }
-    match rows.indexed_iter().find(|(_, v)| !v.is_finite()) {
+    match rows.indexed_iter().find(|((_, i), v)| !(v.is_finite() || is_missing(*i, **v))) {
         Some(((row, column), &value)) => {
             let feature = features.feature(column).name.clone();
             Err(Error::People(PeopleError::NotFinite { person: row + 1, feature, value }))
@@ -59,7 +63,7 @@ fn check_table(features: &Features, rows: ArrayView2<'_, f64>) -> Result<()> {
 
 /// Checks the rows, and that every row has a label and both outcomes occur.
 fn check_labels(features: &Features, rows: ArrayView2<'_, f64>, labels: &[bool]) -> Result<()> {
-    check_table(features, rows)?;
+    check_table(features, rows, |_, _| false)?;
     if labels.len() != rows.nrows() {
         return Err(Error::Training(TrainingError::Labels { rows: rows.nrows(), labels: labels.len() }));
     }

@@ -344,9 +344,11 @@ fn claims(problem: &Problem, saved: &SavedProof, mut work: Work) -> Result<Verif
     if saved.individual.len() != problem.features().len() {
         return Err(Stop::OtherProblem("number of features is"));
     }
-    // Special values of the person are no matter of the proof: they follow from the problem.
+    // Special and missing values of the person are no matter of the proof: they follow from the problem.
     let own = problem.for_person(&saved.individual)?;
-    let problem = own.as_ref().unwrap_or(problem);
+    let imputed = own.as_ref().map(|own| saved.of(&own.individual));
+    let (problem, saved) =
+        own.as_ref().zip(imputed.as_ref()).map_or((problem, saved), |(own, s)| (&own.problem, s));
     for (what, same) in [
         ("size of uncertainty is", saved.epsilon == problem.uncertainty().radius()),
         ("norm is", saved.norm == problem.uncertainty().norm().into()),

@@ -36,6 +36,7 @@ fn scm(features: &Features) -> Scm {
 /// Every kind of uncertainty at once.
 fn sources() -> Sources {
     Sources {
+        alone: Vec::new(),
         shifts: vec![Shift::Ball, Shift::Share(0.1), Shift::Ball, Shift::Between(-1.0, 0.5)],
         groups: vec![Group { features: vec![2], norm: NormKind::L1, epsilon: 0.15 }],
         factor: Vec::new(),

@@ -97,6 +97,7 @@ fn the_checker_does_not_take_overflow_for_proof() {
     proof.outcome = Outcome::Impossible(surefoot::outcome::Shortfall { best, missing });
     proof.certificate = None;
     proof.ruled_out = vec![surefoot::proof::RuledOut {
+        undecided: Vec::new(),
         features: vec![0],
         lower: vec![f64::NEG_INFINITY],
         upper: vec![0.0],

@@ -337,3 +337,26 @@ fn schema_and_reader_agree_on_sections_about_uncertainty() {
         assert_eq!(accepted(&validator, &file, "uncertain"), (true, true));
     }
 }
+
+#[test]
+fn schema_and_reader_agree_on_missing_values() {
+    let validator = validator();
+    let linear = document("linear");
+    // The second feature of the example, an amount without limits.
+    let with = |value: Value| changed(&linear, "/feature/1/missing", value);
+    for value in
+        [json!({"value": 2400, "between": [1000, 4000]}), json!({"value": "mean", "between": [1000, 4000]})]
+    {
+        assert_eq!(accepted(&validator, &with(value.clone()), "linear"), (true, true), "{value}");
+    }
+    for value in [
+        json!(2400),
+        json!({"between": [1000, 4000]}),
+        json!({"value": 2400}),
+        json!({"value": true, "between": [1000, 4000]}),
+        json!({"value": 2400, "between": [1000]}),
+        json!({"value": 2400, "between": [1000, 4000], "within": 3}),
+    ] {
+        assert_eq!(accepted(&validator, &with(value.clone()), "linear"), (false, false), "{value}");
+    }
+}

@@ -66,7 +66,13 @@ fn answers_show_categories_by_their_texts() {
     // A clerk without education: to become a cook costs 2 and adds 2 to the logit, to reach `basic` costs 10.
     let people = People::from_own_units(problem.features(), &[[3000.0, 1.0, 0.0, 0.0]]).unwrap();
     let outcome = &recourse(&problem, &people).unwrap()[0];
-    let values = table.values(&[Answer { id: "ana", option: 0, outcome, reason: None }]);
+    let values = table.values(&[Answer {
+        id: "ana",
+        option: 0,
+        outcome,
+        reason: None,
+        individual: people.individual(0),
+    }]);
     assert_eq!(values.len(), headings.len());
     assert_eq!((text(&values[0], 0), text(&values[1], 0)), (Some("ana"), Some("found")));
     assert_eq!((number(&values[2], 0), number(&values[5], 0)), (Some(2.0), Some(0.1)));
@@ -80,7 +86,13 @@ fn answers_show_categories_by_their_texts() {
 
     let with_options = AnswerTable::new(&problem, true);
     assert_eq!(with_options.headings()[1].name, "option");
-    let values = with_options.values(&[Answer { id: "ana", option: 1, outcome, reason: Some("why") }]);
+    let values = with_options.values(&[Answer {
+        id: "ana",
+        option: 1,
+        outcome,
+        reason: Some("why"),
+        individual: people.individual(0),
+    }]);
     assert_eq!(number(&values[1], 0), Some(2.0));
     assert_eq!(text(&values[13], 0), Some("why"));
 }
@@ -108,6 +120,7 @@ fn verdicts_and_attacks_are_empty_for_people_without_an_action() {
     assert_eq!(text(&values[6], 1), Some("`income` may not be changed"));
 
     let found = Break {
+        is_within: false,
         variant: 0,
         perturbation: vec![0.0, 0.0, 0.0, -0.2],
         shift: vec![0.0, 0.0, 0.0, -0.2],

@@ -82,7 +82,7 @@ fn answers_by_hand() {
     assert_eq!(
         describe(&problem, special, &answers[0]).unwrap(),
         "Raise income by 5731 (from 3000 to 8731). This still works if circumstances shift a little: income by up to \
-         150. That is proven, as is that nothing cheaper would do. Taken as it is and not to be changed, because the \
+         150. That is proven, as is that no cheaper allowed action would do. Taken as it is and not to be changed, because the \
          value is special: bureau score (no bureau record)."
     );
     let several = Solver::new(&problem, Settings::default()).unwrap().options(special, 3).unwrap();
@@ -107,7 +107,7 @@ fn answers_by_hand() {
     // Whatever does not know of the person's own problem refuses them.
     let direct = margin(&problem, special, &raise(1, 4.0), &[0.0, 0.0]);
     assert!(matches!(direct, Err(Error::People(PeopleError::Special { .. }))), "{direct:?}");
-    let own = problem.for_person(special).unwrap().unwrap();
+    let own = problem.for_person(special).unwrap().unwrap().problem;
     assert!((margin(&own, special, &raise(1, 4.0), &[0.0, 0.0]).unwrap() - 0.28).abs() < 1e-12);
 }
 
@@ -203,7 +203,7 @@ fn a_special_value_is_a_constant() {
         let expected = Solver::new(&without, settings("auto")).unwrap().solve(&rest).unwrap();
         let answer = proven(&problem, &x);
         assert_eq!(answer.status(), expected.status(), "case {case}");
-        let own = problem.for_person(&x).unwrap().unwrap();
+        let own = problem.for_person(&x).unwrap().unwrap().problem;
         match (&answer, &expected) {
             (Outcome::Found(answer), Outcome::Found(expected)) => {
                 found += 1;
@@ -281,7 +281,7 @@ fn trees_take_special_values_as_they_are() {
         let x = [random.random_range(-2.0..2.0), -9.0, random.random_range(-2.0..2.0)];
         let settings = Settings { budget: Budget { evaluations: 2000 }, ..Settings::default() };
         let outcome = proven_with(&problem, &x, settings);
-        let own = problem.for_person(&x).unwrap().unwrap();
+        let own = problem.for_person(&x).unwrap().unwrap().problem;
         let worst = |change: [f64; 2]| {
             let action = Action { features: vec![0, 2], change: change.to_vec() };
             let candidates = |i: usize, at: f64| -> Vec<f64> {
@@ -302,6 +302,7 @@ fn trees_take_special_values_as_they_are() {
                 };
                 assert!(!answer.action.features.contains(&1));
                 assert!(worst([change(0), change(2)]) >= 0.0, "case {case}");
+                assert!(answer.cost_bound >= 0.98 * answer.cost, "case {case}: {answer:?}");
             }
             Outcome::Impossible(_) => {
                 impossible += 1;
@@ -310,7 +311,8 @@ fn trees_take_special_values_as_they_are() {
                     assert!(worst([to(a, x[0]), to(b, x[2])]) < 0.0, "case {case}");
                 }
             }
-            _ => {}
+            Outcome::AlreadyFavourable => {}
+            open => panic!("case {case}: {open:?}"),
         }
     }
     assert!(found >= 5 && impossible >= 2, "{found} {impossible}");

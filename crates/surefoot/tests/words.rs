@@ -109,7 +109,7 @@ fn an_answer_by_hand() {
         describe(&problem, &x, answer).unwrap(),
         "Raise net monthly income by EUR 2,338 (from EUR 2,400 to EUR 4,738). This still works if circumstances \
          shift a little: net monthly income by up to EUR 150, duration by up to 1.2 months or your account by up to \
-         0.1 levels, or several together by accordingly less. That is proven, as is that nothing cheaper would do."
+         0.1 levels, or several together by accordingly less. That is proven, as is that no cheaper allowed action would do."
     );
 }
 

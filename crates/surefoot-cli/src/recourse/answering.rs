@@ -2,10 +2,8 @@
 
 use anyhow::{Result, bail};
 use surefoot::proof::SavedProof;
-use surefoot::recourse::{Explainer, Relaxed, Solver};
+use surefoot::recourse::{Explainer, Observer, Relaxed, Settings, Solver};
 use surefoot::{Outcome, Problem, describe, describe_explanation};
-
-use super::Options;
 
 /// What one person is answered.
 pub struct Answered {
@@ -17,34 +15,51 @@ pub struct Answered {
     pub reason: Option<String>,
 }
 
+/// What is wanted beside the cheapest action.
+#[derive(Clone, Copy)]
+pub struct Wanted {
+    /// The proof of every answer.
+    pub proofs: bool,
+    /// Up to this many actions for each person.
+    pub options: u16,
+    /// Explanations why people have no action, whatever they cost.
+    pub explain: bool,
+    /// The answer is for one person alone, who gets an explanation anyway.
+    pub alone: bool,
+}
+
 /// Answers people of one problem.
 pub struct Answering<'a> {
     problem: &'a Problem,
     pub solver: Solver<'a>,
-    options: &'a Options,
+    wanted: Wanted,
     /// Explains why people have no action, where that was asked for or costs little.
     explainer: Option<Explainer<'a>>,
 }
 
 impl<'a> Answering<'a> {
-    pub fn new(problem: &'a Problem, relaxed: &'a [Relaxed], options: &'a Options) -> Result<Self> {
-        let settings = options.effort.settings()?;
+    pub fn new(
+        problem: &'a Problem,
+        relaxed: &'a [Relaxed],
+        settings: Settings,
+        wanted: Wanted,
+    ) -> Result<Self> {
         let solver = Solver::new(problem, settings)?;
-        if options.proofs.is_some() && !settings.method.proves() {
+        if wanted.proofs && !settings.method.proves() {
             bail!(
                 "--proofs: the method `{}` proves nothing; leave out --proofs, or choose another --method",
                 settings.method
             );
         }
-        if options.options > 1 && !settings.method.proves() {
+        if wanted.options > 1 && !settings.method.proves() {
             bail!(
                 "--options {}: the method `{}` finds one action for each person; leave out --options, or choose \
                  another --method",
-                options.options,
+                wanted.options,
                 settings.method
             );
         }
-        if options.explain && !settings.method.proves() {
+        if wanted.explain && !settings.method.proves() {
             bail!(
                 "--explain: the method `{}` proves nothing, so that it cannot say what stands in the way; leave out \
                  --explain, or choose another --method",
@@ -55,15 +70,20 @@ impl<'a> Answering<'a> {
             true => Some(Explainer::new(problem, relaxed, settings)?),
             false => None,
         };
-        let is_asked = options.explain || options.person.is_some();
+        let is_asked = wanted.explain || wanted.alone;
         let explainer = explainer.filter(|explainer| is_asked || explainer.is_cheap());
-        Ok(Self { problem, solver, options, explainer })
+        Ok(Self { problem, solver, wanted, explainer })
+    }
+
+    /// Has an observer told of better answers as they are found.
+    pub fn observed(self, observer: Observer) -> Self {
+        Self { solver: self.solver.with_observer(observer), ..self }
     }
 
     /// The answers of some people, in order, on this thread.
     pub fn answers(&self, individuals: &[&[f64]]) -> surefoot::Result<Vec<Answered>> {
         // A search gives its proof with the answer; a closed form is evaluated once more.
-        if self.options.proofs.is_some() && !self.solver.is_closed_form() {
+        if self.wanted.proofs && !self.solver.is_closed_form() {
             let proved = individuals.iter().map(|individual| {
                 let proof = self.solver.prove(individual)?;
                 let saved = proof.saved(self.problem, individual);
@@ -73,9 +93,9 @@ impl<'a> Answering<'a> {
         }
         let outcomes = self.solver.solve_all(individuals, &|_| {})?;
         let complete = |(individual, outcome): (&&[f64], Outcome)| {
-            let proof = match self.options.proofs {
-                Some(_) => Some(self.solver.prove(individual)?.saved(self.problem, individual)),
-                None => None,
+            let proof = match self.wanted.proofs {
+                true => Some(self.solver.prove(individual)?.saved(self.problem, individual)),
+                false => None,
             };
             self.complete(individual, outcome, proof)
         };
@@ -90,7 +110,7 @@ impl<'a> Answering<'a> {
         proof: Option<SavedProof>,
     ) -> surefoot::Result<Answered> {
         let reason = self.reason(individual, &first)?;
-        let outcomes = match self.options.options {
+        let outcomes = match self.wanted.options {
             1 => vec![first],
             count => self.solver.options_after(first, individual, count.into())?,
         };

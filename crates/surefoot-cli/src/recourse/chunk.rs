@@ -19,12 +19,17 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// The answers of these people. Proofs whose lines have more than `longest_proof` bytes are left out.
-    pub fn new(table: &AnswerTable<'_>, ids: &[String], answers: &[Answered], longest_proof: usize) -> Self {
-        let rows = ids.iter().zip(answers).flat_map(|(id, answered)| {
+    /// The answers of these people, ids and individuals. Proofs whose lines have more than `longest_proof` bytes are left out.
+    pub fn new(
+        table: &AnswerTable<'_>,
+        (ids, individuals): (&[String], &[&[f64]]),
+        answers: &[Answered],
+        longest_proof: usize,
+    ) -> Self {
+        let rows = ids.iter().zip(individuals).zip(answers).flat_map(|((id, individual), answered)| {
             let reason = answered.reason.as_deref();
             let outcomes = answered.outcomes.iter().enumerate();
-            outcomes.map(move |(option, outcome)| Answer { id, option, outcome, reason })
+            outcomes.map(move |(option, outcome)| Answer { id, option, individual, outcome, reason })
         });
         let columns = table.values(&rows.collect::<Vec<Answer<'_>>>());
         let mut counts = Counts::default();
@@ -167,7 +172,8 @@ mod tests {
         let ids = ["ana", "benjamin", "carl"].map(String::from);
         let answers = [answered(), answered(), answered()];
         let longest = answers[0].proof.as_ref().unwrap().to_line("ana").len();
-        let chunk = Chunk::new(&AnswerTable::new(&problem, false), &ids, &answers, longest);
+        let people = (&ids[..], &[&[-1.0][..]; 3][..]);
+        let chunk = Chunk::new(&AnswerTable::new(&problem, false), people, &answers, longest);
         assert_eq!(chunk.too_long, ["benjamin", "carl"]);
         assert_eq!((chunk.proofs.lines().count(), chunk.counts.people()), (1, 3));
     }

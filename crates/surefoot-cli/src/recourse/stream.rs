@@ -313,7 +313,8 @@ fn answer_all(
         let (group, range) = (&batch.group, batch.range.clone());
         let individuals: Vec<&[f64]> = range.clone().map(|i| group.people.individual(i)).collect();
         let chunk = answering.answers(&individuals).map(|answered| {
-            let chunk = Chunk::new(table, &group.ids[range.clone()], &answered, MOST_PROOF_BYTES);
+            let people = (&group.ids[range.clone()], &individuals[..]);
+            let chunk = Chunk::new(table, people, &answered, MOST_PROOF_BYTES);
             let line = chunk.to_line(&group.digest(range));
             (chunk, line)
         });

@@ -4,7 +4,7 @@ use ndarray::Array2;
 use surefoot::Features;
 use surefoot::feature::Column;
 
-use super::{Batch, CellFault, CellProblem, Place, Reader, Result, Table};
+use super::{Batch, CellFault, CellProblem, Place, Reader, Result, Table, is_nothing};
 
 impl Table {
     /// Reads the columns of people, and others as text, in the order given here. The numbers of a batch are
@@ -28,6 +28,28 @@ pub(super) fn category_columns(features: &Features) -> usize {
     features.columns().iter().filter(|column| column.categories().is_some()).count()
 }
 
+/// The batch without the faults of values that may be missing.
+pub(super) fn without_allowed_gaps(mut batch: Batch, features: &Features) -> Batch {
+    let may_be_missing = |name: &str| {
+        let column = features.columns().iter().find(|column| column.name() == name);
+        column.is_some_and(|column| is_optional(features, column))
+    };
+    batch.faults.retain(|fault| {
+        let is_gap = match &fault.problem {
+            CellProblem::Missing => true,
+            CellProblem::NotANumber(text) => text.eq_ignore_ascii_case("nan"),
+            _ => false,
+        };
+        !(is_gap && may_be_missing(&fault.column))
+    });
+    batch
+}
+
+/// Whether a column's value may be missing.
+fn is_optional(features: &Features, column: &Column) -> bool {
+    features.feature(column.positions().start).missing.is_some()
+}
+
 /// Puts the categories of a batch among its numbers, which are then the values of all features.
 pub(super) fn place_categories(batch: Batch, features: &Features) -> Batch {
     let count = category_columns(features);
@@ -47,6 +69,9 @@ pub(super) fn place_categories(batch: Batch, features: &Features) -> Batch {
             continue;
         }
         for (person, text) in next_text.next().into_iter().flatten().enumerate() {
+            if is_optional(features, column) && is_nothing(text) {
+                continue;
+            }
             match column.place(text, &mut row) {
                 Ok(()) => positions.clone().for_each(|i| numbers[[person, i]] = row[i]),
                 Err(problem) => {

@@ -49,7 +49,9 @@ impl Rows {
             );
         }
         let checked = check_batch(path, &batch, features, scm);
-        let rows = standardised(batch.numbers, features, &checked)?;
+        let mut rows = standardised(batch.numbers, features, &checked)?;
+        // Decisions are made with the values that stand in for missing ones.
+        features.impute_all(&mut rows);
         Ok((Self { rows, labels }, checked))
     }
 
@@ -82,12 +84,15 @@ impl Rows {
     }
 }
 
-/// From people's own units; refused where a value is too far out for that.
+/// From people's own units; refused where a value is too far out for that. Missing values are NaN.
 pub fn standardised(mut rows: Array2<f64>, features: &Features, checked: &Checked) -> Result<Array2<f64>> {
     for (j, mut column) in rows.axis_iter_mut(Axis(1)).enumerate() {
         column.mapv_inplace(|value| features.standardise(j, value));
     }
-    if rows.iter().any(|value| !value.is_finite()) {
+    let is_wrong = |((_, j), value): ((usize, usize), &f64)| {
+        !value.is_finite() && !(value.is_nan() && features.feature(j).missing.is_some())
+    };
+    if rows.indexed_iter().any(is_wrong) {
         bail!("{checked}");
     }
     Ok(rows)

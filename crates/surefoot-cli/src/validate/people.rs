@@ -23,6 +23,8 @@ const EXAMPLES: usize = 3;
 pub struct Checked {
     path: PathBuf,
     people: usize,
+    /// How many have a missing value.
+    incomplete: usize,
     /// None without a classifier.
     turned_down: Option<usize>,
     mistakes: Vec<Mistake>,
@@ -67,8 +69,12 @@ pub fn check(
     let mut reader = table.select_people(features, id.as_slice())?;
     while let Some(batch) = reader.next_batch()? {
         if let Some(ids) = &mut ids {
-            for id in &batch.texts[0] {
+            for (id, &place) in batch.texts[0].iter().zip(&batch.places) {
                 ids.add(id);
+                if id.trim().is_empty() {
+                    let what = "column `id`: nobody is named; give every row its own";
+                    checked.add(what.into(), Some(place.to_string()));
+                }
             }
         }
         checked.batch(&batch, features, scm, score);
@@ -89,7 +95,7 @@ pub fn check_batch(path: &Path, batch: &Batch, features: &Features, scm: Option<
 impl Checked {
     fn new(path: &Path, turned_down: Option<usize>) -> Self {
         let (mistakes, warnings, positions) = (Vec::new(), Vec::new(), HashMap::new());
-        Self { path: path.into(), people: 0, turned_down, mistakes, warnings, positions }
+        Self { path: path.into(), people: 0, incomplete: 0, turned_down, mistakes, warnings, positions }
     }
 
     pub fn is_clean(&self) -> bool {
@@ -142,7 +148,7 @@ impl Checked {
         for (row, &place) in batch.numbers.rows().into_iter().zip(&batch.places) {
             let own = row.to_vec();
             match People::from_own_units(features, &[&own]) {
-                Ok(people) => self.person(people.individual(0), place, scm, score),
+                Ok(people) => self.person(features, people.individual(0), place, scm, score),
                 Err(Error::People(PeopleError::GroupSum { group, ones, .. })) => {
                     let what = format!("group `{group}`: exactly one of its columns must be 1");
                     self.add(what, Some(format!("{place}: {ones} are")));
@@ -179,9 +185,19 @@ impl Checked {
     }
 
     /// A person whose values are in order.
-    fn person(&mut self, x: &[f64], place: Place, scm: Option<&Scm>, score: Option<Score<'_>>) {
-        // Special values follow from nothing.
-        let scm = scm.filter(|scm| scm.features().special_values(x).is_empty());
+    fn person(
+        &mut self,
+        features: &Features,
+        reported: &[f64],
+        place: Place,
+        scm: Option<&Scm>,
+        score: Option<Score<'_>>,
+    ) {
+        let x = &*features.imputed(reported);
+        let is_incomplete = reported.iter().any(|value| value.is_nan());
+        self.incomplete += usize::from(is_incomplete);
+        // Special values follow from nothing, and what stands in for a missing one need not follow.
+        let scm = scm.filter(|scm| scm.features().special_values(x).is_empty() && !is_incomplete);
         if let Some(Err(error)) = scm.map(|scm| scm.abduct(x)) {
             let what = match &error {
                 Error::People(PeopleError::Unreachable { feature, .. })
@@ -260,6 +276,11 @@ impl fmt::Display for Checked {
             write!(f, "People: {} in {path}", self.people)?;
             if let (1.., Some(count)) = (self.people, self.turned_down) {
                 write!(f, ", of whom {count} {} turned down", are(count))?;
+            }
+            match self.incomplete {
+                0 => {}
+                1 => write!(f, "; 1 has a missing value, which is imputed")?,
+                count => write!(f, "; {count} have missing values, which are imputed")?,
             }
             for warning in &self.warnings {
                 write!(f, "\nWarning: {warning}")?;

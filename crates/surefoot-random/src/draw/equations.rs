@@ -24,6 +24,13 @@ enum Shape {
     Formula(String),
 }
 
+impl Equation {
+    /// Whether a feature is among the causes.
+    pub(super) fn is_cause(&self, feature: usize) -> bool {
+        self.parents.contains(&feature)
+    }
+}
+
 /// The kinds of equation that a model draws from.
 #[derive(Clone, Copy, PartialEq)]
 enum Variety {

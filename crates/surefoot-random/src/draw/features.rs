@@ -107,6 +107,12 @@ pub(super) fn write(text: &mut String, feature: &Feature, norm_weight: f64) {
     if feature.most_change_share.is_finite() {
         writeln!(text, "most_change_share = {:?}", feature.most_change_share).unwrap();
     }
+    for special in &feature.special {
+        match &special.meaning {
+            Some(meaning) => writeln!(text, "special = {{ \"{:?}\" = {meaning:?} }}", special.value).unwrap(),
+            None => writeln!(text, "special = [{:?}]", special.value).unwrap(),
+        }
+    }
     writeln!(text, "weight = {:?}", feature.weight).unwrap();
     if norm_weight != 1.0 {
         writeln!(text, "norm_weight = {norm_weight:?}").unwrap();

@@ -89,7 +89,7 @@ impl Judge<'_> {
         match words::proven_share(&text) {
             // Without a bound nothing is said of cheaper actions.
             None if found.cost_bound <= 0.0
-                && text.ends_with("whether something cheaper would do is not known.") => {}
+                && text.ends_with("whether a cheaper allowed action would do is not known.") => {}
             Some(share) => {
                 let is_true = found.cost * (1.0 - share / 100.0) <= found.cost_bound * (1.0 + 2e-5);
                 self.demand(is_true, "the share in words is proven", || format!("{text} {found:?}"));

@@ -65,7 +65,8 @@ impl Ray<'_> {
             return None;
         }
         let shift = shifts(self.problem, self.individual, &perturbation).ok()?;
-        Some(Break { variant: 0, perturbation, shift, size, counterfactual, margin })
+        let is_within = self.problem.uncertainty().includes(size);
+        Some(Break { variant: 0, perturbation, shift, size, is_within, counterfactual, margin })
     }
 
     fn grown(&self, limit: f64) -> Option<Break> {

@@ -4,9 +4,11 @@ use rayon::prelude::*;
 
 use super::confirm::Ray;
 use super::linear::Linear;
-use super::{Break, smallest_break};
+use super::{Break, in_common_terms, smallest_break};
+use crate::cancel;
 use crate::certify::LEAST_MARGIN;
 use crate::margin::outcome;
+use crate::problem::OwnProblem;
 use crate::{Action, Budget, People, Problem, Result, Verdict, certify};
 
 /// An upper bound of the relative rounding error of a linear margin.
@@ -29,7 +31,9 @@ pub fn refute(
     budget.check()?;
     let breaks = smallest_break(problem, people, actions)?;
     let each = breaks.into_par_iter().enumerate();
-    each.map(|(i, found)| search_further(problem, people.individual(i), &actions[i], found, budget)).collect()
+    let current = cancel::Cancel::current();
+    let further = |(i, found)| search_further(problem, people.individual(i), &actions[i], found, budget);
+    each.map(|task| cancel::with(current.clone(), || further(task))).collect()
 }
 
 /// The second part of [`refute`], for one individual. If `found`, the result of [`smallest_break`], is
@@ -46,8 +50,9 @@ pub fn search_further(
     budget: Budget,
 ) -> Result<Option<Break>> {
     let own = problem.for_person(individual)?;
-    let problem = own.as_ref().unwrap_or(problem);
-    let is_broken = found.as_ref().is_some_and(|found| problem.uncertainty().includes(found.size));
+    let everybody = problem;
+    let (problem, individual) = OwnProblem::or(own.as_ref(), problem, individual);
+    let is_broken = found.as_ref().is_some_and(|found| found.is_within);
     // What is known of the smallest break is about all variants together, so that it says nothing of the others.
     let is_linear = problem.variants().len() == 1 && Linear::knows(problem);
     if is_broken || is_linear && is_beyond_doubt(problem, individual, action, found.as_ref())? {
@@ -57,7 +62,9 @@ pub fn search_further(
     let Verdict::Breaks { variant, perturbation, .. } = verdict else { return Ok(found) };
     let broken = &problem.variants()[variant];
     let ray = Ray { problem: broken, individual, action, direction: &perturbation };
-    Ok(ray.within_uncertainty().map(|found| Break { variant, ..found }).or(found))
+    let mut further = ray.within_uncertainty().map(|found| Break { variant, ..found });
+    in_common_terms(&mut further, problem, everybody);
+    Ok(further.or(found))
 }
 
 /// Whether the worst case of an action in a linear problem, whose smallest break is known, is favourable

@@ -3,8 +3,8 @@
 use super::linear::Linear;
 use super::trees;
 use super::{
-    Attack, Break, CarliniWagner, DeepFool, FastGradient, ProjectedGradient, Target, by_own, downwards, lane,
-    set_lane, smallest_of_variants,
+    Attack, Break, CarliniWagner, DeepFool, FastGradient, ProjectedGradient, Target, by_own, downwards,
+    in_common_terms, lane, set_lane, smallest_of_variants,
 };
 use crate::network::{LANES, Lanes};
 use crate::{Action, People, Problem, Result};
@@ -23,9 +23,15 @@ const HALVINGS: usize = 50;
 ///
 /// If the problem has several variants, each is attacked, and the smallest break counts.
 pub fn smallest_break(problem: &Problem, people: &People, actions: &[Action]) -> Result<Vec<Option<Break>>> {
-    by_own(problem, people, actions, |problem, people, actions| {
-        smallest_of_variants(problem, |variant| smallest_of_one(variant, people, actions))
-    })
+    by_own(
+        problem,
+        people,
+        actions,
+        |problem, people, actions| {
+            smallest_of_variants(problem, |variant| smallest_of_one(variant, people, actions))
+        },
+        in_common_terms,
+    )
 }
 
 /// The smallest breaks in a problem with one variant.

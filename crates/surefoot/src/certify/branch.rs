@@ -23,6 +23,7 @@ use std::time::Instant;
 use super::parabolas::Layers;
 use super::{Found, Search};
 use crate::Problem;
+use crate::cancel;
 use crate::graph::{Affine, Curvature, Graph, Jets, Order, Quadratic, Region};
 use crate::margin::{Composer, Coordinates};
 use crate::proof::BoundKind;
@@ -106,6 +107,9 @@ impl Prover {
 
     /// The number of evaluations that are left: up to the limit and, at the rate so far, up to the end.
     pub fn left(&self) -> usize {
+        if cancel::is_cancelled() {
+            return 0;
+        }
         let left = self.limit.saturating_sub(self.evaluations());
         let Some(until) = self.until else { return left };
         let now = Instant::now();
@@ -125,7 +129,9 @@ impl Prover {
     }
 
     pub fn is_spent(&self) -> bool {
-        self.evaluations() >= self.limit || self.until.is_some_and(|until| Instant::now() >= until)
+        self.evaluations() >= self.limit
+            || self.until.is_some_and(|until| Instant::now() >= until)
+            || cancel::is_cancelled()
     }
 
     /// The search for the worst perturbation.

@@ -21,7 +21,7 @@ pub(super) fn further(problem: &Problem) -> Option<String> {
 
 /// The sentence that no action works.
 pub(super) fn impossible(problem: &Problem) -> String {
-    let shifts = problem.epsilon() > 0.0 || problem.sources().is_some_and(Sources::concern_person);
+    let shifts = problem.epsilon() > 0.0 || problem.sources().is_some_and(Sources::concern_reports);
     let shifts = shifts.then(|| format!("if circumstances shift {}", how_far(problem)));
     let conditions: Vec<String> = shifts.into_iter().chain(conditions(problem)).collect();
     match conditions.is_empty() {

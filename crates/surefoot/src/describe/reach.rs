@@ -102,7 +102,8 @@ fn of_sources(problem: &Problem, sources: &Sources) -> String {
     for group in &sources.groups {
         add(&Norm::unweighted(group.norm), group.epsilon, &group.features);
     }
-    for i in 0..n {
+    // What is not known is a sentence of its own.
+    for i in (0..n).filter(|i| !sources.alone.contains(i)) {
         match interval(features.feature(i), sources.shift(i)) {
             Interval::None => {}
             Interval::Exact => exact.push(features.feature(i).full_name().into_owned()),

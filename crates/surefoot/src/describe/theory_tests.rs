@@ -34,7 +34,7 @@ fn a_person_by_hand() {
     assert_eq!(
         told,
         "Without uncertainty: Raise income by 600.1 (from 2400 to 3000.1). This works if nothing else changes. \
-         That is proven, as is that nothing cheaper would do. It costs 0.4. Robust recourse costs at most 1.25 \
+         That is proven, as is that no cheaper allowed action would do. It costs 0.4. Robust recourse costs at most 1.25 \
          times as much, 0.5001: scaled in proportion, the action is feasible and withstands every perturbation \
          of size 0.1 (Proposition 6). Of similar people (perturbations of size 0.1 at most) with the same \
          feasible changes, the cheapest actions cost between 0.3 and 0.5, a difference of at most 0.1 from this \

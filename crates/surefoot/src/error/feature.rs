@@ -73,6 +73,32 @@ pub enum FeatureError {
     /// A special value that is text.
     #[error("feature `{feature}`: the special value `{value}` is no number; give one, such as \"-9\"")]
     SpecialNumber { feature: String, value: String },
+    /// A missing category of which the model takes a column each.
+    #[error(
+        "feature `{feature}`: nothing stands in for a missing category that has a column of its own; give the categories one more, for what is not known"
+    )]
+    MissingKind { feature: String },
+    /// A value for a missing one that is not in its interval.
+    #[error(
+        "feature `{feature}`: {value:?} is to stand in for a missing value between {lower:?} and {upper:?}; give numbers, no larger than 1e100, of which it lies between the others"
+    )]
+    MissingRange { feature: String, value: f64, lower: f64, upper: f64 },
+    /// Missing values beyond the limits.
+    #[error(
+        "feature `{feature}`: a missing value may be between {lower:?} and {upper:?}, and the limits are [{:?}, {:?}]; keep it within the limits, or widen them",
+        limits.0, limits.1
+    )]
+    MissingLimits { feature: String, lower: f64, upper: f64, limits: (f64, f64) },
+    /// A fraction for a missing whole number.
+    #[error(
+        "feature `{feature}`: {value:?} is to stand in for a missing value, and is not {kind}; give one that is"
+    )]
+    MissingValueKind { feature: String, value: f64, kind: String },
+    /// A value for a missing one that is neither a number nor a rule.
+    #[error(
+        "feature `{feature}`: `{value}` is to stand in for a missing value; give a number, \"mean\" or one of the categories"
+    )]
+    MissingWord { feature: String, value: String },
     /// A group of one.
     #[error(
         "group `{group}` has one column only; give one for each of its categories, or leave out the group"

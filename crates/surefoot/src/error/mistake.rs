@@ -38,6 +38,9 @@ pub enum Fault {
     /// A field that does not exist.
     #[error("unknown field `{field}`; {}", suggestion(nearest.as_deref(), known))]
     UnknownField { field: String, nearest: Option<String>, known: Vec<String> },
+    /// A field of the top of the file that follows the heading of an entry.
+    #[error("`{field}` belongs at the top of the file; move it above the first heading such as [[feature]]")]
+    Misplaced { field: String },
     /// A field that must be there.
     #[error("`{field}` is missing; {remedy}")]
     MissingField { field: &'static str, remedy: &'static str },

@@ -75,6 +75,26 @@ pub enum PeopleError {
         "feature `{feature}`: the value is special, and how uncertain it or its equation is, is stated by itself; leave the person out, or the section"
     )]
     SpecialUncertain { feature: String },
+    /// A missing value where people with all values are answered.
+    #[error(
+        "feature `{feature}`: the value is missing, which this does not answer; leave the person out (in Rust, ask Problem::for_person)"
+    )]
+    Missing { feature: String },
+    /// A missing value of which an equation makes something.
+    #[error(
+        "feature `{feature}`: the value is missing, and `{effect}` follows from it by an equation that is not linear, so that nothing can be said for every value; leave the person out, or `{feature}` out of the equation"
+    )]
+    MissingCause { feature: String, effect: String },
+    /// A missing value that follows from other features in a way that depends on it.
+    #[error(
+        "feature `{feature}`: the value is missing, and its own equation is not a function of its causes plus noise, so that nothing can be said for every value; leave the person out, or the equation"
+    )]
+    MissingEffect { feature: String },
+    /// A missing value of a feature whose uncertainty is stated by itself.
+    #[error(
+        "feature `{feature}`: the value is missing, and how uncertain it is, or the coefficient of what follows from it, is stated by itself; leave the person out, or the section"
+    )]
+    MissingUncertain { feature: String },
     /// An intervention with two values for a feature.
     #[error("the intervention names feature `{feature}` twice; remove one")]
     RepeatedIntervention { feature: String },

@@ -29,6 +29,11 @@ pub enum RuleError {
         "the constraint `{rule}` says nothing about the special value of `{feature}`; leave the person out, or the feature out of the constraint"
     )]
     SpecialValue { feature: String, rule: String },
+    /// A constraint on a feature whose value is not known.
+    #[error(
+        "the constraint `{rule}` says nothing about the missing value of `{feature}`; leave the person out, or the feature out of the constraint"
+    )]
+    MissingValue { feature: String, rule: String },
     /// A transition from everywhere to everywhere.
     #[error(
         "a forbidden transition names neither where from nor where to; make it `change = \"fixed\"` instead"

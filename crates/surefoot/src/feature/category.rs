@@ -199,7 +199,11 @@ impl Column {
     pub fn text(&self, value: impl Fn(usize) -> f64) -> Option<&str> {
         match &self.values {
             Values::Numbers => None,
-            Values::Ordered(levels) => Some(level(levels, value(self.positions.start))),
+            // A missing value is no level.
+            Values::Ordered(levels) => {
+                let value = value(self.positions.start);
+                (!value.is_nan()).then(|| level(levels, value))
+            }
             Values::OneOf(categories) => {
                 let of = |place: usize| value(self.positions.start + place);
                 let likeliest = (0..categories.len()).max_by(|&a, &b| of(a).total_cmp(&of(b)));

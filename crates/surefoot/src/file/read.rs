@@ -16,7 +16,7 @@ pub const MOST_BYTES: u64 = 1 << 30;
 #[non_exhaustive]
 pub enum ReadProblem {
     /// An error of the system.
-    #[error("{0}")]
+    #[error("{}", match .0 { io::ErrorKind::NotFound => "there is no such file".to_owned(), other => other.to_string() })]
     System(io::ErrorKind),
     /// It is a folder, a pipe, a device or a socket.
     #[error("it is {0}; give a regular file")]

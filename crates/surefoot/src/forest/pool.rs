@@ -67,9 +67,10 @@ pub(crate) fn unit_prices(scene: &Scene<'_>) -> Vec<f64> {
     scene.effects.iter().map(price).collect()
 }
 
-/// The radius that scenarios use, which leaves [`SLACK`] in every feature unused.
+/// The radius that scenarios use, which leaves [`SLACK`] in every live feature unused.
 pub(crate) fn usable_limit(scene: &Scene<'_>) -> f64 {
-    let each = scene.x.iter().zip(&scene.weights).map(|(x, w)| 4.0 * SLACK * (1.0 + x.abs()) * w);
+    let live = (0..scene.x.len()).filter(|&i| scene.live[i]);
+    let each = live.map(|i| 4.0 * SLACK * (1.0 + scene.x[i].abs()) * scene.weights[i]);
     let radius = match scene.ball.power {
         f64::INFINITY => scene.ball.radius - each.fold(0.0, f64::max),
         _ => scene.ball.radius - each.sum::<f64>(),

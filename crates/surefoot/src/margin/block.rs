@@ -265,8 +265,13 @@ impl<'p> Margin<'p> {
         let Evaluation { tape, in_action, in_perturbation: gradient, .. } = evaluation;
         gradient.fill(Lanes::ZERO);
         let factor = &joint.sources.factor;
+        let mut in_shift: Vec<Lanes> = before.iter().zip(&after).map(|(&b, &a)| b + a).collect();
+        for &(effect, cause, coefficient) in &joint.kept {
+            let back = (before[effect] + after[effect]) * Lanes::splat(-coefficient);
+            in_shift[cause] = in_shift[cause] + back;
+        }
         for i in 0..n {
-            let through = point.scale[i] * (before[i] + after[i]);
+            let through = point.scale[i] * in_shift[i];
             if factor.is_empty() {
                 gradient[i] = through;
                 continue;

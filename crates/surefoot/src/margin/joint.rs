@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! D_i      = c_i + s_i (M v)_i + 2 w_i b_i                          the shift of feature i
+//! D_j     -= a_ji (c_i + s_i v_i)                                where i is alone: j, with coefficient a_ji, stays
 //! theta_k' = theta_k + (share theta_k + min(within, |theta_k|)) e_k      the change as it is carried out
 //! f_b      = f + sum_j r_ij b_ij x_j                                the equation of feature i
 //! ```
@@ -190,6 +191,11 @@ pub(super) fn parts<A: Terms>(
         };
         let scaled = terms.product(&reach.scale[i], &mixed);
         shift.push(terms.sum(&reach.centre[i], &scaled));
+    }
+    let alone: Vec<A::Number> = joint.kept.iter().map(|&(_, cause, _)| shift[cause].clone()).collect();
+    for (&(effect, _, coefficient), cause) in joint.kept.iter().zip(&alone) {
+        let back = terms.scaled(cause, -coefficient);
+        shift[effect] = terms.sum(&shift[effect], &back);
     }
     let first = joint.first_band();
     for (k, band) in joint.sources.bands.iter().enumerate() {

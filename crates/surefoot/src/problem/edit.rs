@@ -11,7 +11,7 @@ use super::entry::{EquationEntry, EquationForm, Inputs, NetworkFile, activation_
 use super::file::{ProblemFile, is_json};
 use crate::error::FileError;
 use crate::error::FileProblem;
-use crate::feature::{Column, Special, columns};
+use crate::feature::{Column, Missing, Special, columns};
 use crate::file::{Audience, read_to_string, write_atomically};
 use crate::{Change, Error, Feature, Kind, Result};
 
@@ -320,6 +320,21 @@ fn feature(feature: &Feature, column: &Column) -> Entries {
                 None => list(feature.special.iter().map(|special| number(special.value))),
             },
         ));
+    }
+    if let Some(Missing { value: assumed, lower, upper }) = feature.missing {
+        let mut missing = InlineTable::new();
+        match column.categories().filter(|_| column.is_ordered()) {
+            Some(texts) => {
+                let text = |place: f64| texts.get(place as usize).map_or("", String::as_str);
+                missing.insert("value", text(assumed).into());
+                missing.insert("between", Value::Array([text(lower), text(upper)].into_iter().collect()));
+            }
+            None => {
+                missing.insert("value", number(assumed));
+                missing.insert("between", Value::Array([lower, upper].map(number).into_iter().collect()));
+            }
+        }
+        fields.push(("missing", value(missing)));
     }
     fields.push(("mean", value(number(feature.mean))));
     fields.push(("std", value(number(feature.std))));

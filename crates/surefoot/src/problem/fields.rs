@@ -4,6 +4,16 @@ use super::entry::{ACTIVATIONS, NetworkFile};
 use super::syntax::{Node, Value};
 use crate::error::{Fault, Mistake};
 use crate::feature::nearest;
+use crate::magnitude::readable;
+
+/// Fields of the top of a problem file that are no tables.
+const AT_THE_TOP: [&str; 8] =
+    ["epsilon", "norm", "cost", "form", "limits_on", "safety", "agree", "most_changes"];
+
+/// Whether a field belongs to the top of a problem file and is in an entry, as one that follows a heading is.
+fn entry_is_below(entry: &Option<String>, name: &str) -> bool {
+    entry.is_some() && AT_THE_TOP.contains(&name)
+}
 
 /// A table whose field names have been checked.
 pub(crate) struct Fields<'a> {
@@ -24,7 +34,9 @@ impl<'a> Fields<'a> {
         };
         let mut fields = Self { entries, line: node.line, entry, mistakes: Vec::new() };
         for (position, (name, node)) in entries.iter().enumerate() {
-            if !known.contains(&name.as_str()) {
+            if entry_is_below(&fields.entry, name) && !known.contains(&name.as_str()) {
+                fields.report(node.line, Fault::Misplaced { field: name.clone() });
+            } else if !known.contains(&name.as_str()) {
                 let known_names = known.iter().map(|&name| name.into()).collect();
                 let nearest = nearest(name, known);
                 fields.report(
@@ -66,6 +78,11 @@ impl<'a> Fields<'a> {
         self.mistakes
     }
 
+    /// Adds the mistakes of a table within this entry.
+    pub fn add(&mut self, mistakes: Vec<Mistake>) {
+        self.mistakes.extend(mistakes);
+    }
+
     pub fn is_clean(&self) -> bool {
         self.mistakes.is_empty()
     }
@@ -103,6 +120,12 @@ impl<'a> Fields<'a> {
         match node.value {
             Value::Number(number) if number >= 0.0 && number.fract() == 0.0 && number < 1e9 => {
                 Some(number as usize)
+            }
+            Value::Number(number) => {
+                let (field, found) = (name.to_owned(), readable(number));
+                let expected = "a whole number that is not negative";
+                self.report(node.line, Fault::Type { field, expected, found });
+                None
             }
             ref other => self.mistyped(node, name, "a whole number", other),
         }

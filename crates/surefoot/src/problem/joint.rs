@@ -11,7 +11,7 @@
 //! The coordinates of features whose shifts are bounded together form the ball of the problem, or groups
 //! with balls of their own. All others lie between -1 and 1.
 
-use crate::error::SettingError;
+use crate::error::{PeopleError, SettingError};
 use crate::uncertainty::{Coefficient, Execution, Factor, Product, Shift, Sources};
 use crate::{Error, Features, Kind, Norm, Result, Scm, Uncertainty};
 
@@ -25,6 +25,8 @@ pub(crate) struct Joint {
     pub weights: Vec<f64>,
     /// The feature, the place of the parent among its parents, and the largest error.
     pub slopes: Vec<(usize, usize, f64)>,
+    /// Where the shift of a cause is not to spread: the effect, the cause, and the coefficient of its equation.
+    pub kept: Vec<(usize, usize, f64)>,
 }
 
 impl Joint {
@@ -81,8 +83,21 @@ impl Joint {
         let slope =
             |error: &Coefficient| Ok((error.feature, place(error.feature, error.parent)?, error.within));
         let slopes = sources.coefficients.iter().map(slope).collect::<Result<Vec<_>>>()?;
+        let mut kept = Vec::new();
+        for (&cause, scm) in sources.alone.iter().flat_map(|cause| scm.map(|scm| (cause, scm))) {
+            if scm.nonadditive().contains(&cause) {
+                return Err(Error::People(PeopleError::MissingEffect { feature: named(cause) }));
+            }
+            for effect in (0..features.len()).filter(|&effect| scm.parents(effect).contains(&cause)) {
+                let coefficient = scm.coefficient(effect, cause).ok_or_else(|| {
+                    let (feature, effect) = (named(cause), named(effect));
+                    Error::People(PeopleError::MissingCause { feature, effect })
+                })?;
+                kept.push((effect, cause, coefficient));
+            }
+        }
         let weights = ball.weights(features.len());
-        Ok(Self { sources: sources.clone(), features: features.len(), weights, slopes })
+        Ok(Self { sources: sources.clone(), features: features.len(), weights, slopes, kept })
     }
 
     /// The coordinates of the features after mixing by the covariance.

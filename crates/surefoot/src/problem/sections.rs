@@ -6,6 +6,7 @@ use super::categories::read_categories;
 use super::classifier::{ClassifierEntry, KINDS};
 use super::entry::{EquationEntry, EquationForm, Inputs};
 use super::fields::Fields;
+use super::missing::read_missing;
 use super::special::{read_special, report_special};
 use super::syntax::{Node, Value};
 use super::words::{read_words, report_words};
@@ -15,7 +16,7 @@ use crate::file::ModelFolder;
 use crate::magnitude::is_scale;
 use crate::{Change, Classifier, Error, Feature, Features, Kind, Scm};
 
-const FEATURE_FIELDS: [&str; 19] = [
+const FEATURE_FIELDS: [&str; 20] = [
     "name",
     "kind",
     "mean",
@@ -34,6 +35,7 @@ const FEATURE_FIELDS: [&str; 19] = [
     "unit",
     "describe",
     "special",
+    "missing",
     "one_hot",
 ];
 pub(super) const INPUTS: [(&str, Inputs); 2] = [("standardised", Inputs::Standardised), ("raw", Inputs::Raw)];
@@ -104,7 +106,8 @@ pub(super) fn read_features(top: &mut Fields<'_>, mistakes: &mut Vec<Mistake>) -
             ..feature
         };
         report_special(&mut fields, &feature);
-        let entry = read_categories(&mut fields, feature, &mut directions);
+        let mut entry = read_categories(&mut fields, feature, &mut directions);
+        read_missing(&mut fields, &mut entry);
         report_words(&mut fields, &entry);
         let repeated =
             entry.iter().map(|feature| &feature.name).chain(&name).find(|name| names.contains(*name));

@@ -91,6 +91,7 @@ impl Problem {
 
     /// The least score that a variant gives to an individual: favourable iff not negative.
     pub fn score(&self, individual: &[f64]) -> f64 {
+        let individual = &*self.features.imputed(individual);
         let scores = self.deciders().map(|classifier| classifier.score(individual));
         // The least; NaN if one of them is.
         scores.fold(f64::INFINITY, |a, b| if b.is_nan() || b < a { b } else { a })
@@ -98,6 +99,7 @@ impl Problem {
 
     /// As [`Problem::score`] with the trained weights, where weights are uncertain.
     pub(crate) fn trained_score(&self, individual: &[f64]) -> f64 {
+        let individual = &*self.features.imputed(individual);
         let scores = self.deciders().map(|classifier| classifier.trained().score(individual));
         scores.fold(f64::INFINITY, |a, b| if b.is_nan() || b < a { b } else { a })
     }

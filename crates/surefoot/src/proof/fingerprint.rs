@@ -2,7 +2,7 @@
 
 use crate::constraint::Forbidden;
 use crate::digest::Digest;
-use crate::feature::Shown;
+use crate::feature::{Missing, Shown};
 use crate::{Change, Features, Kind, Problem};
 
 /// Digests of the parts of a problem. They tell whether a proof that fails was made for another problem.
@@ -97,6 +97,10 @@ fn digest_features(features: &Features, digest: &mut Digest) {
             digest.text("special");
             digest.count(feature.special.len());
             feature.special.iter().for_each(|special| digest.number(special.value));
+        }
+        if let Some(Missing { value, lower, upper }) = feature.missing {
+            digest.text("missing");
+            digest.numbers([value, lower, upper].iter());
         }
     }
 }

@@ -50,7 +50,7 @@ impl SavedProof {
             Some(found) => return Err(version.wrong(SavedProblem::Version { found, newest: VERSION })),
             None => return Err(version.expected("a whole number")),
         }
-        let individual = top.field("individual")?.finite_numbers(None)?;
+        let individual = top.field("individual")?.listed(None, At::finite_or_missing)?;
         let width = individual.len();
         let coordinates = match top.object()?.get("coordinates") {
             None => width,
@@ -204,6 +204,11 @@ impl<'v> At<'v> {
     fn finite(&self) -> Result<f64> {
         let number = self.number()?;
         if number.is_finite() { Ok(number) } else { Err(self.expected("a finite number")) }
+    }
+
+    /// A finite number, or nothing: NaN.
+    fn finite_or_missing(&self) -> Result<f64> {
+        if self.value.is_null() { Ok(f64::NAN) } else { self.finite() }
     }
 
     fn listed<T>(&self, length: Option<usize>, read: impl Fn(&At<'v>) -> Result<T>) -> Result<Vec<T>> {

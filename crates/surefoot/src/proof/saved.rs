@@ -48,6 +48,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::fingerprint::Fingerprint;
+use crate::problem::OwnProblem;
 use crate::proof::{
     BoundKind, Case, Cell, Cover, Cut, Dividing, Division, Parabolas, PhaseBound, PhaseNode, Piece, Proof,
     RuledOut, Scenario, TreeReason, WeightedMargin,
@@ -86,7 +87,7 @@ impl From<&Norm> for SavedNorm {
 pub struct SavedProof {
     /// The fingerprint of the problem; `None` in files of earlier versions.
     pub problem: Option<Fingerprint>,
-    /// The individual, in standardised units.
+    /// The individual, in standardised units; NaN where a value is missing.
     pub individual: Vec<f64>,
     /// The number of coordinates of perturbations: that of the features unless more is uncertain.
     pub coordinates: usize,
@@ -124,12 +125,13 @@ impl Proof {
         });
         // Where no problem can be made of the person, none was answered.
         let own = problem.for_person(individual).ok().flatten();
+        let (of_person, _) = OwnProblem::or(own.as_ref(), problem, individual);
         SavedProof {
             problem: Some(Fingerprint::of(problem)),
             individual: individual.to_vec(),
-            coordinates: problem.perturbation_width(),
-            norm: own.as_ref().unwrap_or(problem).uncertainty().norm().into(),
-            epsilon: problem.uncertainty().radius(),
+            coordinates: of_person.perturbation_width(),
+            norm: of_person.uncertainty().norm().into(),
+            epsilon: of_person.uncertainty().radius(),
             cost: problem.cost(),
             form: problem.action_kind(),
             outcome: self.outcome.clone(),
@@ -167,6 +169,11 @@ impl SavedProof {
         }
     }
 
+    /// The same claims about the individual with values that stand in for missing ones.
+    pub(crate) fn of(&self, individual: &[f64]) -> Self {
+        Self { individual: individual.to_vec(), ..self.clone() }
+    }
+
     /// The line of a file of proofs for the person with an identifier, with its end.
     pub fn to_line(&self, id: &str) -> String {
         format!("{{\"id\":{},\"proof\":{}}}\n", Value::from(id), self.to_json())
@@ -189,7 +196,7 @@ impl SavedProof {
         let mut value = json!({
             "surefoot_proof": VERSION,
             "problem": self.problem.as_ref().map_or(Value::Null, fingerprint),
-            "individual": numbers(&self.individual),
+            "individual": self.individual.iter().map(|&value| known(value)).collect::<Vec<Value>>(),
             "epsilon": number(self.epsilon),
             "norm": norm(&self.norm),
             "cost": cost_name(self.cost),
@@ -259,6 +266,11 @@ fn number(value: f64) -> Value {
     } else {
         value.into()
     }
+}
+
+/// A value of somebody; nothing where it is missing.
+fn known(value: f64) -> Value {
+    if value.is_nan() { Value::Null } else { number(value) }
 }
 
 fn numbers(values: &[f64]) -> Value {

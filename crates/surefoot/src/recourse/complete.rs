@@ -49,8 +49,9 @@ mod undecided;
 
 use std::time::{Duration, Instant};
 
-use super::{Method, Settings};
+use super::{Improvement, Method, Observer, Settings};
 use crate::action::covering_sets_except;
+use crate::cancel;
 use crate::certify::{Budget, LEAST_MARGIN};
 use crate::proof::{Proof, Scenario};
 use finish::Tried;
@@ -100,6 +101,8 @@ pub struct Complete<'p> {
     seconds: Option<f64>,
     /// When the current answer must be there.
     end: Option<Instant>,
+    /// What is told of better answers as they are found.
+    observer: Option<Observer>,
 }
 
 impl Proof {
@@ -190,6 +193,10 @@ impl Method for Complete<'_> {
     fn prove(&self, individual: &[f64]) -> Result<Proof> {
         Complete::prove(self, individual)
     }
+
+    fn observe(&mut self, observer: Observer) {
+        self.observer = Some(observer);
+    }
 }
 
 /// A margin between the largest with which a proof failed, zero if none did, and one that is enough.
@@ -212,7 +219,16 @@ impl<'p> Complete<'p> {
         let undecided = undecided::undecided_features(problem);
         let sets =
             covering_sets_except(&undecided, problem.features(), &causal_models, problem.action_kind())?;
-        Ok(Self { problem, sets, undecided, gap: 0.01, budget: Budget::default(), seconds: None, end: None })
+        Ok(Self {
+            problem,
+            sets,
+            undecided,
+            gap: 0.01,
+            budget: Budget::default(),
+            seconds: None,
+            end: None,
+            observer: None,
+        })
     }
 
     /// Sets the largest share by which the action's cost should exceed the proven bound. The gap may be
@@ -268,7 +284,7 @@ impl<'p> Complete<'p> {
 
     /// Whether the answer must be there.
     fn is_over(&self) -> bool {
-        self.end.is_some_and(|end| Instant::now() >= end)
+        self.end.is_some_and(|end| Instant::now() >= end) || cancel::is_cancelled()
     }
 
     /// The answer for one individual.
@@ -294,7 +310,9 @@ impl<'p> Complete<'p> {
         if proof.outcome == Outcome::AlreadyFavourable {
             return Ok(proof);
         }
-        let ruling_out = Complete { problem: &problem, ..halved.clone() }.prove_alone(individual)?;
+        // What is found with these weights alone is no answer.
+        let ruling_out =
+            Complete { problem: &problem, observer: None, ..halved.clone() }.prove_alone(individual)?;
         Ok(proof.bounded_by(ruling_out, self.problem.safety()))
     }
 
@@ -318,7 +336,7 @@ impl<'p> Complete<'p> {
         }
         // The action that is proved depends on the budget, so a smaller budget may have led to a cheaper
         // one.
-        let other = Complete { budget, ..self.clone() }.prove_alone(individual)?;
+        let other = Complete { budget, observer: None, ..self.clone() }.prove_alone(individual)?;
         Ok(proof.combined(other))
     }
 
@@ -329,12 +347,24 @@ impl<'p> Complete<'p> {
 
     fn prove_once(&self, individual: &[f64]) -> Result<Proof> {
         let proof = solve::Solver::new(&self.clone().for_a_share(FIRST_SHARE), individual)?.run()?;
+        self.tell(&proof);
         if proof.outcome.is_settled(LARGE_GAP) {
             return Ok(proof);
         }
-        let proof = self.with_candidate(individual, proof)?;
+        // Searches for stricter problems find neither answers nor bounds of this one.
+        let quiet = Complete { observer: None, ..self.clone() };
+        let proof = quiet.with_candidate(individual, proof)?;
+        self.tell(&proof);
         let has_large_gap = !proof.outcome.is_settled(LARGE_GAP);
-        if has_large_gap { self.with_larger_margin(individual, proof) } else { Ok(proof) }
+        if has_large_gap { quiet.with_larger_margin(individual, proof) } else { Ok(proof) }
+    }
+
+    /// Tells the observer of a proven action.
+    fn tell(&self, proof: &Proof) {
+        if let (Some(observer), Outcome::Found(found)) = (&self.observer, &proof.outcome) {
+            observer.tell(Improvement::Bound(found.cost_bound));
+            observer.tell(Improvement::Proven { action: found.action.clone(), cost: found.cost });
+        }
     }
 
     /// Proves what the local searches alone find, if it is cheaper than the proven action. The search by boxes may end

@@ -14,7 +14,9 @@ use rayon::prelude::*;
 
 use super::trade_off::{Searches, TOLERANCE};
 use super::{Exact, Reach, Settings, Solver};
+use crate::cancel;
 use crate::outcome::{Outcome, Recourse};
+use crate::problem::OwnProblem;
 use crate::{Budget, Change, Feature, Kind, Problem, Result};
 
 /// A restriction that is removed.
@@ -212,7 +214,11 @@ impl<'p> Explainer<'p> {
         };
         let outcomes: Vec<Option<Outcome>> = match self.is_cheap() {
             true => (0..self.relaxed.len()).map(without).collect::<Result<_>>()?,
-            false => (0..self.relaxed.len()).into_par_iter().map(without).collect::<Result<_>>()?,
+            false => {
+                let current = cancel::Cancel::current();
+                let without = |k: usize| cancel::with(current.clone(), || without(k));
+                (0..self.relaxed.len()).into_par_iter().map(without).collect::<Result<_>>()?
+            }
         };
         let is_known =
             |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Found(_) | Outcome::Impossible(_)));
@@ -221,7 +227,10 @@ impl<'p> Explainer<'p> {
             Some(Outcome::Found(found)) => Some((relaxed.relaxation.clone(), found)),
             _ => None,
         });
-        Ok(Some(Explanation { reach, enough: enough.collect(), is_exhaustive }))
+        let mut enough: Vec<(Relaxation, Recourse)> = enough.collect();
+        // A restriction beyond which only enormous changes help says little.
+        enough.sort_by(|(_, a), (_, b)| a.cost.total_cmp(&b.cost));
+        Ok(Some(Explanation { reach, enough, is_exhaustive }))
     }
 
     fn reach(&self, individual: &[f64], outcome: &Outcome) -> Result<Reach> {
@@ -237,8 +246,8 @@ impl<'p> Explainer<'p> {
                 Ok(Reach { possible, impossible: Some(impossible) })
             }
             _ => {
-                let searches =
-                    Searches::new(own.as_ref().unwrap_or(self.problem), individual, self.settings)?;
+                let (problem, individual) = OwnProblem::or(own.as_ref(), self.problem, individual);
+                let searches = Searches::new(problem, individual, self.settings)?;
                 searches.with_known(epsilon, outcome.clone()).enclose(TOLERANCE, &|_| {})
             }
         }

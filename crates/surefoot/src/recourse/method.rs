@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::cases::Cases;
 use super::local::Local;
 use super::trees::Trees;
-use super::{Complete, Descent, Exact, Settings};
+use super::{Complete, Descent, Exact, Observer, Settings};
 use crate::error::{CausalModelError, SettingError};
 use crate::proof::Proof;
 use crate::{Error, Outcome, Problem, Result};
@@ -30,6 +30,17 @@ pub trait Method: fmt::Debug + Send + Sync {
     /// # Errors
     /// As [`Method::solve`]; [`SettingError::NoProof`] if the method proves nothing.
     fn prove(&self, individual: &[f64]) -> Result<Proof>;
+
+    /// Has an observer told of better answers as they are found, if the method has any before the last.
+    fn observe(&mut self, _observer: Observer) {}
+
+    /// The answer of a closed form; `None` if the individual needs a search.
+    ///
+    /// # Errors
+    /// As [`Method::solve`].
+    fn solve_at_once(&self, _individual: &[f64]) -> Result<Option<Outcome>> {
+        Ok(None)
+    }
 
     /// The answers for several individuals, in order, on all cores. `progress` is called with the number of
     /// individuals that were answered since the last call.

@@ -2,8 +2,9 @@
 
 use super::options::options;
 use super::trade_off::{TradeOff, trade_off};
-use super::{Method, MethodName};
+use super::{Method, MethodName, Observer};
 use crate::error::{CausalModelError, SettingError};
+use crate::problem::OwnProblem;
 use crate::proof::Proof;
 use crate::{Budget, Error, Outcome, People, Problem, Result};
 
@@ -136,7 +137,7 @@ impl<'p> Solver<'p> {
     /// The answer, and the number of evaluations.
     pub(super) fn solve_counted(&self, individual: &[f64]) -> Result<(Outcome, usize)> {
         match self.problem.for_person(individual)? {
-            Some(own) => self.settings.method.prepare(&own, self.settings)?.solve(individual),
+            Some(own) => self.settings.method.prepare(&own.problem, self.settings)?.solve(&own.individual),
             None => self.method.solve(individual),
         }
     }
@@ -163,15 +164,13 @@ impl<'p> Solver<'p> {
         individuals: &[&[f64]],
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<Outcome>> {
-        if individuals.iter().all(|individual| self.problem.features().special_values(individual).is_empty())
-        {
+        if !individuals.iter().any(|individual| self.problem.is_own(individual)) {
             return self.method.solve_all(individuals, progress);
         }
-        self.problem.each_by_own(individuals, |problem, places| {
-            let chosen: Vec<&[f64]> = places.iter().map(|&place| individuals[place]).collect();
+        self.problem.each_by_own(individuals, |problem, _, chosen| {
             match std::ptr::eq(problem, self.problem) {
-                true => self.method.solve_all(&chosen, progress),
-                false => self.settings.method.prepare(problem, self.settings)?.solve_all(&chosen, progress),
+                true => self.method.solve_all(chosen, progress),
+                false => self.settings.method.prepare(problem, self.settings)?.solve_all(chosen, progress),
             }
         })
     }
@@ -188,8 +187,27 @@ impl<'p> Solver<'p> {
     /// As [`Solver::solve`]; [`SettingError::NoProof`] if the method proves nothing.
     pub fn prove(&self, individual: &[f64]) -> Result<Proof> {
         match self.problem.for_person(individual)? {
-            Some(own) => self.settings.method.prepare(&own, self.settings)?.prove(individual),
+            Some(own) => self.settings.method.prepare(&own.problem, self.settings)?.prove(&own.individual),
             None => self.method.prove(individual),
+        }
+    }
+
+    /// Has an observer told of better answers as they are found. The answers are the same. Searches for further
+    /// options, and those for people with special values, are not observed.
+    pub fn with_observer(mut self, observer: Observer) -> Self {
+        self.method.observe(observer);
+        self
+    }
+
+    /// The answer of [`Solver::solve`] if a closed form gives it, within microseconds; `None` if the individual
+    /// needs a search.
+    ///
+    /// # Errors
+    /// As [`Solver::solve`].
+    pub fn solve_at_once(&self, individual: &[f64]) -> Result<Option<Outcome>> {
+        match self.problem.for_person(individual)? {
+            Some(_) => Ok(None),
+            None => self.method.solve_at_once(individual),
         }
     }
 
@@ -208,9 +226,10 @@ impl<'p> Solver<'p> {
     /// # Errors
     /// As [`Solver::options`].
     pub fn options_after(&self, first: Outcome, individual: &[f64], count: usize) -> Result<Vec<Outcome>> {
-        let answer = |problem: &Problem| Solver::new(problem, self.settings)?.solve(individual);
         let own = self.problem.for_person(individual)?;
-        options(own.as_ref().unwrap_or(self.problem), first, count, &answer)
+        let (problem, individual) = OwnProblem::or(own.as_ref(), self.problem, individual);
+        let answer = |problem: &Problem| Solver::new(problem, self.settings)?.solve(individual);
+        options(problem, first, count, &answer)
     }
 
     /// The cheapest action of an individual for each size of the uncertainty, and the largest size for which

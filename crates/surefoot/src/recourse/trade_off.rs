@@ -13,6 +13,7 @@
 use super::{Settings, Solver};
 use crate::error::SettingError;
 use crate::outcome::{Outcome, Recourse, Undecided};
+use crate::problem::OwnProblem;
 use crate::{Budget, Error, Problem, Result};
 
 /// The largest epsilon that is tried, in standard deviations.
@@ -96,7 +97,7 @@ pub fn trade_off(
         return Err(Error::Setting(SettingError::Epsilon { epsilon }));
     }
     let own = problem.for_person(individual)?;
-    let problem = own.as_ref().unwrap_or(problem);
+    let (problem, individual) = OwnProblem::or(own.as_ref(), problem, individual);
     let mut searches = Searches::new(problem, individual, settings)?;
     let epsilons = match epsilons {
         Some(given) => {

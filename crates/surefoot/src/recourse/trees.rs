@@ -16,6 +16,7 @@ use search::{Incumbent, Part, Reason, Record, Search};
 
 use super::{Method, Settings};
 use crate::action::covering_sets;
+use crate::cancel;
 use crate::certify::tree_certificate;
 use crate::error::{CausalModelError, ModelError, SettingError};
 use crate::forest::{Forest, Scene};
@@ -154,7 +155,7 @@ impl<'p> Trees<'p> {
         let mut parts = self.parts(forest, individual)?;
         let limit = self.settings.seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let end = limit.and_then(|limit| Instant::now().checked_add(limit));
-        let is_over = || end.is_some_and(|end| Instant::now() >= end);
+        let is_over = || end.is_some_and(|end| Instant::now() >= end) || cancel::is_cancelled();
         let most = self.settings.budget.evaluations;
         let gap = (1.0 - DISPLAY_SHARE) * self.settings.gap;
         let mut search = Search::new(&mut parts, gap, most, &is_over);

@@ -3,7 +3,7 @@
 use super::{ColumnPattern, ColumnType, Heading, Values, column, of_columns};
 use crate::feature::Column;
 use crate::outcome::Advice;
-use crate::{Action, Outcome, Problem, essential};
+use crate::{Action, Outcome, Problem, describe_notes, essential};
 
 /// The columns of a table of answers. It has a row for each person or, with several options, for each
 /// action.
@@ -23,6 +23,8 @@ pub struct Answer<'a> {
     pub outcome: &'a Outcome,
     /// Why there is no action, in words.
     pub reason: Option<&'a str>,
+    /// The person, in standardised units; NaN where a value is missing.
+    pub individual: &'a [f64],
 }
 
 const ID: ColumnPattern = column(
@@ -63,15 +65,32 @@ const ACTION: ColumnPattern = column(
 const COUNTERFACTUAL: ColumnPattern = column(
     "counterfactual:<feature>",
     ColumnType::OwnValue,
-    "the feature after the action, without any perturbation; empty without an action",
+    "the feature after the action, without any perturbation; empty without an action, and where the value is missing",
 );
 const REASON: ColumnPattern =
     column("reason", ColumnType::Text, "for `impossible` and `undecided`: why, in words");
+const NOTE: ColumnPattern = column(
+    "note",
+    ColumnType::Text,
+    "only if a feature has special values or may be missing: which of them the person has, in words",
+);
 
 impl<'a> AnswerTable<'a> {
     /// Every column, in order; `option` is only there if people may have several answers.
-    pub const PATTERNS: [ColumnPattern; 11] =
-        [ID, OPTION, STATUS, COST, COST_BOUND, MARGIN, EPSILON, INTERVENTION, ACTION, COUNTERFACTUAL, REASON];
+    pub const PATTERNS: [ColumnPattern; 12] = [
+        ID,
+        OPTION,
+        STATUS,
+        COST,
+        COST_BOUND,
+        MARGIN,
+        EPSILON,
+        INTERVENTION,
+        ACTION,
+        COUNTERFACTUAL,
+        REASON,
+        NOTE,
+    ];
 
     /// The table of a problem; `has_options`: people may have several answers.
     pub fn new(problem: &'a Problem, has_options: bool) -> Self {
@@ -88,6 +107,7 @@ impl<'a> AnswerTable<'a> {
         headings.extend(of_columns(&ACTION, features, |i| features.feature(i).is_actionable()));
         headings.extend(of_columns(&COUNTERFACTUAL, features, |_| true));
         headings.push(REASON.heading());
+        headings.extend(self.has_notes().then(|| NOTE.heading()));
         headings
     }
 
@@ -124,9 +144,19 @@ impl<'a> AnswerTable<'a> {
                 values.push(self.actions(column, &actions, &advice));
             }
         }
-        values.extend(features.columns().iter().map(|column| self.counterfactuals(column, &advice)));
+        values.extend(features.columns().iter().map(|column| self.counterfactuals(column, rows, &advice)));
         values.push(Values::texts(rows.iter().map(|row| row.reason)));
+        if self.has_notes() {
+            let note = |row: &Answer<'_>| describe_notes(self.problem, row.individual, row.outcome);
+            values.push(Values::Text(rows.iter().map(note).collect()));
+        }
         values
+    }
+
+    /// Whether there is something to note about some people: a special or a missing value.
+    fn has_notes(&self) -> bool {
+        let mut features = self.problem.features().iter();
+        features.any(|feature| !feature.special.is_empty() || feature.missing.is_some())
     }
 
     /// The columns that an action intervenes upon, as text.
@@ -158,17 +188,21 @@ impl<'a> AnswerTable<'a> {
         Values::numbers(actions.iter().map(change))
     }
 
-    /// The values of one column after the action, in own units.
-    fn counterfactuals(&self, column: &Column, advice: &[Option<Advice<'_>>]) -> Values {
+    /// The values of one column after the action, in own units. What is not known before is not known after it.
+    fn counterfactuals(&self, column: &Column, rows: &[Answer<'_>], advice: &[Option<Advice<'_>>]) -> Values {
+        let is_known = |row: &Answer<'_>| {
+            column.positions().all(|i| row.individual.get(i).is_none_or(|value| !value.is_nan()))
+        };
+        let known = rows.iter().zip(advice).map(|(row, advice)| advice.as_ref().filter(|_| is_known(row)));
         if column.categories().is_some() {
-            return Values::texts(advice.iter().map(|advice| self.reached(column, advice.as_ref()?)));
+            return Values::texts(known.map(|advice| self.reached(column, advice?)));
         }
         let at = column.positions().start;
         let feature = self.problem.features().feature(at);
-        let reached = |advice: &Option<Advice<'_>>| {
-            Some(feature.snap_to_integer(feature.own_units(advice.as_ref()?.counterfactual[at])))
+        let reached = |advice: Option<&Advice<'_>>| {
+            Some(feature.snap_to_integer(feature.own_units(advice?.counterfactual[at])))
         };
-        Values::numbers(advice.iter().map(reached))
+        Values::numbers(known.map(reached))
     }
 
     /// The category of a column after an action.

@@ -71,7 +71,7 @@ impl<'a> AttackTable<'a> {
 
     /// Whether a break is within the uncertainty of the problem.
     pub fn is_broken(&self, found: &Break) -> bool {
-        self.problem.uncertainty().includes(found.size)
+        found.is_within
     }
 
     /// The values of these rows, column by column.

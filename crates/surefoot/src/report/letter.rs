@@ -9,6 +9,7 @@ mod language;
 mod names;
 mod obstacles;
 mod rounding;
+mod said;
 mod specimen;
 mod spoken;
 mod steps;
@@ -22,6 +23,7 @@ use serde::Serialize;
 
 pub use language::Language;
 pub use names::FileNames;
+pub use said::{Said, Sayer};
 pub use steps::{Consequence, Step};
 pub use template::{Format, Template};
 pub use wording::Wording;
@@ -40,6 +42,8 @@ pub struct Letter {
     pub reference: Option<String>,
     /// What was decided.
     pub decision: String,
+    /// What is not known of the person, what the decision takes it for, and what that means for the answer.
+    pub unknown: Vec<String>,
     /// Why, the most important first; at most four.
     pub reasons: Vec<GivenReason>,
     /// What to do. Empty without an action.
@@ -154,7 +158,7 @@ impl Letter {
             [&mut reason.feature, &mut reason.label, &mut reason.text].into_iter().for_each(escape);
             reason.code.iter_mut().for_each(escape);
         }
-        [&mut self.proven, &mut self.obstacles, &mut self.allowances]
+        [&mut self.unknown, &mut self.proven, &mut self.obstacles, &mut self.allowances]
             .into_iter()
             .for_each(|texts| texts.iter_mut().for_each(escape));
         for option in &mut self.options {

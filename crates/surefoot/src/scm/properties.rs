@@ -57,6 +57,13 @@ impl Scm {
         Ok(matrix)
     }
 
+    /// The coefficient of a cause in the equation of an effect, if that is linear.
+    pub(crate) fn coefficient(&self, effect: usize, cause: usize) -> Option<f64> {
+        let node = &self.nodes[effect];
+        let coefficients = node.mechanism.coefficients()?;
+        Some(node.parents.iter().zip(coefficients).filter(|(p, _)| **p == cause).map(|(_, c)| c).sum())
+    }
+
     /// By how much a feature changes per unit of each feature of a set, the others of which are held: its
     /// coefficients of them, directly and through features outside of the set. `None` if these effects are not linear.
     pub(crate) fn linear_effects(&self, feature: usize, set: &[usize]) -> Option<Vec<f64>> {
@@ -75,12 +82,16 @@ impl Scm {
                 _ if !node.parents.iter().any(|p| moves(&p)) => Some(nothing.clone()),
                 None => None,
                 Some(coefficients) => {
-                    let terms = node.parents.iter().zip(&coefficients);
-                    terms.fold(Some(nothing.clone()), |sum, (&parent, c)| {
-                        let (mut sum, of_parent) = (sum?, effects[parent].as_ref()?);
-                        sum.iter_mut().zip(of_parent).for_each(|(s, e)| *s += c * e);
-                        Some(sum)
-                    })
+                    let mut sum = Some(nothing.clone());
+                    for (&parent, c) in node.parents.iter().zip(&coefficients) {
+                        match (&mut sum, &effects[parent]) {
+                            (Some(sum), Some(of_parent)) => {
+                                sum.iter_mut().zip(of_parent).for_each(|(s, e)| *s += c * e);
+                            }
+                            _ => sum = None,
+                        }
+                    }
+                    sum
                 }
             };
             if i == feature {

@@ -248,7 +248,7 @@ pub fn linear_equation(
     feature: &str,
     parents: &[&str],
 ) -> Result<Equation> {
-    check_table(features, rows)?;
+    check_table(features, rows, |_, _| false)?;
     let (target, columns) = resolve(features, feature, parents)?;
     let (coefficients, intercept) = least_squares(features, rows, target, &columns)?;
     Ok(Equation::linear(parents, coefficients, intercept))
@@ -277,7 +277,7 @@ impl Fitting {
         graph: &[(&str, &[&str])],
         watch: &mut dyn FnMut(&str, &Epoch) -> ControlFlow<()>,
     ) -> Result<Fitted> {
-        check_table(features, rows)?;
+        check_table(features, rows, |i, value| value.is_nan() && features.feature(i).missing.is_some())?;
         let (train, test) = self.split(rows)?;
         check_graph(features, graph)?;
         let table = Table { features, rows, train, test };
@@ -285,15 +285,18 @@ impl Fitting {
             let watch: &mut Watch<'_> = &mut |epoch| watch(feature, epoch);
             let (target, columns) = resolve(features, feature, parents)?;
             let involved: Vec<usize> = columns.into_iter().chain([target]).collect();
-            if involved.iter().all(|&i| features.feature(i).special.is_empty()) {
+            let is_usual =
+                |i: &usize| features.feature(*i).special.is_empty() && features.feature(*i).missing.is_none();
+            if involved.iter().all(is_usual) {
                 return self.equation(&table, feature, parents, watch);
             }
-            // An equation is about amounts: rows with special values of its features say nothing of it.
+            // An equation is about amounts: rows with special or missing values of its features say nothing of it.
             let usual = |rows: ArrayView2<'_, f64>| {
                 let is_usual = |row: &usize| {
                     let special = features
                         .special_values(rows.row(*row).as_slice().unwrap_or(&rows.row(*row).to_vec()));
                     special.iter().all(|(i, _)| !involved.contains(i))
+                        && involved.iter().all(|&i| !rows[[*row, i]].is_nan())
                 };
                 let kept: Vec<usize> = (0..rows.nrows()).filter(is_usual).collect();
                 rows.select(Axis(0), &kept)

@@ -73,6 +73,9 @@ pub struct Coefficient {
 pub struct Sources {
     /// How far each feature may be from its reported value; empty if all shift within the ball.
     pub shifts: Vec<Shift>,
+    /// Features whose uncertain value is uncertain alone: what follows from them by an equation, which must be linear,
+    /// has the reported value whatever theirs is. The shift of any other feature spreads to what it causes.
+    pub alone: Vec<usize>,
     /// Groups of features with a ball of their own.
     pub groups: Vec<Group>,
     /// The matrix, row by row, that turns coordinates of the ball into shifts; empty for the identity. With
@@ -97,6 +100,13 @@ impl Sources {
         !(self.shifts.is_empty() && self.groups.is_empty() && self.factor.is_empty())
     }
 
+    /// Whether what a person reported may be otherwise, other than by the ball of the problem.
+    pub(crate) fn concern_reports(&self) -> bool {
+        let shifts = self.shifts.iter().enumerate();
+        let is_stated = |(i, shift): (usize, &Shift)| *shift != Shift::Ball && !self.alone.contains(&i);
+        shifts.into_iter().any(is_stated) || !(self.groups.is_empty() && self.factor.is_empty())
+    }
+
     /// What is uncertain, in words.
     pub fn words(&self) -> &'static str {
         let equations = !(self.bands.is_empty() && self.coefficients.is_empty());
@@ -104,6 +114,7 @@ impl Sources {
             (_, false, true) => "the execution of actions and the causal model",
             (_, false, false) => "the execution of actions",
             (_, true, true) => "the causal model",
+            _ if !self.alone.is_empty() && !self.concern_reports() => "a missing value",
             _ => "single features",
         }
     }
@@ -127,6 +138,12 @@ impl Sources {
             };
             digest.text(kind);
             digest.numbers(numbers.iter());
+        }
+        // Nothing else is added where no feature is alone.
+        if !self.alone.is_empty() {
+            digest.text("alone");
+            digest.count(self.alone.len());
+            self.alone.iter().for_each(|&feature| digest.count(feature));
         }
         digest.count(self.groups.len());
         for group in &self.groups {
@@ -189,6 +206,7 @@ impl Sources {
                 }
             }
         }
+        self.alone.iter().try_for_each(|&i| known(i))?;
         let mut grouped = vec![false; count];
         for group in &self.groups {
             size("epsilon", group.epsilon)?;

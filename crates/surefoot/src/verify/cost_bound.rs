@@ -5,7 +5,7 @@
 use super::affine::Affine;
 use super::ball::Ball;
 use super::cones::{Far, halved, long_sides};
-use super::cover::{Covered, Sides, covered};
+use super::cover::{Left, Sides, uncovered};
 use super::effort::allowed_changes;
 use super::followers::Followers;
 use super::integer::Cells;
@@ -59,24 +59,13 @@ pub(super) fn nothing_cheaper(
     if !(bound > 0.0) {
         return Ok(count);
     }
-    // Without undecided features every set has parts of its own.
-    let hints = match saved.ruled_out.iter().all(|part| part.undecided.is_empty()) {
-        true => &[],
-        false => &saved.ruled_out[..],
-    };
-    let mut open = Open::all(problem);
+    let mut open = Open::all(problem, saved)?;
+    count.sets = open.count();
     let mut is_verified = vec![false; saved.ruled_out.len()];
     let mut known: Vec<Actions<'_>> = Vec::new();
-    while let Some(family) = open.next(problem)? {
-        let parts = match parts(problem, saved, &family, bound) {
-            Ok(parts) => parts,
-            Err(_) if !family.open.is_empty() => {
-                open.extend(family.divided(hints).into_iter().flatten());
-                continue;
-            }
-            Err(stop) => return Err(stop),
-        };
-        count.sets += family.count();
+    while let Some(family) = open.next(problem, saved)? {
+        let (parts, left) = parts(problem, saved, &family, bound)?;
+        left.into_iter().for_each(|rest| open.divide(rest, saved));
         for number in parts {
             if std::mem::replace(&mut is_verified[number], true) {
                 continue;
@@ -127,22 +116,39 @@ impl<'p> Actions<'p> {
     }
 }
 
-/// The boxes and cones that cover all feasible actions of a family with a cost below the bound.
-fn parts(problem: &Problem, saved: &SavedProof, family: &Family, bound: f64) -> Result<Vec<usize>, Stop> {
+/// The boxes and cones that cover feasible actions of a family with a cost below the bound, and what they leave: nothing
+/// unless features are open.
+fn parts(
+    problem: &Problem,
+    saved: &SavedProof,
+    family: &Family,
+    bound: f64,
+) -> Result<(Vec<usize>, Vec<Family>), Stop> {
     // A part whose own cost limit is below the bound cannot be used.
-    let numbers: Vec<usize> = (0..saved.ruled_out.len())
-        .filter(|&k| saved.ruled_out[k].cost >= bound && family.is_covered_by(&saved.ruled_out[k]))
-        .collect();
+    let numbers = family.parts.iter().copied().filter(|&k| {
+        let part = &saved.ruled_out[k];
+        part.cost >= bound && family.may_be_covered_by(part)
+    });
+    let numbers: Vec<usize> = numbers.collect();
     let features = &family.features[..];
-    let far = Far::complete(&saved.ruled_out, &numbers);
+    let is_of_one_set = |k: &usize| family.open.is_empty() && saved.ruled_out[*k].features == family.features;
+    let cones: Vec<usize> = numbers.iter().copied().filter(is_of_one_set).collect();
+    let far = Far::complete(&saved.ruled_out, &cones);
+    let distant: Vec<usize> =
+        numbers.iter().copied().filter(|&k| saved.ruled_out[k].cone.is_some()).collect();
     let near: Vec<usize> = numbers.into_iter().filter(|&k| saved.ruled_out[k].cone.is_none()).collect();
     let cells = Cells::new(problem, &saved.individual, features);
     let cells_of = |&k: &usize| cells.cells(&sides_on(features, &saved.ruled_out[k])?);
     // A box without integer values rules out nothing.
     let near: Vec<usize> = near.into_iter().filter(|k| cells_of(k).is_some()).collect();
     let boxes: Vec<Sides> = near.iter().filter_map(cells_of).collect();
-    let whole = allowed_changes(problem, &saved.individual, features);
-    let Some(whole) = cells.cells(&whole) else { return Ok(Vec::new()) };
+    let whole = match &family.sides {
+        Some(sides) => sides.clone(),
+        None => match cells.cells(&allowed_changes(problem, &saved.individual, features)) {
+            Some(whole) => whole,
+            None => return Ok((Vec::new(), Vec::new())),
+        },
+    };
     // Outside all boxes, parts far away are split at the faces of the boxes that the cones belong to.
     // Where two of these boxes share an integer value, neither contains the cells of both.
     let faces: Vec<Sides> = far.iter().flat_map(Far::faces).filter_map(|sides| cells.cells(&sides)).collect();
@@ -164,36 +170,40 @@ fn parts(problem: &Problem, saved: &SavedProof, family: &Family, bound: f64) -> 
             None => true,
         }
     };
-    match covered(&boxes, &faces, whole, matters) {
-        Covered::By(used) => {
-            let near = near.iter().zip(used).filter(|(_, used)| *used).map(|(&k, _)| k);
-            let far =
-                far.iter().zip(far_used).filter(|(_, used)| *used).flat_map(|(far, _)| far.parts.clone());
-            Ok(near.chain(far).collect())
-        }
-        Covered::Not(part) => {
-            let (lower, upper) = cells.values(&part).unwrap_or(part);
-            let features = features.iter().map(|&i| problem.features().feature(i).name.clone()).collect();
-            Err(Stop::Wrong(Fault::ActionsNotCovered { features, lower, upper }))
-        }
-        Covered::Unknown => Err(Stop::Unverified(Fault::CoverTooLarge { parts: boxes.len() })),
+    let counts = |k: usize| family.is_covered_by(&saved.ruled_out[near[k]]);
+    let is_left = |boxes: &[usize]| {
+        let parts: Vec<usize> = boxes.iter().map(|&k| near[k]).collect();
+        family.unit_decided_by_all(&parts, saved).is_some()
+    };
+    let Some((used, left)) = uncovered(&boxes, &faces, whole, matters, counts, is_left) else {
+        return Err(Stop::Unverified(Fault::CoverTooLarge { parts: boxes.len() }));
+    };
+    if let (true, Some(Left { part, .. })) = (family.open.is_empty(), left.first()) {
+        let (lower, upper) = cells.values(part).unwrap_or_else(|| part.clone());
+        let features = features.iter().map(|&i| problem.features().feature(i).name.clone()).collect();
+        return Err(Stop::Wrong(Fault::ActionsNotCovered { features, lower, upper }));
     }
+    let rest = left.into_iter().map(|left| Family {
+        sides: Some(left.part),
+        // Cones belong to single sets.
+        parts: left.near.iter().map(|&k| near[k]).chain(distant.iter().copied()).collect(),
+        ..family.clone()
+    });
+    let rest = rest.collect();
+    let near = near.iter().zip(used).filter(|(_, used)| *used).map(|(&k, _)| k);
+    let far = far.iter().zip(far_used).filter(|(_, used)| *used).flat_map(|(far, _)| far.parts.clone());
+    Ok((near.chain(far).collect(), rest))
 }
 
-/// The box of a part on some of its features, where the others do not change; `None` if they must.
+/// The box of a part on some features, where its others do not change; `None` if they must. Features that it does not have
+/// are not limited by it.
 fn sides_on(features: &[usize], part: &RuledOut) -> Option<Sides> {
-    let (mut lower, mut upper) = (Vec::new(), Vec::new());
-    for (i, (&l, &u)) in part.features.iter().zip(part.lower.iter().zip(&part.upper)) {
-        match features.contains(i) {
-            true => {
-                lower.push(l);
-                upper.push(u);
-            }
-            false if l <= 0.0 && u >= 0.0 => {}
-            false => return None,
-        }
-    }
-    Some((lower, upper))
+    let place = |i: usize| part.features.iter().position(|&k| k == i);
+    let may_stay = |k: usize| part.lower[k] <= 0.0 && part.upper[k] >= 0.0;
+    let mut others = (0..part.features.len()).filter(|&k| !features.contains(&part.features[k]));
+    let side =
+        |&i: &usize| place(i).map_or((f64::NEG_INFINITY, f64::INFINITY), |k| (part.lower[k], part.upper[k]));
+    others.all(may_stay).then(|| features.iter().map(side).unzip())
 }
 
 /// A value with a bound of its rounding error, as a function of the change; `None` where it is not defined.

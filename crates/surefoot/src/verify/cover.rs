@@ -31,20 +31,46 @@ pub(super) fn covered(
     boxes: &[Sides],
     others: &[Sides],
     whole: Sides,
-    mut matters: impl FnMut(&Sides) -> bool,
+    matters: impl FnMut(&Sides) -> bool,
 ) -> Covered {
+    let Some((used, left)) = uncovered(boxes, others, whole, matters, |_| true, |_| false) else {
+        return Covered::Unknown;
+    };
+    left.into_iter().next().map_or(Covered::By(used), |left| Covered::Not(left.part))
+}
+
+/// A part that is not covered, with the numbers of the boxes that overlap it.
+pub(super) struct Left {
+    pub part: Sides,
+    pub near: Vec<usize>,
+}
+
+/// As [`covered`]: which of the boxes were used, and what they leave. `None` if the check gave up.
+///
+/// Only boxes that count can cover a part. The others tell where to cut. A part is left as it is if `is_left` says so of the
+/// boxes that overlap it. If all boxes count, the first part that is not covered ends the check.
+pub(super) fn uncovered(
+    boxes: &[Sides],
+    others: &[Sides],
+    whole: Sides,
+    mut matters: impl FnMut(&Sides) -> bool,
+    counts: impl Fn(usize) -> bool,
+    is_left: impl Fn(&[usize]) -> bool,
+) -> Option<(Vec<bool>, Vec<Left>)> {
+    let mut left = Vec::new();
     let mut used = vec![false; boxes.len()];
+    let do_all_count = (0..boxes.len()).all(&counts);
     let mut open = vec![(whole, (0..boxes.len()).collect::<Vec<usize>>())];
     let mut looked = 0;
     while let Some((part, mut near)) = open.pop() {
         looked += 1;
         if looked > MOST {
-            return Covered::Unknown;
+            return None;
         }
         if !matters(&part) {
             continue;
         }
-        if let Some(&k) = near.iter().find(|&&k| contains(&boxes[k], &part)) {
+        if let Some(&k) = near.iter().find(|&&k| counts(k) && contains(&boxes[k], &part)) {
             used[k] = true;
             continue;
         }
@@ -53,15 +79,20 @@ pub(super) fn covered(
             let near: Vec<usize> = (0..others.len()).filter(|&k| reaches(&others[k], &part)).collect();
             cut(others, &part, &near)
         };
-        let Some((axis, at)) = cut(boxes, &part, &near).or_else(among_others) else {
-            return Covered::Not(part);
+        let cut = if is_left(&near) { None } else { cut(boxes, &part, &near).or_else(among_others) };
+        let Some((axis, at)) = cut else {
+            left.push(Left { part, near });
+            if do_all_count {
+                break;
+            }
+            continue;
         };
         let (mut below, mut above) = (part.clone(), part);
         (below.1[axis], above.0[axis]) = (at, at);
         open.push((below, near.clone()));
         open.push((above, near));
     }
-    Covered::By(used)
+    Some((used, left))
 }
 
 fn contains(outer: &Sides, inner: &Sides) -> bool {

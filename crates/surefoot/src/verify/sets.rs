@@ -12,20 +12,27 @@
 //! A part of a proof that leaves features undecided covers many sets at once. So the sets are divided: into those with a
 //! feature and those without it, until parts cover all sets that are left.
 
+use super::cover::Sides;
 use super::{Fault, Stop};
-use crate::proof::RuledOut;
+use crate::proof::{RuledOut, SavedProof};
 use crate::{ActionKind, Problem};
 
-/// The largest number of intervention sets, or of groups of them, for which a bound is verified.
+/// The largest number of intervention sets for which a bound is verified by parts of each.
 const MOST_SETS: usize = 4096;
+/// The largest number of groups of sets that are looked at.
+const MOST_FAMILIES: usize = 200_000;
 
-/// All sets between two: with the decided features, and with any of the open ones.
+/// The actions of a box on all sets between two: with the decided features, and with any of the open ones.
 #[derive(Clone, Debug)]
 pub(super) struct Family {
     /// The features of the largest set, in ascending order.
     pub features: Vec<usize>,
     /// Those units of them that a set need not contain.
     pub open: Vec<Vec<usize>>,
+    /// The part of the box of all changes that is meant; `None` for all of it.
+    pub sides: Option<Sides>,
+    /// The parts of the proof that may rule out some of the actions, by number.
+    pub parts: Vec<usize>,
 }
 
 impl Family {
@@ -46,7 +53,7 @@ impl Family {
             }
         };
         let open = units.into_iter().filter(|unit| unit.iter().any(|&i| is_optional(i))).collect();
-        Self { features, open }
+        Self { features, open, sides: None, parts: Vec::new() }
     }
 
     /// The same family without those sets that a larger one of it covers.
@@ -87,49 +94,87 @@ impl Family {
         has_all && is_plain && part.features.iter().all(may_be_left_out)
     }
 
-    /// The sets with an open unit, and those without it; the unit on which most parts differ that cover some of the sets.
-    pub fn divided(mut self, parts: &[RuledOut]) -> [Option<Family>; 2] {
-        let covers_some = |part: &&RuledOut| {
-            let has_required = self.features.iter().all(|i| part.features.contains(i) || !self.requires(*i));
-            let has_others =
-                part.features.iter().all(|i| self.features.contains(i) || part.undecided.contains(i));
-            has_required && has_others
+    /// Whether a part may rule out actions on some of the sets.
+    pub fn may_be_covered_by(&self, part: &RuledOut) -> bool {
+        let has_required = self.features.iter().all(|i| part.features.contains(i) || !self.requires(*i));
+        let has_others =
+            part.features.iter().all(|i| self.features.contains(i) || part.undecided.contains(i));
+        has_required && has_others && part.features.is_sorted_by(|a, b| a < b)
+    }
+
+    /// An open unit on which all of some parts decide, if there is a part.
+    pub fn unit_decided_by_all(&self, parts: &[usize], saved: &SavedProof) -> Option<usize> {
+        let is_decided =
+            |unit: &Vec<usize>| parts.iter().all(|&k| !saved.ruled_out[k].undecided.contains(&unit[0]));
+        if parts.is_empty() { None } else { self.open.iter().position(is_decided) }
+    }
+
+    /// The open unit on which most parts decide.
+    fn unit_to_divide(&self, saved: &SavedProof) -> Option<usize> {
+        let decides = |unit: &Vec<usize>| {
+            self.parts.iter().filter(|&&k| !saved.ruled_out[k].undecided.contains(&unit[0])).count()
         };
-        let some: Vec<&RuledOut> = parts.iter().filter(covers_some).collect();
-        let decides =
-            |unit: &Vec<usize>| some.iter().filter(|part| !part.undecided.contains(&unit[0])).count();
-        let chosen = (0..self.open.len()).max_by_key(|&k| decides(&self.open[k]));
-        let Some(unit) = chosen.map(|k| self.open.remove(k)) else { return [None, None] };
-        let features: Vec<usize> =
-            self.features.iter().copied().filter(|feature| !unit.contains(feature)).collect();
-        let without = (!features.is_empty()).then(|| Family { features, open: self.open.clone() });
-        [Some(self), without]
+        (0..self.open.len()).max_by_key(|&k| decides(&self.open[k]))
+    }
+
+    /// The sets with an open unit, and those without it.
+    fn divided(&self, unit: usize) -> [Option<Family>; 2] {
+        let mut open = self.open.clone();
+        let unit = open.remove(unit);
+        let kept: Vec<usize> =
+            (0..self.features.len()).filter(|&k| !unit.contains(&self.features[k])).collect();
+        // Where the unit must change, there are no actions on sets without it.
+        let may_stay = |(lower, upper): &Sides| {
+            (0..self.features.len()).all(|k| kept.contains(&k) || lower[k] <= 0.0 && upper[k] >= 0.0)
+        };
+        let on = |ends: &[f64]| kept.iter().map(|&k| ends[k]).collect::<Vec<f64>>();
+        let without = (!kept.is_empty() && self.sides.as_ref().is_none_or(may_stay)).then(|| Family {
+            features: kept.iter().map(|&k| self.features[k]).collect(),
+            open: open.clone(),
+            sides: self.sides.as_ref().map(|(lower, upper)| (on(lower), on(upper))),
+            parts: self.parts.clone(),
+        });
+        [Some(Family { open, ..self.clone() }), without]
     }
 }
 
 /// Families that are still to be covered.
 pub(super) struct Open {
     families: Vec<Family>,
+    /// The number of sets.
+    count: usize,
     looked: usize,
 }
 
 impl Open {
-    pub fn all(problem: &Problem) -> Self {
-        Self { families: vec![Family::all(problem)], looked: 0 }
+    /// All families. An error if there are too many sets for a proof in which every set has parts of its own.
+    pub fn all(problem: &Problem, saved: &SavedProof) -> Result<Self, Stop> {
+        let parts = (0..saved.ruled_out.len()).collect();
+        let all = Family { parts, ..Family::all(problem) };
+        let has_undecided = saved.ruled_out.iter().any(|part| !part.undecided.is_empty());
+        if !has_undecided && all.count() > MOST_SETS {
+            return Err(Stop::Unverified(Fault::TooManySets { most: MOST_SETS }));
+        }
+        Ok(Self { count: all.count(), families: vec![all], looked: 0 })
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
     }
 
     /// The next family. An error if there were too many.
-    pub fn next(&mut self, problem: &Problem) -> Result<Option<Family>, Stop> {
-        let next = self.families.pop().map(|family| family.reduced(problem));
-        self.looked += usize::from(next.is_some());
-        match self.looked > 2 * MOST_SETS {
-            true => Err(Stop::Unverified(Fault::TooManySets { most: MOST_SETS })),
-            false => Ok(next),
+    pub fn next(&mut self, problem: &Problem, saved: &SavedProof) -> Result<Option<Family>, Stop> {
+        self.looked += 1;
+        if self.looked > MOST_FAMILIES {
+            return Err(Stop::Unverified(Fault::CoverTooLarge { parts: saved.ruled_out.len() }));
         }
+        Ok(self.families.pop().map(|family| family.reduced(problem)))
     }
 
-    pub fn extend(&mut self, families: impl IntoIterator<Item = Family>) {
-        self.families.extend(families);
+    /// Divides what parts leave of a family.
+    pub fn divide(&mut self, rest: Family, saved: &SavedProof) {
+        let unit = rest.unit_to_divide(saved);
+        self.families.extend(unit.into_iter().flat_map(|unit| rest.divided(unit)).flatten());
     }
 }
 
@@ -144,7 +189,7 @@ pub(super) fn sets(problem: &Problem) -> Result<Vec<Vec<usize>>, Stop> {
     while let Some(family) = open.pop() {
         match family.open.is_empty() {
             true => sets.push(family.features),
-            false => open.extend(family.divided(&[]).into_iter().flatten()),
+            false => open.extend(family.divided(0).into_iter().flatten()),
         }
     }
     Ok(sets)

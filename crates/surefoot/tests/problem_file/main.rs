@@ -277,7 +277,7 @@ intercept = 0.0
         "line 20, equation of `income`: formula of `income`, column 5: `wealth` is no feature",
         "line 27, equation of `age`: `coefficients` is a list with a text in it",
         "line 30, equation of `salary`: `salary` is no feature",
-        "line 34, classifier: no-such-file.safetensors: cannot be read: entity not found",
+        "line 34, classifier: no-such-file.safetensors: cannot be read: there is no such file",
         "line 36, classifier: the threshold is 1.5",
         "line 37, classifier: `network` and `intercept` cannot stand together",
     ];

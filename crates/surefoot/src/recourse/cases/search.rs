@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use super::Cases;
+use crate::cancel;
 use crate::outcome::{Shortfall, Undecided, UndecidedReason};
 use crate::proof::{self, Certificate, Proof, Verdict};
 use crate::recourse::Settings;
@@ -164,6 +165,7 @@ impl<'s> Search<'s> {
         let elapsed = self.start.elapsed().as_secs_f64();
         self.evaluations >= settings.budget.evaluations
             || settings.seconds.is_some_and(|most| elapsed >= most)
+            || cancel::is_cancelled()
     }
 
     /// The settings of a method that may spend a share of the remaining budget.

@@ -14,6 +14,7 @@ use crate::integer::Integrality;
 use crate::margin::{Composer, Coordinates, margin};
 use crate::outcome::{Shortfall, Undecided, UndecidedReason};
 use crate::proof::{Certificate, Proof, RuledOut, Scenario};
+use crate::recourse::Improvement;
 use crate::{Action, Cost, Outcome, Problem, Result};
 
 /// The search leaves the budget divided by this for the proof.
@@ -264,7 +265,9 @@ impl<'p, 's> Solver<'p, 's> {
     /// Searches until no box is left that is cheaper than the incumbent by more than [`SEARCH_GAP_SHARE`] of
     /// the gap, or no box at all, or the budget is spent. Returns whether there is an incumbent.
     fn seek(&mut self) -> bool {
-        while let Some(cuboid) = self.queue.pop() {
+        loop {
+            self.tell();
+            let Some(cuboid) = self.queue.pop() else { break };
             let enough =
                 |found: &Incumbent| cuboid.cost >= found.cost * (1.0 - SEARCH_GAP_SHARE * self.settings.gap);
             let is_spent = self.prover.is_spent() || self.number > self.settings.budget.evaluations;
@@ -280,6 +283,17 @@ impl<'p, 's> Solver<'p, 's> {
             self.process_box(cuboid);
         }
         self.incumbent.is_some()
+    }
+
+    /// Tells the observer what is better than what it was told before.
+    fn tell(&self) {
+        let Some(observer) = &self.settings.observer else { return };
+        let cost = self.incumbent.as_ref().map_or(f64::INFINITY, |found| found.cost);
+        // Without anything left every action is ruled out, or the incumbent is the cheapest.
+        observer.tell(Improvement::Bound(self.bound().min(cost)));
+        if let Some(Incumbent { set, change, cost }) = &self.incumbent {
+            observer.tell(Improvement::Incumbent { action: self.action(*set, change), cost: *cost });
+        }
     }
 
     /// The result without a proven action: `Impossible` if the queue is empty and nothing is open,

@@ -16,6 +16,7 @@ use super::relaxation::{Decided, Next, Relaxation, Relaxed};
 use super::rows::Person;
 use super::set::Set;
 use crate::Result;
+use crate::cancel;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided, UndecidedReason};
 
 /// The number of evaluations of the budget for one relaxation.
@@ -88,7 +89,10 @@ impl<'a, 'p> Search<'a, 'p> {
     /// The next set that attains the bound of its node. `None` if no node is left whose bound is below
     /// `cost`, or if the budget is spent.
     fn next(&mut self, exact: &Exact<'_>, cost: f64) -> Option<Vec<usize>> {
-        while self.open.peek()?.relaxed.bound < cost * (1.0 - ROUNDING) && self.solved < self.most {
+        while self.open.peek()?.relaxed.bound < cost * (1.0 - ROUNDING)
+            && self.solved < self.most
+            && !cancel::is_cancelled()
+        {
             let Node { decided, relaxed, .. } = self.open.pop()?;
             match relaxed.next {
                 Next::Attained => {

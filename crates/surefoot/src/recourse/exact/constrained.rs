@@ -12,6 +12,7 @@
 use super::Exact;
 use super::rows::{Person, Rows};
 use super::set::Set;
+use crate::cancel;
 use crate::integer::{Integrality, Sides};
 use crate::margin::outcome;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided, UndecidedReason};
@@ -177,7 +178,7 @@ impl Exact<'_> {
         let mut looked = 0;
         'boxes: while let Some((lower, upper)) = open.pop() {
             looked += 1;
-            if looked > MAX_BOXES {
+            if looked > MAX_BOXES || cancel::is_cancelled() {
                 return None;
             }
             let program = Program { rows: &[], weights, cost, lower: &lower, upper: &upper };

@@ -9,6 +9,7 @@
 use super::Exact;
 use super::set::{Gains, Set};
 use crate::action::feasible_change;
+use crate::cancel;
 use crate::integer::{Integrality, Sides};
 use crate::margin::outcome;
 use crate::outcome::{Outcome, Recourse, Shortfall, Undecided};
@@ -190,7 +191,7 @@ impl Knapsack<'_> {
         let mut looked = 0;
         while let Some((lower, upper)) = open.pop() {
             looked += 1;
-            if looked > MAX_PARTS {
+            if looked > MAX_PARTS || cancel::is_cancelled() {
                 return None;
             }
             let (least, change) = self.relaxed(&lower, &upper);

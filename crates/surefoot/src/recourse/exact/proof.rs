@@ -47,6 +47,20 @@ impl Method for Exact<'_> {
     fn is_closed_form(&self) -> bool {
         true
     }
+
+    fn solve_at_once(&self, individual: &[f64]) -> Result<Option<Outcome>> {
+        let is_formula = self.is_enumerated() && !self.is_integer && self.problem.requirements().is_empty();
+        if !is_formula {
+            return Ok(None);
+        }
+        let score = self.score(individual)?;
+        if score >= 0.0 {
+            return Ok(Some(Outcome::AlreadyFavourable));
+        }
+        // What rounding leaves open may need a search.
+        let outcome = self.solve_real(individual, score)?;
+        Ok(Some(outcome).filter(|outcome| !matches!(outcome, Outcome::Undecided(_))))
+    }
 }
 
 impl<'p> Exact<'p> {

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::Trees;
 use crate::action::{feasible_change, rounded_for_display};
+use crate::cancel;
 use crate::certify::LEAST_MARGIN;
 use crate::error::SettingError;
 use crate::feasible::infeasibility;
@@ -329,7 +330,8 @@ impl Search<'_> {
     fn missing(&mut self, changes: &Changes) -> Option<f64> {
         let action = action(changes);
         let feasible = infeasibility(self.problem, self.individual, &action);
-        let is_spent = self.left == 0 || self.end.is_some_and(|end| Instant::now() >= end);
+        let is_spent =
+            self.left == 0 || self.end.is_some_and(|end| Instant::now() >= end) || cancel::is_cancelled();
         if is_spent || !matches!(feasible, Ok(None)) {
             return None;
         }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::{Attribute, Grouping};
 use crate::error::AuditError;
 use crate::feature::Column;
+use crate::problem::OwnProblem;
 use crate::recourse::{Settings, Solver};
 use crate::{
     Action, Break, Budget, Cost, Features, Intervention, Kind, Outcome, People, Problem, Result, Sources,
@@ -87,6 +88,8 @@ pub enum AdviceVerdict {
 /// Everything that an audit knows of one person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Examined {
+    /// Whether a value of the person is missing.
+    pub is_incomplete: bool,
     /// The answer of the problem.
     pub answer: Answered,
     /// For each column of [`asked_columns`], how the action changes it, if it does.
@@ -249,6 +252,7 @@ impl<'p> Examiner<'p> {
             .par_iter()
             .zip(&individuals)
             .map(|(outcome, individual)| Examined {
+                is_incomplete: individual.iter().any(|value| value.is_nan()),
                 answer: Answered::of(outcome),
                 changes: outcome
                     .recourse()
@@ -321,8 +325,7 @@ impl<'p> Examiner<'p> {
         let people = self.people.select(positions)?;
         let breaks = smallest_break(self.problem, &people, actions)?;
         let judge = |(k, found): (usize, Option<Break>)| {
-            let uncertainty = self.problem.uncertainty();
-            if found.as_ref().is_some_and(|found| uncertainty.includes(found.size)) {
+            if found.as_ref().is_some_and(|found| found.is_within) {
                 return Ok((AdviceVerdict::Breaks, found));
             }
             let certificate = certify(self.problem, people.individual(k), &actions[k], self.budget)?;
@@ -403,9 +406,15 @@ impl<'p> Examiner<'p> {
     /// The same person in another group of an attribute, by abduction, intervention and prediction in the first causal
     /// model; without one, everything else stays as it is. `None` if there is no such person.
     fn twin(&self, individual: &[f64], attribute: &Attribute, group: usize) -> Option<Vec<f64>> {
-        let own = self.problem.for_person(individual).ok()?;
-        let problem = own.as_ref().unwrap_or(self.problem);
+        let (reported, own) = (individual, self.problem.for_person(individual).ok()?);
+        let (problem, individual) = OwnProblem::or(own.as_ref(), self.problem, individual);
         let values = &attribute.values[group];
+        // Nothing is known of the twin of somebody whose attribute is not.
+        if attribute.features.iter().any(|&i| reported[i].is_nan())
+            || values.iter().any(|value| value.is_nan())
+        {
+            return None;
+        }
         // Nothing follows from a special value of the attribute, which is no amount.
         let is_special = |(&i, &value): (&usize, &f64)| {
             let feature = self.problem.features().feature(i);
@@ -426,7 +435,18 @@ impl<'p> Examiner<'p> {
             }
         };
         let is_producible = problem.causal_models().into_iter().all(|scm| scm.abduct(&twin).is_ok());
-        (is_producible && is_person(problem.features(), individual, &twin)).then_some(twin)
+        if !(is_producible && is_person(problem.features(), individual, &twin)) {
+            return None;
+        }
+        // What is not known of somebody is not known of the twin, unless it would be another value.
+        let mut known = twin;
+        for (i, _) in self.problem.features().missing_values(reported) {
+            if known[i] != individual[i] {
+                return None;
+            }
+            known[i] = f64::NAN;
+        }
+        Some(known)
     }
 
     /// What others advised.

@@ -61,6 +61,8 @@ pub struct Counts {
     pub impossible_because_of_uncertainty: usize,
     /// Those for whom neither is proven.
     pub undecided: usize,
+    /// Those of everybody of whom a value is missing.
+    pub incomplete: usize,
 }
 
 /// A share of a group.
@@ -199,6 +201,7 @@ impl Counts {
     fn of(people: &[&Examined]) -> Self {
         let mut counts = Self { people: people.len(), ..Self::default() };
         for person in people {
+            counts.incomplete += usize::from(person.is_incomplete);
             match person.answer.status {
                 Status::Favourable => counts.favourable += 1,
                 Status::Found => counts.found += 1,

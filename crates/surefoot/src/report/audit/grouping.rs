@@ -226,11 +226,14 @@ fn split(
         Some(FeatureColumn::Column(found)) if found.categories().is_none() => {
             let at = found.positions().start;
             let feature = features.feature(at);
-            let values = people.iter().map(|person| Some(stated(feature, person[at])));
+            let values = people.iter().map(|person| {
+                let value = person[at];
+                (!value.is_nan()).then(|| stated(feature, value))
+            });
             match part.cuts.is_empty() {
                 false => Ok(by_cuts(values, &part.cuts, &feature.special, |cut| feature.amount(cut))),
                 true => {
-                    let values: Vec<f64> = values.flatten().collect();
+                    let values: Vec<Option<f64>> = values.collect();
                     let amount = |value: f64| {
                         let special = feature.special_value(value);
                         special.map_or_else(|| feature.amount(value), Special::words)
@@ -247,10 +250,12 @@ fn split(
             let own = |person: &[f64], i: usize| features.feature(i).own_units(person[i]);
             let category = |person: &[f64]| {
                 let text = found.text(|i| own(person, i));
-                known.iter().position(|category| Some(category.as_str()) == text).unwrap_or(0)
+                // Only of ordered categories, which are one number, may it be missing.
+                known.iter().position(|category| Some(category.as_str()) == text).unwrap_or(known.len())
             };
             let first = features.feature(found.positions().start);
-            let names: Vec<String> = known.iter().map(|text| first.reading(text).to_owned()).collect();
+            let mut names: Vec<String> = known.iter().map(|text| first.reading(text).to_owned()).collect();
+            names.push(NOT_STATED.into());
             let split = by_position(people.iter().map(category), &names);
             Ok(with_attribute(split, found.positions().collect(), people))
         }
@@ -327,13 +332,16 @@ fn by_cuts(
 }
 
 /// People by each value of a number.
-fn by_number(values: &[f64], amount: impl Fn(f64) -> String) -> Split {
-    let mut known: Vec<f64> = values.to_vec();
+fn by_number(values: &[Option<f64>], amount: impl Fn(f64) -> String) -> Split {
+    let mut known: Vec<f64> = values.iter().copied().flatten().collect();
     known.sort_by(f64::total_cmp);
     known.dedup();
-    let membership = values.iter().map(|value| known.partition_point(|other| other < value)).collect();
-    let labels = known.into_iter().map(amount).collect();
-    Split { labels, membership, attribute: Err(String::new()) }
+    let place = |value: &Option<f64>| {
+        value.map_or(known.len(), |value| known.partition_point(|other| *other < value))
+    };
+    let membership = values.iter().map(place).collect();
+    let labels = known.iter().copied().map(amount).chain([NOT_STATED.to_owned()]).collect();
+    only_present(Split { labels, membership, attribute: Err(String::new()) })
 }
 
 /// People by a category, in the order of the problem.

@@ -102,6 +102,13 @@ pub fn of_everybody(setting: &Setting, everybody: &GroupReport) -> Vec<String> {
         one(counts.turned_down, "is", "are"),
         share(counts.turned_down, counts.people),
     ));
+    if counts.incomplete > 0 {
+        findings.push(format!(
+            "Of {} a value is missing. The decision takes it as the problem says; actions are proven for every value that it may \
+             have, also where nothing else is uncertain.",
+            people(counts.incomplete)
+        ));
+    }
     if counts.turned_down == 0 {
         return findings;
     }
@@ -315,9 +322,27 @@ pub fn of_grouping(report: &GroupingReport) -> Vec<String> {
     if !unknown.is_empty() {
         findings.push(format!("There are too few people to compare {}.", unknown.join(", or ")));
     }
-    findings.extend(
-        report.twins.iter().filter(|twins| twins.turned_down > 0).map(|twins| of_twins(groups, twins)),
-    );
+    let mut twins: Vec<&TwinReport> = report.twins.iter().filter(|twins| twins.turned_down > 0).collect();
+    // Those first for whom the group matters most; groups with few people say little.
+    let matters = |twins: &TwinReport| {
+        let differing = twins.difference.map_or(0, |difference| difference.dearer + difference.cheaper);
+        twins.twin_favourable + twins.twin_impossible + twins.only_twin_found + differing
+    };
+    twins.sort_by_key(|twins| (twins.turned_down < FEW, std::cmp::Reverse(matters(twins))));
+    // Both directions of two groups belong together.
+    let named = if twins.len() <= MOST_NAMED + 1 { twins.len() } else { MOST_NAMED };
+    findings.extend(twins.iter().take(named).map(|twins| of_twins(groups, twins)));
+    if let Some(rest) = twins.get(named..).filter(|rest| !rest.is_empty()) {
+        let few = rest.iter().filter(|twins| twins.turned_down < FEW).count();
+        let few = match few {
+            0 => String::new(),
+            _ => format!(" ({few} of them from a group with fewer than {FEW} people who are turned down)"),
+        };
+        findings.push(format!(
+            "The same people in {} further pairs of groups{few} are in the tables of the same person in another group.",
+            rest.len()
+        ));
+    }
     if let Some(why) = &report.without_twins {
         findings.push(format!("The same person in another group was not asked about: {why}."));
     }
@@ -358,7 +383,7 @@ fn of_twins(groups: &[GroupReport], twins: &TwinReport) -> String {
         (twins.undecided, "could not be decided"),
         (
             twins.without_twin,
-            "would not be people whom the problem allows: what follows is beyond a limit, or not whole where it has to be",
+            "would not be people whom the problem allows: what follows is beyond a limit, not whole where it has to be, or not known",
         ),
     ];
     for (count, what) in counts.iter().filter(|(count, _)| *count > 0) {

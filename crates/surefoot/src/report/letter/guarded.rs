@@ -2,7 +2,7 @@
 //! for.
 
 use super::language::Language;
-use super::spoken::Spoken;
+use super::spoken::{Spoken, capitalised};
 use crate::classifier::WeightUncertainty;
 use crate::uncertainty::{Shift, Sources};
 use crate::{Feature, Kind, Norm, Problem};
@@ -39,13 +39,16 @@ pub(super) struct Guard {
     /// For each feature.
     pub differences: Vec<Difference>,
     balls: Vec<Ball>,
+    /// The features of which the value is not known, so that it may be any of an interval.
+    unknown: Vec<usize>,
 }
 
 impl Guard {
     /// What the answers of a problem are guarded against.
     pub fn of(problem: &Problem) -> Self {
         let count = problem.features().len();
-        let mut guard = Self { differences: vec![Difference::Exact; count], balls: Vec::new() };
+        let unknown = problem.sources().map_or(Vec::new(), |sources| sources.alone.clone());
+        let mut guard = Self { differences: vec![Difference::Exact; count], balls: Vec::new(), unknown };
         let all: Vec<usize> = (0..count).collect();
         let Some(sources) = problem.sources().filter(|sources| sources.concern_person()) else {
             guard.add(problem, &[], problem.norm(), problem.epsilon(), &all);
@@ -117,7 +120,20 @@ impl Guard {
 
     /// Whether nothing may differ from what somebody told.
     pub fn is_none(&self) -> bool {
-        self.differences.iter().all(|difference| *difference == Difference::Exact)
+        let is_exact = |(i, difference): (usize, &Difference)| {
+            *difference == Difference::Exact || self.unknown.contains(&i)
+        };
+        self.differences.iter().enumerate().all(is_exact)
+    }
+
+    /// Whether there is one case only that an answer has to cover.
+    pub fn is_one_case(&self) -> bool {
+        self.is_none() && self.unknown.is_empty()
+    }
+
+    /// Whether what somebody told may differ in a feature, and not for the lack of a value.
+    pub fn is_told(&self, i: usize) -> bool {
+        !self.unknown.contains(&i)
     }
 
     /// How several differences come together, in sentences. Empty if one thing alone may differ.
@@ -126,26 +142,53 @@ impl Guard {
         let stated = self.differences.iter().filter(|difference| **difference != Difference::Exact).count();
         let mut sentences = Vec::new();
         let differs = |i: &usize| self.differences[*i] != Difference::Exact;
+        let told = (0..self.differences.len()).filter(|i| differs(i) && self.is_told(*i)).count();
         let members = |ball: &Ball| ball.members.iter().copied().filter(differs).collect::<Vec<usize>>();
         for ball in self.balls.iter().filter(|ball| members(ball).len() > 1 && !ball.is_box) {
             let members = members(ball);
-            let which = match members.len() == stated {
+            // All of what the person told, where something else is not known.
+            let is_told = members.len() == told && told < stated;
+            let which = match members.len() == stated || is_told {
                 true => String::new(),
                 false => format!(" ({})", spoken.names(members.into_iter()).join(", ")),
             };
-            sentences.push(match ball.is_mixed {
+            let several = match is_told {
                 true => language.of(
-                    format!("Several of these{which} may differ at once as far as they usually go together."),
-                    format!("Mehrere dieser Angaben{which} dürfen zugleich abweichen, soweit sie es üblicherweise gemeinsam tun."),
+                    "several of the things that you told us".to_owned(),
+                    "mehrere der Angaben, die Sie gemacht haben,".to_owned(),
                 ),
+                false => {
+                    language.of(format!("several of these{which}"), format!("mehrere dieser Angaben{which}"))
+                }
+            };
+            sentences.push(match ball.is_mixed {
+                true => {
+                    let several = capitalised(&several);
+                    language.of(
+                        format!("{several} may differ at once as far as they usually go together."),
+                        format!(
+                            "{several} dürfen zugleich abweichen, soweit sie es üblicherweise gemeinsam tun."
+                        ),
+                    )
+                }
                 false => language.of(
-                    format!("Where several of these{which} differ at once, each may differ by accordingly less."),
-                    format!("Wo mehrere dieser Angaben{which} zugleich abweichen, darf jede nur entsprechend weniger abweichen."),
+                    format!("Where {several} differ at once, each may differ by accordingly less."),
+                    format!("Wo {several} zugleich abweichen, darf jede nur entsprechend weniger abweichen."),
                 ),
             });
         }
         let is_all_in_one = self.balls.iter().any(|ball| !ball.is_box && members(ball).len() == stated);
-        if stated > 1 && !is_all_in_one {
+        let is_all_told_in_one = self.balls.iter().any(|ball| !ball.is_box && members(ball).len() == told);
+        if stated > told && told > 0 && is_all_told_in_one {
+            sentences.push(
+                language
+                    .of(
+                        "What is not known may be anything in its range at the same time.",
+                        "Was nicht bekannt ist, kann zugleich alles in seinem Bereich sein.",
+                    )
+                    .to_owned(),
+            );
+        } else if stated > 1 && !is_all_in_one {
             sentences.push(match sentences.is_empty() {
                 true => language.of(
                     "All of this may differ at the same time.".to_owned(),
@@ -201,7 +244,7 @@ impl Guard {
         let language = spoken.language;
         let score = problem.score(reached);
         let mut hurting: Vec<(f64, String)> = Vec::new();
-        for (i, difference) in self.differences.iter().enumerate() {
+        for (i, difference) in self.differences.iter().enumerate().filter(|(i, _)| self.is_told(*i)) {
             let feature = spoken.feature(i);
             let value = feature.own_units(individual[i]);
             let size = match *difference {

@@ -9,15 +9,29 @@ use crate::{Change, Forbidden, Kind, Recourse};
 /// The most things that are named.
 const MOST: usize = 4;
 
-/// What stands in the way, in sentences; each is the answer to a changed question.
+/// What stands in the way, in sentences, that which takes the least effort to get around first; each is the answer to a
+/// changed question.
 pub(super) fn obstacles(spoken: &Spoken<'_>, explanation: &Explanation) -> Vec<String> {
     let language = spoken.language;
-    let mut sentences: Vec<String> = explanation
-        .enough
-        .iter()
-        .filter_map(|(relaxation, found)| obstacle(spoken, relaxation, found))
-        .take(MOST)
-        .collect();
+    let obstacles = explanation.enough.iter();
+    let mut sentences: Vec<String> =
+        obstacles.filter_map(|(relaxation, found)| obstacle(spoken, relaxation, found)).collect();
+    let further = sentences.len().saturating_sub(MOST);
+    sentences.truncate(MOST);
+    if further > 0 {
+        sentences.push(match further {
+            1 => language
+                .of(
+                    "There is one more limit or rule without which there would be a way, by more effort.",
+                    "Es gibt eine weitere Grenze oder Regel, ohne die es einen Weg gäbe, mit mehr Aufwand.",
+                )
+                .to_owned(),
+            _ => language.of(
+                format!("There are {further} more limits or rules without each of which there would be a way, by more effort."),
+                format!("Es gibt {further} weitere Grenzen oder Regeln, ohne die es jeweils einen Weg gäbe, mit mehr Aufwand."),
+            ),
+        });
+    }
     if sentences.is_empty() && explanation.enough.is_empty() && explanation.is_exhaustive {
         sentences.push(
             language
@@ -178,8 +192,18 @@ fn effort(spoken: &Spoken<'_>, relaxation: &Relaxation) -> Option<String> {
         Relaxation::MostChanges => {
             let most = problem.change_limits().most_changes()?;
             Some(language.of(
-                format!("There would be a way if more than {most} things could be changed together."),
-                format!("Es gäbe einen Weg, wenn mehr als {most} Dinge zusammen geändert werden dürften."),
+                match most {
+                    1 => "There would be a way if more than one thing could be changed.".to_owned(),
+                    _ => {
+                        format!("There would be a way if more than {most} things could be changed together.")
+                    }
+                },
+                match most {
+                    1 => "Es gäbe einen Weg, wenn mehr als eine Angabe geändert werden dürfte.".to_owned(),
+                    _ => format!(
+                        "Es gäbe einen Weg, wenn mehr als {most} Angaben zusammen geändert werden dürften."
+                    ),
+                },
             ))
         }
         Relaxation::OneOf(k) => {

@@ -31,6 +31,7 @@ pub(super) fn specimens() -> Vec<Letter> {
     let full = |outcome: &Outcome| full(outcome);
     let empty = |outcome: &Outcome| Letter {
         reference: None,
+        unknown: Vec::new(),
         reasons: Vec::new(),
         steps: Vec::new(),
         consequences: Vec::new(),
@@ -59,7 +60,7 @@ fn full(outcome: &Outcome) -> Letter {
         text: text(),
         before: text(),
         after: text(),
-        value: 1.0,
+        value: Some(1.0),
     };
     Letter {
         id: text(),
@@ -67,6 +68,7 @@ fn full(outcome: &Outcome) -> Letter {
         status: outcome.status(),
         reference: Some(text()),
         decision: text(),
+        unknown: vec![text()],
         reasons: vec![GivenReason {
             feature: text(),
             label: text(),

@@ -2,6 +2,7 @@
 
 use super::language::Language;
 use super::wording::Wording;
+use crate::feature::Missing;
 use crate::report::reasons::Thing;
 use crate::{Feature, Features, Kind, Problem, Result};
 
@@ -11,6 +12,8 @@ pub(super) struct Spoken<'p> {
     pub problem: &'p Problem,
     pub wording: Wording,
     pub things: Vec<Thing>,
+    /// What is not known of the person.
+    pub missing: Vec<(usize, Missing)>,
     features: Features,
 }
 
@@ -24,7 +27,7 @@ impl<'p> Spoken<'p> {
     ) -> Result<Self> {
         let features = wording.spoken_features(features, language)?;
         let things = Thing::all(&features);
-        Ok(Self { language, problem, wording, things, features })
+        Ok(Self { language, problem, wording, things, missing: Vec::new(), features })
     }
 
     /// A feature with its words.
@@ -79,6 +82,23 @@ impl<'p> Spoken<'p> {
         match present {
             Some(&i) => self.feature(i).spoken_name().to_owned(),
             None => self.language.of("none", "keine").to_owned(),
+        }
+    }
+
+    /// What is assumed of a thing of which the value is not known.
+    pub fn missing(&self, thing: &Thing) -> Option<Missing> {
+        let first = thing.first();
+        self.missing.iter().find(|(i, _)| *i == first).map(|(_, missing)| *missing)
+    }
+
+    /// What the person reported of a thing: its value, or that it is not known.
+    pub fn reported(&self, thing: &Thing, individual: &[f64]) -> String {
+        let value = self.quoted_value(thing, individual);
+        match self.missing(thing) {
+            None => value,
+            Some(_) => self
+                .language
+                .of(format!("not known, taken as {value}"), format!("nicht bekannt, angenommen: {value}")),
         }
     }
 

@@ -37,8 +37,8 @@ pub struct Consequence {
     pub before: String,
     /// The value afterwards, in words.
     pub after: String,
-    /// The value afterwards in own units.
-    pub value: f64,
+    /// The value afterwards in own units; `None` if the value before is not known.
+    pub value: Option<f64>,
 }
 
 /// The steps of an action, in the order of the features.
@@ -159,12 +159,29 @@ pub(super) fn consequences(
             continue;
         }
         let value = feature.own_units(reached[i]);
-        let before = spoken.value(thing, individual);
-        // As many decimals as show two digits of the change.
-        let after = language.amount(feature, value, Some(digits(change)));
         let label = spoken.name(i);
         let (verb, verb_german) = if change > 0.0 { ("rises", "steigt") } else { ("falls", "sinkt") };
         let name = capitalised(&label);
+        if spoken.missing(thing).is_some() {
+            // It changes by as much whatever the value is.
+            let by = language.difference(feature, change.abs(), digits(change));
+            let unknown = language.of("not known", "nicht bekannt").to_owned();
+            consequences.push(Consequence {
+                feature: spoken.column(thing).into(),
+                label,
+                text: language.of(
+                    format!("{name}: {verb} by about {by}, whatever it is now."),
+                    format!("{name}: {verb_german} um etwa {by}, wie hoch es jetzt auch ist."),
+                ),
+                before: unknown.clone(),
+                after: unknown,
+                value: None,
+            });
+            continue;
+        }
+        let before = spoken.value(thing, individual);
+        // As many decimals as show two digits of the change.
+        let after = language.amount(feature, value, Some(digits(change)));
         let text = language.of(
             format!("{name}: {verb} from {before} to about {after}."),
             format!("{name}: {verb_german} auf etwa {after} (bisher {before})."),
@@ -175,7 +192,7 @@ pub(super) fn consequences(
             text,
             before,
             after,
-            value,
+            value: Some(value),
         });
     }
     consequences

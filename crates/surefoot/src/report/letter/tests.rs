@@ -97,7 +97,7 @@ This still works even if your circumstances differ a little from what you told u
 What is proven
 
 It is proven that the decision will be favourable once you have done exactly this, as long as decisions are made as they are today and your changes have the effects that we assume.
-It is also proven that no other way that is allowed here takes more than 0.4% less effort, as effort is measured here.
+It is also proven that no other way that is allowed here takes more than 0.4% less effort. Effort is all changes together, each in proportion to how much people usually differ in it.
 
 Details: what you told us
 

@@ -1,5 +1,8 @@
 //! Finds the answer of a person and writes the letter about it.
 
+mod given;
+mod proven;
+
 use super::guarded::{Guard, conditions, weights};
 use super::language::Language;
 use super::obstacles::obstacles;
@@ -7,10 +10,11 @@ use super::rounding::{in_round_numbers, of_action};
 use super::spoken::Spoken;
 use super::steps::{consequences, steps};
 use super::wording::Wording;
-use super::{Alternative, Detail, GivenReason, Letter, Words};
+use super::{Alternative, Detail, Letter, Words};
+use crate::problem::OwnProblem;
 use crate::proof::{Reference, SavedProof};
 use crate::recourse::{Explainer, Explanation, Relaxed, Settings, Solver};
-use crate::report::reasons::{Reason, Remedy, reasons};
+use crate::report::reasons::{Thing, reasons};
 use crate::{Features, Outcome, Problem, Recourse, Result};
 
 /// What letters are written in, and how much they say.
@@ -34,7 +38,7 @@ pub struct LetterWriter<'p> {
     explainer: Option<Explainer<'p>>,
 }
 
-/// Writes what letters say, about the problem of everybody or of a person with special values.
+/// Writes what letters say, about the problem of everybody or of a person with special or missing values.
 struct Author<'p> {
     problem: &'p Problem,
     spoken: Spoken<'p>,
@@ -78,24 +82,30 @@ impl<'p> LetterWriter<'p> {
     /// As [`Solver::prove`].
     pub fn write(&self, id: &str, individual: &[f64]) -> Result<Written> {
         let own = self.problem.for_person(individual)?;
-        let of_person = own.as_ref().map(|own| Author::new(own, self.problem.features(), &self.letters));
-        let of_person = of_person.transpose()?;
+        let features = self.problem.features();
+        let of_person = own.as_ref().map(|own| Author::new(&own.problem, features, &self.letters));
+        let mut of_person = of_person.transpose()?;
+        if let Some(author) = &mut of_person {
+            author.spoken.missing = features.missing_values(individual);
+        }
         let author = of_person.as_ref().unwrap_or(&self.author);
+        let (reported, (_, individual)) =
+            (individual, OwnProblem::or(own.as_ref(), self.problem, individual));
         if !self.settings.method.proves() {
-            let outcome = self.solver.solve(individual)?;
+            let outcome = self.solver.solve(reported)?;
             let letter = author.letter(id, individual, &outcome, None, None, Vec::new());
             return Ok(Written { letter, outcome, proofs: Vec::new() });
         }
-        let found = self.solver.prove(individual)?;
+        let found = self.solver.prove(reported)?;
         let first = found.outcome.clone();
         let proof = in_round_numbers(author.problem, individual, found, self.settings.budget)?;
-        let saved = proof.saved(self.problem, individual);
+        let saved = proof.saved(self.problem, reported);
         let outcome = proof.outcome;
         let mut proofs = vec![(Reference::of(id, &saved), saved)];
         let mut options = Vec::new();
         let others = self.letters.others;
         if let (true, Outcome::Found(cheapest)) = (others > 0, &first) {
-            let all = self.solver.options_after(first.clone(), individual, others + 1)?;
+            let all = self.solver.options_after(first.clone(), reported, others + 1)?;
             // Within the gap of a search another one may come first.
             let other = |option: &&Recourse| option.action != cheapest.action;
             for recourse in all.iter().filter_map(Outcome::recourse).filter(other).take(others) {
@@ -104,13 +114,13 @@ impl<'p> LetterWriter<'p> {
                     continue;
                 };
                 let Outcome::Found(recourse) = &proof.outcome else { continue };
-                let saved = proof.saved(self.problem, individual);
+                let saved = proof.saved(self.problem, reported);
                 let reference = Reference::of(id, &saved);
                 options.push(author.alternative(individual, recourse, &reference));
                 proofs.push((reference, saved));
             }
         }
-        let explain = |explainer: &Explainer<'_>| explainer.explain(individual, &outcome);
+        let explain = |explainer: &Explainer<'_>| explainer.explain(reported, &outcome);
         let explanation = self.explainer.as_ref().map(explain).transpose()?.flatten();
         let reference = Some(proofs[0].0.to_string());
         let letter = author.letter(id, individual, &outcome, explanation.as_ref(), reference, options);
@@ -163,6 +173,7 @@ impl<'p> Author<'p> {
             status: outcome.status(),
             reference,
             decision: self.decision(individual, outcome),
+            unknown: self.unknown(outcome),
             reasons: reasons.iter().map(|reason| self.given(individual, outcome, reason)).collect(),
             consequences: advice.map_or(Vec::new(), |advice| {
                 consequences(spoken, individual, advice.action, advice.counterfactual)
@@ -202,86 +213,6 @@ impl<'p> Author<'p> {
                 format!("Ihr Antrag wird vom Modell, wie es ist, angenommen, aber nicht sicher: nicht in jedem Fall, in dem {words}."),
             ),
             None => language.of("Your application was turned down.", "Ihr Antrag wurde abgelehnt.").into(),
-        }
-    }
-
-    /// A reason in words.
-    fn given(&self, individual: &[f64], outcome: &Outcome, reason: &Reason) -> GivenReason {
-        let spoken = &self.spoken;
-        let language = spoken.language;
-        let column = spoken.column(&reason.thing).to_owned();
-        let value = spoken.quoted_value(&reason.thing, individual);
-        let label = spoken.name(reason.thing.first());
-        let own = spoken.wording.text(&column, language);
-        let about = own.map_or(format!("{}: {value}.", spoken.heading(&reason.thing)), |own| {
-            let own = own.trim_end();
-            let stop = if own.ends_with(['.', '!', '?']) { "" } else { "." };
-            format!("{own}{stop} ({}: {value})", spoken.heading(&reason.thing))
-        });
-        let is_special = spoken.is_special(&reason.thing, individual);
-        let remedy = if is_special { Remedy::Fixed } else { reason.remedy };
-        let (name, remedy) = match (remedy, outcome) {
-            (Remedy::Changed, _) => (
-                "changed",
-                language.of("You can change this; see below.", "Das können Sie ändern, siehe unten."),
-            ),
-            (Remedy::Changeable, Outcome::Impossible(_)) => (
-                "changeable",
-                language.of(
-                    "This can be changed, but no change that is possible is enough.",
-                    "Das lässt sich ändern, aber keine mögliche Änderung genügt.",
-                ),
-            ),
-            (Remedy::Changeable, _) => {
-                ("changeable", language.of("This can be changed.", "Das lässt sich ändern."))
-            }
-            (Remedy::Follows, _) => (
-                "follows",
-                language.of(
-                    "You cannot change this directly; it follows from other things.",
-                    "Das können Sie nicht unmittelbar ändern; es folgt aus anderem.",
-                ),
-            ),
-            (Remedy::Fixed, _) => {
-                ("fixed", language.of("This cannot be changed.", "Das lässt sich nicht ändern."))
-            }
-        };
-        let mut text = format!("{about} {remedy}");
-        if let Some(typical) = &reason.typical {
-            text = format!("{text} {}", self.compared(individual, reason, typical));
-        }
-        let code = spoken.wording.code(&column).map(str::to_owned);
-        GivenReason {
-            feature: column,
-            label,
-            code,
-            text,
-            remedy: name,
-            share: reason.share,
-            effort: reason.effort,
-        }
-    }
-
-    /// What would be with the typical value.
-    fn compared(&self, individual: &[f64], reason: &Reason, typical: &[f64]) -> String {
-        let (spoken, language) = (&self.spoken, self.spoken.language);
-        let mut other = individual.to_vec();
-        reason.thing.positions.iter().zip(typical).for_each(|(&i, &value)| other[i] = value);
-        let value = spoken.quoted_value(&reason.thing, &other);
-        // Rounded down, and never all of it unless the decision would be another.
-        let percent = (100.0 * reason.share + 1e-9).floor().min(99.0);
-        match self.problem.score(&other) >= 0.0 {
-            true => language.of(
-                format!("With {value} instead, and everything else as it is, the decision would have been favourable."),
-                format!("Wäre die Angabe {value} und alles andere gleich, so wäre günstig entschieden worden."),
-            ),
-            false => {
-                let percent = language.percent(percent / 100.0);
-                language.of(
-                    format!("With {value} instead, and everything else as it is, {percent} of what is missing would be made up."),
-                    format!("Wäre die Angabe {value} und alles andere gleich, so wären {percent} dessen, was fehlt, ausgeglichen."),
-                )
-            }
         }
     }
 
@@ -352,104 +283,29 @@ impl<'p> Author<'p> {
                 size <= features.feature(i).std * (1.0 + 1e-9)
             }
             Difference::Share(share) => share <= 0.1,
-            Difference::Between(lower, upper) => upper - lower <= features.feature(i).std,
+            Difference::Between(lower, upper) => {
+                upper - lower <= features.feature(i).std || !self.guard.is_told(i)
+            }
         })
-    }
-
-    /// What is proven, and what is not, in sentences.
-    fn proven(&self, outcome: &Outcome, has_explanation: bool) -> Vec<String> {
-        let language = self.spoken.language;
-        let has_causes = self.problem.scm().is_some();
-        match outcome {
-            Outcome::AlreadyFavourable => {
-                let mut sentence = language.of(
-                    "This is so for your circumstances as you told us",
-                    "Das gilt für Ihre Verhältnisse, wie Sie sie angegeben haben",
-                ).to_owned();
-                if let Some(words) = weights(self.problem, language) {
-                    sentence += &language.of(format!(", even if {words}"), format!(", auch wenn {words}"));
-                }
-                let rest = match self.problem.uncertainty().is_none() {
-                    true => ".",
-                    false => language.of(
-                        ". Whether it would still be so if they were different was not asked.",
-                        ". Ob es auch gälte, wenn sie andere wären, wurde nicht gefragt.",
-                    ),
-                };
-                vec![sentence + rest]
-            }
-            Outcome::Found(found) => vec![
-                match has_causes {
-                    true => language.of(
-                        "It is proven that the decision will be favourable once you have done exactly this, as long as decisions are made as they are today and your changes have the effects that we assume.",
-                        "Es ist bewiesen, dass günstig entschieden wird, sobald Sie genau das getan haben, solange so entschieden wird wie heute und Ihre Änderungen so wirken, wie wir annehmen.",
-                    ),
-                    false => language.of(
-                        "It is proven that the decision will be favourable once you have done exactly this, as long as decisions are made as they are today.",
-                        "Es ist bewiesen, dass günstig entschieden wird, sobald Sie genau das getan haben, solange so entschieden wird wie heute.",
-                    ),
-                }
-                .to_owned(),
-                cheaper(language, found),
-            ],
-            Outcome::Unproved(_) => vec![
-                language
-                    .of(
-                        "This withstood every difference from what you told us that was tried. That it works is not proven.",
-                        "Das hielt jeder Abweichung von Ihren Angaben stand, die versucht wurde. Dass es gelingt, ist nicht bewiesen.",
-                    )
-                    .to_owned(),
-            ],
-            Outcome::Impossible(_) => {
-                let mut sentences = vec![
-                    match self.guard.is_none() {
-                        true => language.of(
-                            "It is proven that no change that is possible for you leads to a favourable decision, as long as decisions are made as they are today.",
-                            "Es ist bewiesen, dass keine Änderung, die Ihnen möglich ist, zu einer günstigen Entscheidung führt, solange so entschieden wird wie heute.",
-                        ),
-                        false => language.of(
-                            "It is proven that no change that is possible for you leads to a decision that would be favourable in all of these cases, as long as decisions are made as they are today.",
-                            "Es ist bewiesen, dass keine Änderung, die Ihnen möglich ist, in allen diesen Fällen zu einer günstigen Entscheidung führt, solange so entschieden wird wie heute.",
-                        ),
-                    }
-                    .to_owned(),
-                ];
-                if has_explanation {
-                    sentences.push(
-                        language
-                            .of(
-                                "The saved proof is about this statement. What stands in the way was proven in addition, for changed rules.",
-                                "Der gespeicherte Beweis gilt dieser Aussage. Was im Weg steht, wurde zusätzlich bewiesen, für geänderte Regeln.",
-                            )
-                            .to_owned(),
-                    );
-                }
-                sentences
-            }
-            Outcome::Undecided(_) => vec![
-                language
-                    .of(
-                        "It could not be decided whether there is something that you can do: no way was found that is proven to work, and it is not proven that there is none.",
-                        "Es konnte nicht entschieden werden, ob Sie etwas tun können: Es wurde kein Weg gefunden, der bewiesen gelingt, und es ist nicht bewiesen, dass es keinen gibt.",
-                    )
-                    .to_owned(),
-            ],
-        }
     }
 
     /// Every thing with its value, the one after the action, and by how much it may differ.
     fn details(&self, individual: &[f64], reached: Option<&[f64]>, is_claimed: bool) -> Vec<Detail> {
         let spoken = &self.spoken;
-        let detail = |thing: &crate::report::reasons::Thing| {
-            let value = spoken.value(thing, individual);
+        let detail = |thing: &Thing| {
+            let value = match spoken.missing(thing) {
+                Some(_) => spoken.reported(thing, individual),
+                None => spoken.value(thing, individual),
+            };
             let differs = |reached: &&[f64]| {
                 let moves = |&i: &usize| (reached[i] - individual[i]).abs() > 1e-6;
                 thing.positions.iter().any(moves)
             };
-            let after = reached.filter(differs).map(|reached| spoken.value(thing, reached));
+            let is_known = |_: &&[f64]| spoken.missing(thing).is_none();
+            let after = reached.filter(differs).filter(is_known).map(|reached| spoken.value(thing, reached));
             let after = after.filter(|after| *after != value);
             let allowed = match thing.positions[..] {
-                [only] if is_claimed && !self.guard.is_none() => {
+                [only] if is_claimed && !self.guard.is_one_case() => {
                     self.guard.in_words(spoken.language, spoken.feature(only), only)
                 }
                 _ => None,
@@ -474,34 +330,6 @@ impl<'p> Author<'p> {
             sentences.push(all.to_owned());
         }
         sentences
-    }
-}
-
-/// What is known of other ways that take less effort.
-fn cheaper(language: Language, found: &Recourse) -> String {
-    if found.cost_bound <= 0.0 {
-        let text = language.of(
-            "Whether there is a way that takes less effort is not known.",
-            "Ob es einen Weg gibt, der weniger Aufwand erfordert, ist nicht bekannt.",
-        );
-        return text.into();
-    }
-    // In tenths of a percent, rounded up; less than a thousandth of a percent counts as rounding.
-    let tenths = (1000.0 * (1.0 - found.cost_bound / found.cost) - 0.01).ceil();
-    match tenths > 0.0 {
-        true => {
-            let percent = language.percent(tenths / 1000.0);
-            language.of(
-                format!("It is also proven that no other way that is allowed here takes more than {percent} less effort, as effort is measured here."),
-                format!("Bewiesen ist auch, dass kein anderer hier zulässiger Weg mehr als {percent} weniger Aufwand erfordert, wie Aufwand hier gemessen wird."),
-            )
-        }
-        false => language
-            .of(
-                "It is also proven that no other way that is allowed here takes less effort, as effort is measured here.",
-                "Bewiesen ist auch, dass kein anderer hier zulässiger Weg weniger Aufwand erfordert, wie Aufwand hier gemessen wird.",
-            )
-            .into(),
     }
 }
 

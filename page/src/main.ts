@@ -1,0 +1,5 @@
+// Starts the page.
+
+import { App } from "./app";
+
+new App(document.body).start();
