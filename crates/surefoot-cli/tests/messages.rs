@@ -38,7 +38,7 @@ fn a_key_that_a_person_has_twice_is_refused() {
         assert_eq!(said, "surefoot: --person: `income` is given twice; remove one\n", "{command}");
     }
     let said = refused(folder.path(), &["recourse", "problem.toml", "--person", "[1]"]);
-    assert!(said.contains("expected an object with a value for each feature"), "{said}");
+    assert!(said.contains("expected an object with a value for each column"), "{said}");
     assert!(said.contains("write it like '{\"income\": 0}'"), "{said}");
 }
 

@@ -61,11 +61,10 @@ fn first_answers(
     }
     let mut proved = Vec::with_capacity(group.len());
     for individual in group {
-        let proof = solver.prove(individual)?;
-        proved.push((proof.saved(problem, individual), proof.outcome));
+        let (outcome, proof) = solver.solve_with_proof(individual)?;
+        proved.push((outcome, proof.saved(problem, individual)));
     }
-    let (saved, outcomes) = proved.into_iter().unzip();
-    Ok((if solver.is_closed_form() { solver.solve_all(group, &|_| {})? } else { outcomes }, saved))
+    Ok(proved.into_iter().unzip())
 }
 
 /// Answers everybody.

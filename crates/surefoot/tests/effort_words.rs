@@ -150,8 +150,8 @@ fn explanations_lift_steps_and_largest_changes() {
     let income = || Feature::new("income").change(Change::Increase);
     assert_eq!(
         explained(income().step(3.0).limits(0.0, 10.5), 2.0),
-        "There would be one if income could rise to 11, above its limit of 10.5, or if income could change by other \
-         amounts than multiples of 3. This is proven."
+        "There would be one if income could change by other amounts than multiples of 3, or if income could rise to 11, \
+         above its limit of 10.5. This is proven."
     );
     assert_eq!(
         explained(income().step(2.0).most_change(6.0), 2.5),

@@ -196,8 +196,8 @@ fn words_name_what_stands_in_the_way() {
     let text = describe_explanation(&problem, &explanation(&problem, &[0.0, 1.0, -1.0]).unwrap());
     assert_eq!(
         text,
-        "There would be one if income could rise to 7.001, above its limit of 2; if debt could fall to -4.001, \
-         below its limit of 0; or if age could be changed. This is proven."
+        "There would be one if age could be changed; if income could rise to 7.001, above its limit of 2; or if debt \
+         could fall to -4.001, below its limit of 0. This is proven."
     );
     // Of whom nobody asks for certainty, there is an action that leaves one; the dual norm is sqrt(6).
     let guarded = problem.with_uncertainty(Norm::L2, 1.0).unwrap();

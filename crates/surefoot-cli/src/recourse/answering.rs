@@ -85,9 +85,8 @@ impl<'a> Answering<'a> {
         // A search gives its proof with the answer; a closed form is evaluated once more.
         if self.wanted.proofs && !self.solver.is_closed_form() {
             let proved = individuals.iter().map(|individual| {
-                let proof = self.solver.prove(individual)?;
-                let saved = proof.saved(self.problem, individual);
-                self.complete(individual, proof.outcome, Some(saved))
+                let (outcome, proof) = self.solver.solve_with_proof(individual)?;
+                self.complete(individual, outcome, Some(proof.saved(self.problem, individual)))
             });
             return proved.collect();
         }

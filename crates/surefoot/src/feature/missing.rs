@@ -144,8 +144,8 @@ mod tests {
         ])
         .unwrap();
         let people = People::from_own_units(&features, &[[f64::NAN, 4.0], [7.0, 4.0]]).unwrap();
-        assert_eq!(features.imputed(people.individual(0)), [1.0, 4.0]);
-        assert_eq!(features.imputed(people.individual(1)), [2.0, 4.0]);
+        assert_eq!(*features.imputed(people.individual(0)), [1.0, 4.0]);
+        assert_eq!(*features.imputed(people.individual(1)), [2.0, 4.0]);
         assert_eq!(features.missing_values(people.individual(0)).len(), 1);
         assert!(People::from_own_units(&features, &[[5.0, f64::NAN]]).is_err());
     }

@@ -192,6 +192,27 @@ impl<'p> Solver<'p> {
         }
     }
 
+    /// The answer of [`Solver::solve`] with a proof. A search gives both at once, and a closed form is evaluated once
+    /// more.
+    ///
+    /// # Errors
+    /// As [`Solver::prove`].
+    pub fn solve_with_proof(&self, individual: &[f64]) -> Result<(Outcome, Proof)> {
+        let answer = |method: &dyn Method, individual: &[f64]| {
+            let proof = method.prove(individual)?;
+            match method.is_closed_form() {
+                true => Ok((method.solve(individual)?.0, proof)),
+                false => Ok((proof.outcome.clone(), proof)),
+            }
+        };
+        match self.problem.for_person(individual)? {
+            Some(own) => {
+                answer(&*self.settings.method.prepare(&own.problem, self.settings)?, &own.individual)
+            }
+            None => answer(&*self.method, individual),
+        }
+    }
+
     /// Has an observer told of better answers as they are found. The answers are the same. Searches for further
     /// options, and those for people with special values, are not observed.
     pub fn with_observer(mut self, observer: Observer) -> Self {

@@ -292,10 +292,12 @@ mod tests {
             let weights: Vec<f64> = (0..width).map(|_| random.random_range(0.3..3.0)).collect();
             let mut followers = Vec::new();
             for input in 1..width {
-                let causes: Vec<(usize, f64)> = (0..input)
-                    .filter(|_| random.random_bool(0.6))
-                    .map(|k| (k, random.random_range(-1.5..1.5)))
-                    .collect();
+                let mut causes = Vec::new();
+                for k in 0..input {
+                    if random.random_bool(0.6) {
+                        causes.push((k, random.random_range(-1.5..1.5)));
+                    }
+                }
                 followers.push(Follower { input, causes });
             }
             let lower: Vec<f64> = (0..width).map(|_| random.random_range(-1.5..0.3)).collect();

@@ -146,7 +146,7 @@ Das gelingt auch dann, wenn Ihre Verhältnisse ein wenig von Ihren Angaben abwei
 Was bewiesen ist
 
 Es ist bewiesen, dass günstig entschieden wird, sobald Sie genau das getan haben, solange so entschieden wird wie heute und Ihre Änderungen so wirken, wie wir annehmen.
-Bewiesen ist auch, dass kein anderer hier zulässiger Weg mehr als 0,4\u{a0}% weniger Aufwand erfordert, wie Aufwand hier gemessen wird.
+Bewiesen ist auch, dass kein anderer hier zulässiger Weg mehr als 0,4\u{a0}% weniger Aufwand erfordert. Aufwand sind alle Änderungen zusammen, jede im Verhältnis dazu, wie sehr sich Menschen darin üblicherweise unterscheiden.
 
 Einzelheiten: Ihre Angaben
 
