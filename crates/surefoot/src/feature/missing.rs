@@ -31,7 +31,7 @@ impl Feature {
     /// let features = Features::new(vec![income])?;
     /// let people = People::from_own_units(&features, &[[f64::NAN]])?;
     /// assert!(people.individual(0)[0].is_nan());
-    /// assert_eq!(features.imputed(people.individual(0)), [2400.0]);
+    /// assert_eq!(*features.imputed(people.individual(0)), [2400.0]);
     /// # Ok::<(), surefoot::Error>(())
     /// ```
     pub fn missing(mut self, value: f64, lower: f64, upper: f64) -> Self {
