@@ -209,7 +209,7 @@ fn words_name_what_stands_in_the_way() {
     assert!(
         text.starts_with(
             "There is one for shifts of up to 0.4082 standard deviations (1 was asked for), and none for \
-             0.4083 or more. There would be one if income could rise to"
+             0.4083 or more. There would be one if age could be changed; if income could rise to"
         ),
         "{text}"
     );
