@@ -63,14 +63,14 @@ class Feature:
     special : sequence of float or mapping of float to str, default ()
         Numbers that are no amounts, such as ``[-9]`` or ``{-9: "no bureau record"}``: nothing changes them,
         no shift moves them, and they may be outside of the limits.
-    missing : mapping, optional
-        What a missing value (None, NaN, NA) means, such as ``{"value": 2400, "between": (1000, 4000)}``: the
-        decision takes it as ``value``, answers hold for every value ``between`` the two, and no action changes
-        it. ``"mean"`` stands for the mean. Without it a missing value is an error.
     ordered : bool, default False
         Whether the ``categories`` of a ``"category"`` have an order, the lowest first, so that they may
         change to ``"increase"`` or ``"decrease"`` only. The model takes a column for each of them, as
         ``OneHotEncoder`` makes them; for a model that takes their positions there is ``kind="ordinal"``.
+    missing : mapping, optional
+        What a missing value (None, NaN, NA) means, such as ``{"value": 2400, "between": (1000, 4000)}``: the
+        decision takes it as ``value``, answers hold for every value ``between`` the two, and no action changes
+        it. ``"mean"`` stands for the mean. Without it a missing value is an error.
 
     Examples
     --------
@@ -285,10 +285,10 @@ def features(
     special : mapping of str to sequence of float or mapping of float to str, optional
         The numbers of columns that are no amounts; they are kept out of means, standard deviations and
         limits.
-    missing : mapping of str to mapping, optional
-        What missing values of columns mean; see :class:`Feature`.
     ordered : mapping of str to bool, optional
         Columns of categories with an order, of each of which the model takes a column.
+    missing : mapping of str to mapping, optional
+        What missing values of columns mean; see :class:`Feature`.
     columns : iterable of str, optional
         Which columns are features, in this order; all of them if not given.
     observed_limits : bool, default True

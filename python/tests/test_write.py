@@ -151,6 +151,6 @@ def test_no_field_of_features_is_forgotten() -> None:
     # A field that is not written would be lost without a word.
     known = {
         "name", "change", "mean", "std", "limits", "weight", "norm_weight", "kind", "categories", "step", "most_change",
-        "most_change_share", "label", "unit", "describe", "special", "ordered",
+        "most_change_share", "label", "unit", "describe", "special", "ordered", "missing",
     }  # fmt: skip
     assert set(sf.Feature.__dataclass_fields__) == known

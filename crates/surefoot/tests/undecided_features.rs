@@ -37,10 +37,10 @@ fn problem(seed: u64, made: Made) -> (Problem, Vec<f64>) {
                 _ => Change::Any,
             };
             let kind = if is_hard && random.random_bool(0.2) { Kind::Integer } else { Kind::Real };
-            let (low, high) = (random.random_range(-3.0..-0.2), random.random_range(0.2..3.0));
+            let (low, high): (f64, f64) = (random.random_range(-3.0..-0.2), random.random_range(0.2..3.0));
             let (low, high) = match kind {
                 Kind::Real => (low, high),
-                _ => ((4.0 * low as f64).floor(), (4.0 * high as f64).ceil()),
+                _ => ((4.0 * low).floor(), (4.0 * high).ceil()),
             };
             Feature::new(format!("x{i}"))
                 .kind(kind)

@@ -90,7 +90,7 @@ pub fn standardised(mut rows: Array2<f64>, features: &Features, checked: &Checke
         column.mapv_inplace(|value| features.standardise(j, value));
     }
     let is_wrong = |((_, j), value): ((usize, usize), &f64)| {
-        !value.is_finite() && !(value.is_nan() && features.feature(j).missing.is_some())
+        !(value.is_finite() || value.is_nan() && features.feature(j).missing.is_some())
     };
     if rows.indexed_iter().any(is_wrong) {
         bail!("{checked}");

@@ -195,6 +195,26 @@ fn wishes_are_those_of_a_problem_file() {
     assert_eq!(service.ask("/v1/verify", &right)["all_verified"], true);
 }
 
+/// The people who have an action in a table of answers, with that action.
+fn people_with_actions(people: &Path, answers: &Path) -> Vec<Value> {
+    let mut people = people_of(people);
+    let answers = rows(answers);
+    people.retain_mut(|person| {
+        let row = answers.iter().find(|row| person["id"] == cell(row, "id")).unwrap();
+        let mut action = serde_json::Map::new();
+        for (name, shown) in
+            row.iter().filter(|(name, shown)| name.starts_with("action:") && !shown.is_empty())
+        {
+            let value = shown.parse::<f64>().map_or_else(|_| Value::from(shown.as_str()), Value::from);
+            action.insert(name["action:".len()..].to_owned(), value);
+        }
+        let has_action = !action.is_empty();
+        person["action"] = Value::Object(action);
+        has_action
+    });
+    people
+}
+
 #[test]
 fn verdicts_and_attacks_are_those_of_the_command_line() {
     for example in ["linear", "network", "categories"] {
@@ -218,21 +238,7 @@ fn verdicts_and_attacks_are_those_of_the_command_line() {
             assert!(ended.status.code().unwrap() < 2, "{}", text(&ended.stderr));
             rows(Path::new(&output))
         };
-        let mut people = people_of(&folder.join("people.csv"));
-        let answers = rows(Path::new(&at("answers.csv")));
-        people.retain_mut(|person| {
-            let row = answers.iter().find(|row| person["id"] == cell(row, "id")).unwrap();
-            let mut action = serde_json::Map::new();
-            for (name, shown) in
-                row.iter().filter(|(name, shown)| name.starts_with("action:") && !shown.is_empty())
-            {
-                let value = shown.parse::<f64>().map_or_else(|_| Value::from(shown.as_str()), Value::from);
-                action.insert(name["action:".len()..].to_owned(), value);
-            }
-            let has_action = !action.is_empty();
-            person["action"] = Value::Object(action);
-            has_action
-        });
+        let people = people_with_actions(&folder.join("people.csv"), Path::new(&at("answers.csv")));
         assert!(!people.is_empty(), "{example}");
         let service = Service::start(&folder, "problem.toml", &[]);
         let verdicts = service.ask("/v1/certify", &json!({"people": people}));
