@@ -424,10 +424,8 @@ fn what_nothing_can_be_said_about_is_refused_by_name() {
     // Methods that cannot answer say so.
     let problem = file(PROBLEM).problem().unwrap();
     let x = [f64::NAN, 0.0];
-    for method in ["descent"] {
-        let error = Solver::new(&problem, settings(method)).unwrap().solve(&x).unwrap_err();
-        assert!(error.to_string().contains("a missing value"), "{error}");
-    }
+    let error = Solver::new(&problem, settings("descent")).unwrap().solve(&x).unwrap_err();
+    assert!(error.to_string().contains("a missing value"), "{error}");
     for method in ["auto", "complete", "local"] {
         assert!(
             Solver::new(&problem, settings(method)).unwrap().solve(&x).unwrap().advice().is_some(),
