@@ -1,7 +1,7 @@
 //! `surefoot serve`: answers over HTTP.
 //!
 //! Questions are checked on the threads of connections, which also answer what a closed form answers. Searches are on
-//! threads of their own ([`searches`]), which are nicer, so that connections are served while all of them are busy.
+//! threads of their own (`searches`), which are nicer, so that connections are served while all of them are busy.
 
 mod about;
 mod answer;
